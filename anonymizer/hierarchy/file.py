@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import networkx as nx
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, OutputError
@@ -134,7 +135,7 @@ class FileSource(HierarchySource[FileSettings]):
         _check_cells(rows)
         levels = list(zip(*rows.cells, strict=True))
         _check_values(rows, levels[0])
-        tree = Tree()
+        tree: Tree = nx.DiGraph()
         for level, (lower, upper) in enumerate(pairwise(levels)):
             parents = dict(zip(lower, upper, strict=True))
             _check_parents(rows, level, parents)

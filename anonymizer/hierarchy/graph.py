@@ -1,16 +1,16 @@
-"""Hierarchies as trees of nodes keyed ``(level, label)``, with edges from parent to child.
+"""Hierarchies as networkx trees: nodes keyed ``(level, label)``, edges from parent to child.
 
 The key makes publishing safe by construction: two nodes of one level with the same label are the same node. A
-tree is compiled to preorder arrays. Trees of networkx are read as well; loading it takes as long as all of
-these, so this room has a graph of its own. Small values can be merged with small siblings into one node.
+tree is compiled to preorder arrays. Small values can be merged with small siblings into one node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
+import networkx as nx
 import numpy as np
 
 from anonymizer.errors import HierarchyError
@@ -18,91 +18,9 @@ from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.table import Hierarchy
 
-if TYPE_CHECKING:
-    import networkx
-
-K = TypeVar("K", bound=Hashable)
-
-
-class Graph(Protocol[K]):
-    """A directed graph to read, of networkx or of this room."""
-
-    @property
-    def nodes(self) -> Mapping[K, Mapping[str, Any]]:
-        """Attributes of each node."""
-
-    def __iter__(self) -> Iterator[K]: ...
-
-    def __len__(self) -> int: ...
-
-    def successors(self, node: K, /) -> Iterator[K]:
-        """Return the nodes to which an edge leads."""
-
-    def predecessors(self, node: K, /) -> Iterator[K]:
-        """Return the nodes from which an edge leads."""
-
-
-class DirectedGraph(Generic[K]):
-    """A directed graph; nodes and edges keep the order in which they were added.
-
-    Attributes
-    ----------
-    nodes: attributes of each node.
-    """
-
-    def __init__(self) -> None:
-        self.nodes: dict[K, dict[str, Any]] = {}
-        self._below: dict[K, dict[K, None]] = {}
-        self._above: dict[K, dict[K, None]] = {}
-
-    def add_node(self, node: K, **attributes: Any) -> None:
-        """Add a node, or further attributes of one."""
-        if node not in self.nodes:
-            self.nodes[node], self._below[node], self._above[node] = {}, {}, {}
-        self.nodes[node].update(attributes)
-
-    def add_edges_from(self, edges: Iterable[tuple[K, K]]) -> None:
-        """Add edges, with nodes that are missing."""
-        for parent, child in edges:
-            self.add_node(parent)
-            self.add_node(child)
-            self._below[parent][child] = self._above[child][parent] = None
-
-    def remove_node(self, node: K) -> None:
-        """Remove a node and its edges."""
-        for parent in self._above.pop(node):
-            del self._below[parent][node]
-        for child in self._below.pop(node):
-            del self._above[child][node]
-        del self.nodes[node]
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self.nodes)
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __contains__(self, node: object) -> bool:
-        return node in self.nodes
-
-    def successors(self, node: K, /) -> Iterator[K]:
-        """Return the nodes to which an edge leads."""
-        return iter(self._below[node])
-
-    def predecessors(self, node: K, /) -> Iterator[K]:
-        """Return the nodes from which an edge leads."""
-        return iter(self._above[node])
-
-
 Node: TypeAlias = tuple[int, str]
-Tree: TypeAlias = DirectedGraph[Node]
-UserTree: TypeAlias = Graph[Any]
-
-
-def edges_of(graph: Graph[K]) -> list[tuple[K, K]]:
-    """Return the edges, those of each node together."""
-    return [(parent, child) for parent in graph for child in graph.successors(parent)]
-
+Tree: TypeAlias = "nx.DiGraph[Node]"
+UserTree: TypeAlias = "nx.DiGraph[Any]"
 
 TOP = "*"
 """Label of the root of every rule-built hierarchy."""
@@ -116,7 +34,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
     levels: for each level from 0 up, the label of every value, shape (levels, values).
     top: label of the root, one level above the last of ``levels``.
     """
-    tree = Tree()
+    tree: Tree = nx.DiGraph()
     height = len(levels)
     tree.add_node((height, top))
     for level, (lower, upper) in enumerate(pairwise([*levels, [top] * len(levels[0])])):
@@ -126,7 +44,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
 
 
 def pad(graph: UserTree, name: str) -> Tree:
-    """Return any tree with nodes keyed ``(level, label)``.
+    """Return any networkx tree with nodes keyed ``(level, label)``.
 
     Leaves of unequal depth are padded to one depth by repeating their label upward.
 
@@ -162,16 +80,15 @@ def root_of(graph: UserTree, name: str) -> Any:
     ------
     HierarchyError: no root, several roots, or a node with several parents.
     """
-    parents = {node: list(graph.predecessors(node)) for node in graph}
-    roots = [node for node, above in parents.items() if not above]
+    roots = [node for node, parents in graph.in_degree() if parents == 0]
     if len(roots) != 1:
-        if not roots and len(graph):
+        if not roots and graph:
             found = "none, because edges form a cycle; remove one of them"
             raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {found}")
         raise _not_one_root(name, [_label(graph, node) for node in roots])
-    for node, above in parents.items():
-        if len(above) > 1:
-            first, second = [_label(graph, parent) for parent in above[:2]]
+    for node, parents in graph.in_degree():
+        if parents > 1:
+            first, second = [_label(graph, parent) for parent in graph.predecessors(node)][:2]
             raise HierarchyError(
                 f"{name}: '{_label(graph, node)}' has two parents, '{first}' and '{second}'; keep one"
             )
@@ -180,12 +97,12 @@ def root_of(graph: UserTree, name: str) -> Any:
 
 def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], name: str) -> Tree:
     height = max(depth.values())
-    tree = Tree()
+    tree: Tree = nx.DiGraph()
     owner: dict[Node, Any] = {}
     for node in order:
         label = _label(graph, node)
         level = height - depth[node]
-        lowest = level if any(True for _ in graph.successors(node)) else 0
+        lowest = level if graph.out_degree(node) else 0
         chain = [(step, label) for step in range(level, lowest - 1, -1)]
         for key in chain:
             if owner.setdefault(key, node) is not node:
@@ -195,10 +112,10 @@ def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], na
                     f"{name}: level {key[0]} has two nodes '{label}', {above}; give the nodes of a level "
                     "different labels, because only labels are published"
                 )
-        tree.add_node(chain[0])
+        tree.add_nodes_from(chain)
         tree.add_edges_from(pairwise(chain))
         if depth[node]:
-            tree.add_edges_from([((level + 1, _parent(graph, node)), chain[0])])
+            tree.add_edge((level + 1, _parent(graph, node)), chain[0])
     return tree
 
 
@@ -225,7 +142,7 @@ def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
     return HierarchyError(f"{name}: a hierarchy has exactly one root; {found}")
 
 
-def to_networkx(hierarchy: Hierarchy, records: IntArray) -> networkx.DiGraph[Node]:
+def to_networkx(hierarchy: Hierarchy, records: IntArray) -> Tree:
     """Return a hierarchy as a tree of networkx, with edges from parent to child; it can be read again.
 
     Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the node)
@@ -235,12 +152,10 @@ def to_networkx(hierarchy: Hierarchy, records: IntArray) -> networkx.DiGraph[Nod
     ----------
     records: at each leaf, shape (leaves,), int64.
     """
-    import networkx  # noqa: PLC0415 - loading it takes as long as a small run
-
     sums = np.concatenate([[0], np.cumsum(records)])
     counts = (sums[hierarchy.last_leaf] - sums[hierarchy.first_leaf]).tolist()
     keys = list(zip(hierarchy.level.tolist(), hierarchy.labels, strict=True))
-    tree: networkx.DiGraph[Node] = networkx.DiGraph()
+    tree: Tree = nx.DiGraph()
     for key, leaves, count in zip(keys, hierarchy.leaf_counts().tolist(), counts, strict=True):
         tree.add_node(key, label=key[1], level=key[0], leaves=leaves, count=count)
     parents = hierarchy.parent.tolist()
@@ -248,7 +163,7 @@ def to_networkx(hierarchy: Hierarchy, records: IntArray) -> networkx.DiGraph[Nod
     return tree
 
 
-def compile_tree(tree: Graph[Node], name: str) -> Hierarchy:
+def compile_tree(tree: Tree, name: str) -> Hierarchy:
     """Return the arrays of a tree whose nodes are keyed ``(level, label)``; linear in the number of nodes.
 
     Parameters
@@ -272,9 +187,9 @@ def compile_tree(tree: Graph[Node], name: str) -> Hierarchy:
     return Hierarchy(tuple(label for _, label in nodes), parent, level, first, last, ancestors)
 
 
-def _parents(tree: Graph[Node], name: str) -> dict[Node, Node]:
+def _parents(tree: Tree, name: str) -> dict[Node, Node]:
     parents: dict[Node, Node] = {}
-    for parent, child in edges_of(tree):
+    for parent, child in tree.edges():
         if child in parents:
             raise HierarchyError(
                 f"{name}: '{child[1]}' (level {child[0]}) has two parents, '{parents[child][1]}' and "
@@ -289,7 +204,7 @@ def _parents(tree: Graph[Node], name: str) -> dict[Node, Node]:
     return parents
 
 
-def _preorder(tree: Graph[Node], parents: dict[Node, Node], name: str) -> list[Node]:
+def _preorder(tree: Tree, parents: dict[Node, Node], name: str) -> list[Node]:
     roots = [node for node in tree if node not in parents]
     if len(roots) != 1:
         raise _not_one_root(name, [label for _, label in roots])

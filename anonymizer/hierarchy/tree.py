@@ -8,9 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
+import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.hierarchy.graph import DirectedGraph, Tree, pad
+from anonymizer.hierarchy.graph import Tree, UserTree, pad
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.table import Column
 
@@ -49,11 +50,11 @@ class TreeSource(HierarchySource[TreeSettings]):
         ------
         HierarchyError: two nodes of one level have the same label.
         """
-        graph: DirectedGraph[int] = DirectedGraph()
+        graph: UserTree = nx.DiGraph()
         for node, parent, label in _nodes(self.settings.root):
             graph.add_node(node, label=label)
             if parent is not None:
-                graph.add_edges_from([(parent, node)])
+                graph.add_edge(parent, node)
         return pad(graph, f"column '{column.name}': {self.describe()}")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.graph import Tree, compile_tree
+from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.population import PopulationSizes
@@ -28,7 +29,7 @@ def fail(message: str) -> None:
 
 def tree(random: np.random.Generator, leaves: int, height: int) -> Hierarchy:
     """Return a random tree whose leaves are labeled by their number."""
-    graph = Tree()
+    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
     graph.add_node((height, "*"))
     below = [str(leaf) for leaf in range(leaves)]
     for level in range(1, height + 1):
@@ -150,7 +151,7 @@ def _number(random: np.random.Generator, name: str, codes: CodeArray, size: int)
     texts = tuple(str(number) for number in numbers)
     counts = np.bincount(codes, minlength=size)
     own = Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
-    graph = Tree()
+    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
     graph.add_edges_from(((1, "*"), (0, text)) for text in texts)
     hierarchy = compile_tree(graph, name)
     return QuasiIdentifier(own, hierarchy, np.arange(size, dtype=np.int32), 1.0, 0, 1, by_range=True)
