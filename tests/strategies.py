@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -205,6 +206,20 @@ def tables(draw: st.DrawFn, most: int = 30) -> Microdata:
 def problems(draw: st.DrawFn) -> ProblemSpec:
     """Return problems of a full-domain search."""
     return problem(draw(st.randoms(use_true_random=False)))
+
+
+def with_knowledge(random: Random, spec: ProblemSpec) -> ProblemSpec:
+    """Return a problem in which most constraints are on adversaries who know some quasi-identifiers."""
+    places = range(len(spec.data.quasi_identifiers))
+    constraints = []
+    for own in spec.constraints:
+        if random.random() < 0.8:
+            of = random.sample(places, random.randint(1, len(places)))
+            number = random.choice((len(of), random.randint(1, len(of))))
+            constraints.append(replace(own, knowledge=tuple(map(frozenset, combinations(of, number)))))
+        else:
+            constraints.append(own)
+    return replace(spec, constraints=tuple(constraints), keep_rows=False)
 
 
 def with_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:

@@ -14,7 +14,14 @@ from anonymizer.data.relation import Groups, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, rank, starts_of
-from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes, SensitiveCounts
+from anonymizer.model.classes import (
+    Classes,
+    ClassValues,
+    Measurement,
+    Reference,
+    SensitiveCodes,
+    SensitiveCounts,
+)
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
 from anonymizer.model.units import PERSON, Ties, Units
@@ -63,7 +70,10 @@ def count_classes(
     named = [*quasi_identifiers, *(attribute.name for attribute in sensitive)]
     groups, width = relation.group_counts([*named, *units.columns.values()]), len(named)
     classes = classes_of(
-        relation.name, Groups(groups.values[:width], groups.codes[:, :width], groups.counts), sensitive
+        relation.name,
+        Groups(groups.values[:width], groups.codes[:, :width], groups.counts),
+        sensitive,
+        quasi_identifiers,
     )
     found, ties = {}, None
     for offset, unit in enumerate(units.columns, start=width):
@@ -76,7 +86,12 @@ def count_classes(
     return classes.with_units(found, ties)
 
 
-def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribute]) -> Classes:
+def classes_of(
+    source: str,
+    groups: Groups,
+    sensitive: Sequence[SensitiveAttribute],
+    quasi_identifiers: Sequence[str],
+) -> Classes:
     """Return the classes of counted distinct rows.
 
     Parameters
@@ -94,7 +109,11 @@ def classes_of(source: str, groups: Groups, sensitive: Sequence[SensitiveAttribu
     for offset, attribute in enumerate(sensitive, start=width):
         positions = value_codes(source, attribute.column, groups.values[offset])
         codes[attribute.name] = SensitiveCodes(attribute, positions[groups.codes[:, offset]])
-    return Classes(class_of, groups.counts, number, codes)
+    known = groups.codes[:, :width]
+    values = ClassValues(quasi_identifiers, lambda: known[np.unique(class_of, return_index=True)[1]])
+    classes = Classes(class_of, groups.counts, number, codes)
+    classes.values = values
+    return classes
 
 
 def count_reference(relation: Relation, attribute: SensitiveAttribute) -> Reference:

@@ -38,7 +38,8 @@ def audit(
     else:
         write_line("VERIFIED" if found.verified else "NOT VERIFIED")
         for each in found.constraints:
-            write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {constraint_line(each)}")
+            scenario = f"{each['scenario']}: " if "scenario" in each else ""
+            write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {scenario}{constraint_line(each)}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

@@ -88,7 +88,6 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
     found = _measure(data, config, (qi, sensitive, person), (table, query), special_uniques)
-    held = all(each.satisfied is not False for each in found.constraints)
     if json:
         for warning in found.warnings:
             typer.echo(f"Warning: {warning}", err=True)
@@ -96,7 +95,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     else:
         for line in _lines(found):
             write_line(line)
-    return 0 if held else 1
+    return 0 if found.satisfied else 1
 
 
 def _measure(
@@ -177,8 +176,10 @@ def _content(found: Check) -> dict[str, Any]:
     measures = [asdict(each) for each in found.measures]
     for each in measures:
         del each["satisfied"], each["verifiable_from_release"]
+    scenarios = {name: [asdict(each) for each in own] for name, own in found.scenarios.items()}
     return {
         "constraints": [asdict(each) for each in found.constraints],
+        **({"scenarios": scenarios} if scenarios else {}),
         "measures": measures,
         "rows": found.rows,
         "classes": found.classes,
@@ -192,6 +193,11 @@ def _lines(found: Check) -> list[str]:
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     lines += [f"{VERDICTS[each.satisfied]:6} {constraint_line(asdict(each))}" for each in found.constraints]
+    lines += [
+        f"{VERDICTS[each.satisfied]:6} {name}: {constraint_line(asdict(each))}"
+        for name, own in found.scenarios.items()
+        for each in own
+    ]
     for each in found.measures:
         choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
         name = f"{each.model} {choice}".strip()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from anonymizer.errors import plural
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import LOOK_AGAIN, NOT_PEOPLE, attack_sentence, floored
@@ -17,13 +18,9 @@ IN_ONE_LINE = 2
 def summary(report: Report, directory: Path) -> Iterator[str]:
     """Yield the last lines of a run with a release."""
     content = report.to_dict()
-    constraints = [constraint_line(each) for each in content["constraints"]]
     first = [each for each in content["warnings"] if NOT_PEOPLE in each]
     yield from (f"Warning: {warning}" for warning in first)
-    if len(constraints) <= IN_ONE_LINE:
-        yield f"SATISFIED  {'; '.join(constraints)}"
-    else:
-        yield from ("SATISFIED", *(f"  {each}" for each in constraints))
+    yield from satisfied_lines(content)
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
     said = (*first, *look_again)
     yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in said)
@@ -55,6 +52,21 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from (f"       its report warns: {warning}" for warning in recipient_warnings(content))
     recoding = "  recoding.json" if content.get("recoding_file") else ""
     yield f"Keep:  {directory.as_posix()}/    report.json  report.html{recoding}  (internal)"
+
+
+def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the verdict with the constraints, and a line for each scenario with its sentence."""
+    constraints = [constraint_line(each) for each in content["constraints"]]
+    scenarios = content.get("scenarios", {})
+    if scenarios and not constraints:
+        yield f"SATISFIED  {plural(len(scenarios), 'scenario')}"
+    elif len(constraints) <= IN_ONE_LINE:
+        yield f"SATISFIED  {'; '.join(constraints)}"
+    else:
+        yield from ("SATISFIED", *(f"  {each}" for each in constraints))
+    for name, scenario in scenarios.items():
+        measured = "; ".join(constraint_line(each) for each in scenario["constraints"])
+        yield f"  {name}: {scenario['sentence']} ({measured})"
 
 
 def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:

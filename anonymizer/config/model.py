@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     PrivateAttr,
+    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -32,6 +33,7 @@ from anonymizer.config.plugin_sections import (
     UtilitySettings,
     privacy_models,
 )
+from anonymizer.config.scenario import ScenarioSettings
 from anonymizer.config.search import (
     AlgorithmSettings,
     Attackers,
@@ -44,6 +46,7 @@ from anonymizer.config.search import (
 )
 from anonymizer.config.section import KeyPath, Section, problem, refusal
 from anonymizer.errors import suggestion
+from anonymizer.model.classes import ScenarioSupport
 from anonymizer.model.number_columns import NumberColumns, NumberLabels
 from anonymizer.model.outcome import Bound
 from anonymizer.model.table import Numerals, Role
@@ -227,6 +230,54 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
             yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
 
+BY_LEVELS = ("auto", "lattice")
+"""Algorithms that count the classes of adversaries who know some of the quasi-identifiers."""
+
+
+def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield each key that cannot be combined with scenarios, and the message about it."""
+    algorithm, able = config.algorithm.plug_in, config.algorithm.registry().items()
+    if algorithm.scenarios is ScenarioSupport.NONE:
+        others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
+        yield ("algorithm", "name"), f"{algorithm.name} cannot satisfy scenarios; accepted: {others}"
+    elif algorithm.name in BY_LEVELS and config.suppression.method is not Method.CLASSES:
+        yield ("suppression", "method"), f"with scenarios, {algorithm.name} accepts: classes"
+    if config.suppression.keep_rows:
+        what = "with scenarios, suppressed records are removed; accepted: false"
+        yield ("suppression", "keep_rows"), what
+    if config.apply is not None:
+        yield ("apply",), "appended records are not judged by scenarios; remove scenarios, or apply"
+    if config.input.pseudonym is not None:
+        what = "a pseudonym links the rows of a person, which scenarios do not count"
+        yield ("input", "person"), f"{what}; remove scenarios, or release_as"
+    for place, constraint in enumerate(config.constraints):
+        if constraint.needs_population:
+            what = "with scenarios, the population is not counted; remove scenarios, or the constraint"
+            yield ("constraints", place, "model"), what
+    if algorithm.scenarios is not ScenarioSupport.ALL_KNOWN:
+        return
+    exact = ", ".join(name for name, each in able if each.scenarios is ScenarioSupport.EXACT)
+    for name, scenario in (config.scenarios or {}).items():
+        for place, each in enumerate(scenario.models):
+            if not _lasts(each, config.unit_of(scenario.counting(each))):
+                yield (
+                    ("scenarios", name, "models", place),
+                    f"{algorithm.name} protects against adversaries who know every quasi-identifier; "
+                    f"{each.model} may then still fail for one who knows fewer; accepted: algorithm {exact}",
+                )
+
+
+def _lasts(model: ConstraintSettings, unit: str | None) -> bool:
+    """Return whether unions of classes that satisfy a model satisfy it."""
+    from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging  # noqa: PLC0415 - plug-ins
+
+    built = model.build()
+    if not isinstance(built, ClassModel):
+        return False
+    combined = model.quasi_identifiers is not None
+    return ClassConstraint(combined=combined, unit=unit, model=built).merging is not Merging.NONE
+
+
 IN_NUMBERS = ("auto", "lattice", "local", "mondrian")
 """Algorithms whose generalized values can be released as numbers."""
 
@@ -326,6 +377,42 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
     return constraint
 
 
+def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> ScenarioSettings:
+    found = []
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    given = attributes or {}
+    known = _with_role(given, Role.QUASI_IDENTIFIER)
+    for name in () if attributes is None else scenario.known.of:
+        if name not in known:
+            what = "is not a quasi-identifier" if name in given else "is not a column of attributes"
+            found.append(problem(f"'{name}' {what}; {suggestion(name, known)}", ("known",)))
+    for place, each in enumerate(scenario.models):
+        try:
+            _suits_units(scenario.counting(_suits_attributes(_judges(each), info)), info)
+        except ValidationError as error:
+            shared = each.unit is None and scenario.unit is not None
+            for line in error.errors(include_url=False):
+                of_scenario = shared and line["loc"] == ("unit",)
+                path = line["loc"] if of_scenario else ("models", place, *line["loc"])
+                found.append(problem(line["msg"], path, line["input"]))
+    if found:
+        raise refusal(found)
+    return scenario
+
+
+def _judges(model: ConstraintSettings) -> ConstraintSettings:
+    """Refuse a model that classes of some quasi-identifiers do not determine."""
+    from anonymizer.privacy.base import AttackModel  # noqa: PLC0415 - imports every plug-in of attacks
+
+    if model.needs_population:
+        what = f"{model.model} counts people by all quasi-identifiers; move it to constraints"
+        raise refusal([problem(what, ("model",))])
+    if issubclass(model.plug_in, AttackModel):
+        what = f"{model.model} is measured by an attack on the whole release; move it to constraints"
+        raise refusal([problem(what, ("model",))])
+    return model
+
+
 def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
@@ -360,11 +447,18 @@ class Config(Section):
     attributes: dict[str, AttributeSettings] = Field(
         description="every column of the file, by name", json_schema_extra={"minProperties": 1}
     )
+    scenarios: dict[str, Annotated[ScenarioSettings, AfterValidator(_suits_scenario)]] | None = Field(
+        default=None,
+        description="adversaries who know some of the quasi-identifiers, by name, each with models of its "
+        "own; all must be satisfied on the released file, besides the constraints",
+    )
     constraints: tuple[
         Annotated[ConstraintSettings, AfterValidator(_suits_attributes), AfterValidator(_suits_units)], ...
     ] = Field(
-        description="privacy models; all must be satisfied on the released file",
-        json_schema_extra={"minItems": 1},
+        default=(),
+        validate_default=True,
+        description="privacy models; all must be satisfied on the released file, by the classes of all "
+        "quasi-identifiers; at least one unless there are scenarios",
     )
     reference: Reference = Field(
         default=Reference.RELEASE,
@@ -429,8 +523,10 @@ class Config(Section):
 
     @field_validator("constraints")
     @classmethod
-    def _at_least_one(cls, constraints: tuple[ConstraintSettings, ...]) -> tuple[ConstraintSettings, ...]:
-        if not constraints:
+    def _at_least_one(
+        cls, constraints: tuple[ConstraintSettings, ...], info: ValidationInfo
+    ) -> tuple[ConstraintSettings, ...]:
+        if not constraints and not info.data.get("scenarios", True):
             raise ValueError("no constraint; add at least one, such as {model: k-anonymity, k: 5}")
         return constraints
 
@@ -499,8 +595,18 @@ class Config(Section):
 
     @property
     def counts_units(self) -> bool:
-        """Whether a constraint counts units other than records."""
-        return any(self.unit_of(each) is not None for each in self.constraints)
+        """Whether a constraint or a scenario counts units other than records."""
+        models = [each.counting(own) for each in (self.scenarios or {}).values() for own in each.models]
+        return any(self.unit_of(each) is not None for each in (*self.constraints, *models))
+
+    @model_validator(mode="after")
+    def _suits_scenarios(self) -> Self:
+        found = (
+            [] if not self.scenarios else [problem(w, path) for path, w in _conflicts_with_scenarios(self)]
+        )
+        if found:
+            raise refusal(found)
+        return self
 
     @property
     def counts_population(self) -> bool:
@@ -548,4 +654,8 @@ def config_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "title": "anonymizer config",
+        "anyOf": [
+            {"required": ["scenarios"], "properties": {"scenarios": {"minProperties": 1}}},
+            {"required": ["constraints"], "properties": {"constraints": {"minItems": 1}}},
+        ],
     }

@@ -5,20 +5,20 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, count, group_keys, group_rows
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import Ties, UnitsByName
+from anonymizer.model.units import Ties, UnitsByName, merged_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +196,65 @@ class SensitiveCodes:
 NO_UNITS: UnitsByName = MappingProxyType({})
 """Of items of which only records are counted."""
 
+Knowledge = tuple[frozenset[str], ...]
+"""Sets of quasi-identifiers, one of which an adversary knows."""
+
+
+class ScenarioSupport(Enum):
+    """How an algorithm satisfies the models of adversaries who know some quasi-identifiers only."""
+
+    NONE = "not at all"
+    ALL_KNOWN = "as if they knew all quasi-identifiers, which protects more than needed"
+    EXACT = "by the classes of the known ones"
+
+
+class ClassValues:
+    """What classes publish of each quasi-identifier.
+
+    Parameters
+    ----------
+    names: of the quasi-identifiers.
+    find: returns a code of each published value, none negative, shape (classes, quasi-identifiers); called
+        once, and only if needed.
+    """
+
+    def __init__(self, names: Sequence[str], find: Callable[[], CodeArray | IntArray]) -> None:
+        self.names = tuple(names)
+        self._find = find
+
+    @cached_property
+    def codes(self) -> CodeArray | IntArray:
+        """Code of the published value of each quasi-identifier, shape (classes, quasi-identifiers)."""
+        return self._find()
+
+    def at(self, classes: IntArray | BoolArray) -> ClassValues:
+        """Return the values of some classes."""
+        return ClassValues(self.names, lambda: self.codes[classes])
+
+    def grouped(self, known: Collection[str]) -> tuple[IntArray, int]:
+        """Group the classes that publish equal values of the known quasi-identifiers; others are ignored.
+
+        Returns
+        -------
+        Group of each class, shape (classes,), int64, and the number of groups.
+        """
+        columns = [self.codes[:, place] for place, name in enumerate(self.names) if name in known]
+        return group_rows([(each, int(each.max(initial=0)) + 1) for each in columns], len(self.codes))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownClasses:
+    """Classes as an adversary sees them who knows some of the quasi-identifiers.
+
+    Attributes
+    ----------
+    classes: with equal published values of these.
+    owner: of these the one with each class of all quasi-identifiers, shape (classes,), int64.
+    """
+
+    classes: Classes
+    owner: IntArray
+
 
 class Classes:
     """The partition of counted items (distinct rows of a table) into classes.
@@ -230,6 +289,8 @@ class Classes:
         self._units = units
         self._counted: dict[tuple[str, bool, str | None], CountedClasses] = {}
         self._unit_sizes: dict[str, IntArray] = {}
+        self.values: ClassValues | None = None
+        """What the classes publish; None where no adversary knows only some of the quasi-identifiers."""
         self.remembered: dict[Hashable, Any] = {}
         """What constraints have computed of these classes."""
 
@@ -319,13 +380,55 @@ class Classes:
     def with_units(self, units: UnitsByName, ties: Ties | None = None) -> Classes:
         """Return the classes of the same rows with units of their items, linked by the ties."""
         own = classes_of_rows(self.class_of, self.counts, self.number, self._sensitive, units, ties)
-        own.population = self.population
+        own.population, own.values = self.population, self.values
         return own
 
     def with_population(self, population: PopulationSizes) -> Classes:
         """Return the same classes with their people in the population."""
         own = self._sensitive
-        return Classes(self.class_of, self.counts, self.number, own, self._units, self.ties, population)
+        same = Classes(self.class_of, self.counts, self.number, own, self._units, self.ties, population)
+        same.values = self.values
+        return same
+
+    @cached_property
+    def rolled_up(self) -> Classes:
+        """The same classes with one item for each class and its sensitive values."""
+        packing = Packing(len(self.counts))
+        packing.add(self.class_of, max(self.number, 1))
+        for each in self._sensitive.values():
+            packing.add(each.codes, each.attribute.column.size)
+        merged = merged_items(packing, self.counts, self._units, None)
+        codes = packing.unpack(merged.keys).astype(np.int64)
+        sensitive = {
+            name: SensitiveCodes(each.attribute, codes[:, place])
+            for place, (name, each) in enumerate(self._sensitive.items(), start=1)
+        }
+        return Classes(codes[:, 0], merged.counts, self.number, sensitive, merged.units)
+
+    def known_by(self, knowledge: Knowledge) -> list[KnownClasses]:
+        """Return the classes for each set of known quasi-identifiers; the same at every call.
+
+        They are counted from these classes, and several sets from the classes of all known ones together.
+        """
+        if knowledge not in self.remembered:
+            together = self._known(frozenset().union(*knowledge))
+            found = [together]
+            if len(knowledge) > 1:
+                parts = (together.classes._known(each) for each in knowledge)
+                found = [KnownClasses(each.classes, each.owner[together.owner]) for each in parts]
+            self.remembered[knowledge] = found
+        known: list[KnownClasses] = self.remembered[knowledge]
+        return known
+
+    def _known(self, known: frozenset[str]) -> KnownClasses:
+        assert self.values is not None, "the classes were counted without their published values"
+        owner, number = self.values.grouped(known)
+        first = np.empty(number, dtype=np.int64)
+        first[owner[::-1]] = np.arange(self.number)[::-1]
+        items = self.rolled_up
+        own = Classes(owner[items.class_of], items.counts, number, items._sensitive, items._units)
+        own.values = self.values.at(first)
+        return KnownClasses(own, owner)
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
@@ -371,7 +474,9 @@ class Classes:
         units = {name: own.at(items) for name, own in self._units.items()}
         class_of, number = numbers[self.class_of[items]], int(present.sum())
         people = None if self.population is None else self.population.keep(present)
-        return Classes(class_of, counts[items], number, sensitive, units, population=people)
+        part = Classes(class_of, counts[items], number, sensitive, units, population=people)
+        part.values = None if self.values is None else self.values.at(present)
+        return part
 
     @property
     def linked(self) -> bool:

@@ -47,6 +47,11 @@ class AlphaKAnonymity(ClassModel):
         """No class with fewer records satisfies the model."""
         return max(self.settings.k, ceil(1 / self.settings.alpha))
 
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return that a record is found with at most 1 in k, and a value with at most alpha."""
+        found = f"finds a {unit} with at most 1 in {self.settings.k}"
+        return f"{found} and guesses {attribute} with at most {self.settings.alpha}"
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records and no value above alpha."""
         largest = largest_counts(view.counted)

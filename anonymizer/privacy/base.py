@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from pydantic import Field
 from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.classes import Classes, ClassView, Reference
+from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, PlugInSettings, Registry, WholeNumber
 from anonymizer.privacy.conditions import CountConditions
@@ -111,6 +112,18 @@ class PrivacyModel(ABC):
     def allowed_success(self) -> Decimal | None:
         """Share of correct guesses that the model allows the attacks it mitigates; None without a limit."""
         return None
+
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return what an adversary reaches at most, as the end of a sentence about that adversary.
+
+        Parameters
+        ----------
+        attribute: the sensitive attribute, None without one.
+        unit: what is counted.
+        """
+        given = ", ".join(f"{key} = {value}" for key, value in self.parameters().items())
+        of = "" if attribute is None else f" of {attribute}"
+        return f"faces {self.name}{of} by {unit} with {given}"
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
         """Return whether the model measures distances along the hierarchy of an attribute's values."""
@@ -339,13 +352,27 @@ class _Binding:
     combined: whether the other sensitive attributes act as quasi-identifiers for this constraint.
     missing_is_value: whether a missing sensitive value counts as a distinct value.
     unit: what is counted, by its name in the config; None for records.
+    scenario: name of the scenario in the config; None for an adversary who knows all quasi-identifiers.
+    knowledge: what the adversary of the scenario knows; None for all quasi-identifiers.
     """
 
     attribute: str | None = None
     combined: bool = False
     missing_is_value: bool = False
     unit: str | None = None
+    scenario: str | None = None
+    knowledge: Knowledge | None = None
     model: PrivacyModel = field(kw_only=True)
+
+    @cached_property
+    def of_everything(self) -> Self:
+        """The constraint for an adversary who knows all quasi-identifiers of the given classes."""
+        return replace(self, knowledge=None)
+
+    def known(self, classes: Classes) -> Sequence[KnownClasses]:
+        """Return the classes for each set of quasi-identifiers that the adversary may know."""
+        assert self.knowledge is not None, "only called for a scenario"
+        return classes.known_by(self.knowledge)
 
     def parameters(self) -> dict[str, Any]:
         """Return the model's parameters and the keys of the config that bind it, if not the default."""
@@ -400,12 +427,24 @@ class ClassConstraint(_Binding):
     @property
     def by_size(self) -> bool:
         """Whether every class of at least ``minimum_size`` records satisfies the constraint."""
-        return self.model.by_size and self.unit is None
+        return self.model.by_size and self.unit is None and self.knowledge is None
+
+    @property
+    def minimum_size(self) -> int:
+        """No equivalence class with fewer records satisfies the constraint."""
+        return self.model.minimum_size if self.knowledge is None else 1
 
     def holds(self, classes: Classes, reference: Reference | None) -> BoolArray:
-        """Return which equivalence classes satisfy the model, shape (classes,), bool."""
-        bound = self.view(classes)
+        """Return which equivalence classes satisfy the model, shape (classes,), bool.
+
+        In a scenario, those that are part of no failing class of the known quasi-identifiers.
+        """
         held = np.ones(classes.number, dtype=bool)
+        if self.knowledge is not None:
+            for own in self.known(classes):
+                held &= self.of_everything.holds(own.classes, reference)[own.owner]
+            return held
+        bound = self.view(classes)
         held[bound.owner[~self._satisfied(bound.view, reference)]] = False
         return held
 
@@ -432,7 +471,7 @@ class ClassConstraint(_Binding):
         self, attribute: SensitiveAttribute | None, reference: Reference | None
     ) -> CountConditions | None:
         """Return the model as conditions on the counts that remain in a part of a class; None if unknown."""
-        if self.unit is not None:
+        if self.unit is not None or self.knowledge is not None:
             return None
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
@@ -441,9 +480,16 @@ class ClassConstraint(_Binding):
         self, classes: Classes, reference: Reference | None, kept: BoolArray | None = None
     ) -> Measured:
         """Return the worst measure over all classes, or over some of them, shape (classes,), bool."""
+        if self.knowledge is not None:
+            view = self._known_view(classes if kept is None else classes.keep(kept))
+            return self.model.measured(view, reference)
         bound = self.view(classes)
         view = bound.view if kept is None else bound.view.keep(kept[bound.owner])
         return self.model.measured(view, reference)
+
+    def _known_view(self, classes: Classes) -> ClassView:
+        """Return the classes for all sets of known quasi-identifiers, one after the other."""
+        return ClassView.joined([self.of_everything.view(each.classes).view for each in self.known(classes)])
 
     def is_worst(self, classes: Classes, reference: Reference | None) -> BoolArray:
         """Return which equivalence classes have the worst measure, shape (classes,), bool."""
@@ -453,7 +499,9 @@ class ClassConstraint(_Binding):
         return worst
 
     def worst_classes(self, classes: Classes, reference: Reference | None) -> int:
-        """Return the number of equivalence classes with the worst measure."""
+        """Return the number of equivalence classes with the worst measure; in a scenario over all sets."""
+        if self.knowledge is not None:
+            return int(np.count_nonzero(self.model.is_worst(self._known_view(classes), reference)))
         return int(np.count_nonzero(self.is_worst(classes, reference)))
 
 
@@ -465,10 +513,15 @@ class TableConstraint(_Binding):
 
     def holds(self, classes: Classes) -> bool:
         """Return whether a release of these classes satisfies the model."""
+        if self.knowledge is not None:
+            return all(self.of_everything.holds(each.classes) for each in self.known(classes))
         return self.model.holds(self.view(classes).view)
 
     def measured(self, classes: Classes) -> Measured:
-        """Return the measure of a release of these classes."""
+        """Return the measure of a release of these classes, the largest of all sets of known attributes."""
+        if self.knowledge is not None:
+            measured = (self.of_everything.measured(each.classes) for each in self.known(classes))
+            return max(measured, key=np.max)
         return self.model.measured(self.view(classes).view)
 
 
@@ -501,7 +554,8 @@ Constraint = CountedConstraint | ReleaseConstraint
 def describe(constraint: Constraint) -> str:
     """Return a constraint's name for messages and steps, such as ``l-diversity(occupation)``."""
     name = constraint.model.name
-    own = [each for each in (constraint.attribute, constraint.unit) if each is not None]
+    bound = (constraint.attribute, constraint.unit, constraint.scenario)
+    own = [each for each in bound if each is not None]
     return f"{name}({', '.join(own)})" if own else name
 
 

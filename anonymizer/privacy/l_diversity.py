@@ -42,6 +42,10 @@ class LDiversity(ClassModel):
         """No class with fewer records satisfies the model."""
         return self.settings.l
 
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return that at least l values remain possible."""
+        return f"is left with at least {self.settings.l} values of {attribute}"
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least l distinct values."""
         held: BoolArray = distinct_values(view) >= self.settings.l

@@ -50,6 +50,11 @@ class PSensitiveKAnonymity(ClassModel):
         """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.settings.p)
 
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return that a record is found with at most 1 in k, and at least p values remain possible."""
+        found = f"finds a {unit} with at most 1 in {self.settings.k}"
+        return f"{found} and is left with at least {self.settings.p} values of {attribute}"
+
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records and p distinct values."""
         held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)

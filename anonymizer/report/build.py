@@ -137,6 +137,7 @@ class ReportParts:
     recoding_file: path and hash of the recoding kept for later records; None without.
     applied: the earlier release to which the records are appended; None without.
     advice: columns that lose most, and changes with their gain; None for a release that says enough.
+    scenarios: what each adversary of the config knows, with its measurements; None without scenarios.
     units: persons, households and other units of the input by name; None where the config names none.
     population: that constraints count; None where none does.
     seconds: of each phase of the run until now.
@@ -159,6 +160,7 @@ class ReportParts:
     recoding_file: dict[str, Any] | None = None
     applied: dict[str, Any] | None = None
     advice: dict[str, Any] | None = None
+    scenarios: dict[str, Any] | None = None
     units: dict[str, Any] | None = None
     population: dict[str, Any] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
@@ -194,6 +196,7 @@ def build_report(parts: ReportParts) -> Report:
         "recoding_file": parts.recoding_file,
         "applied": parts.applied,
         "advice": parts.advice,
+        "scenarios": parts.scenarios,
         "units": parts.units,
         "population": parts.population,
     }

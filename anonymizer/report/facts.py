@@ -285,6 +285,8 @@ def worst_classes(
 ) -> tuple[Worst | None, ...]:
     """Return the worst classes of each constraint, None for one on the release, on units or a population.
 
+    Those of scenarios are left out.
+
     Parameters
     ----------
     moving_reference: whether the distribution p is that of the release, else that of the input.
@@ -293,6 +295,8 @@ def worst_classes(
     linked = ties is not None and ties.records is not None
     found: list[Worst | None] = []
     for constraint in constraints:
+        if constraint.scenario is not None:
+            continue
         counted = linked or constraint.unit is not None or constraint.model.needs_population
         if not isinstance(constraint, ClassConstraint) or counted:
             found.append(None)

@@ -189,7 +189,11 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
         name = each["model"] + (f" ({_shown(each['attribute'])})" if each["attribute"] else "")
         given = ", ".join(f"{key} {_plain(value)}" for key, value in each["parameters"].items())
         yield from _item(f"{name}: {given}" if given else name)
-    units = {each["parameters"]["unit"] for each in public["constraints"] if "unit" in each["parameters"]}
+    scenarios, counted = public.get("scenarios", {}).values(), [*public["constraints"]]
+    for scenario in scenarios:
+        yield from _item(scenario["sentence"].removesuffix("."))
+        counted += scenario["constraints"]
+    units = {each["parameters"]["unit"] for each in counted if "unit" in each["parameters"]}
     pseudonym = _pseudonym(public)
     for unit in sorted(units):
         if unit == PERSON and pseudonym is not None:

@@ -24,6 +24,7 @@ from anonymizer.report.canvas import Frame
 from anonymizer.report.charts import draw_search, progress_of
 from anonymizer.report.distribution import is_small_count
 from anonymizer.report.facts import Facts, Worst
+from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.sections import (
     attacks_chart,
     distribution_charts,
@@ -148,6 +149,23 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
         ),
         tuple(rows),
     )
+
+
+def scenarios_grid(report: dict[str, Any]) -> Grid:
+    """Return a table with a row for each model of each scenario."""
+    rows = tuple(
+        (
+            name,
+            knowledge_in_words(scenario["known"]),
+            f"{constraint_name(constraint)}, {parameters_of(constraint)}",
+            number(constraint["measured"]),
+            "holds" if constraint["satisfied"] else "fails",
+        )
+        for name, scenario in report.get("scenarios", {}).items()
+        for constraint in scenario["constraints"]
+    )
+    caption = f"What each adversary knows, and what was measured on {form_of(report).measured}"
+    return Grid(caption, ("scenario", "knows", "requested", "measured", "verdict"), rows)
 
 
 def _worst(worst: Worst | None, smallest: int, classes: int, unit: str | None) -> str:
@@ -366,7 +384,8 @@ class Headline:
 def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
     """Return the top of the page."""
     broken = any(row["contradicted"] for row in report["attack_matrix"])
-    promises = len(report["constraints"])
+    scenarios = report.get("scenarios", {}).values()
+    promises = len(report["constraints"]) + sum(len(each["constraints"]) for each in scenarios)
     title = {
         0: "No constraint was set",
         1: "The constraint is satisfied",
@@ -421,6 +440,7 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     elif facts.smallest_class is not None:
         others = plural(facts.smallest_class - 1, "other")
         sentences.append(f"Each record shares its published quasi-identifiers with at least {others}.")
+    sentences += [each["sentence"] for each in report.get("scenarios", {}).values()]
     best = strongest(report["attacks"])
     if best is None:
         sentences.append("No attack was run, so disclosure risk was not measured.")
@@ -528,6 +548,7 @@ def page(report: Report, facts: Facts) -> str:
         verdict=verdict_of(content, facts),
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
         promises=constraints_grid(content, facts),
+        scenarios=scenarios_grid(content),
         glossary=GLOSSARY,
         version=content["environment"]["anonymizer"],
         utility=utility_section(content),

@@ -136,11 +136,16 @@ def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
     config = content["config"]
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
-    persons = config["input"].get("person") is not None and any(
-        each.get("unit", "person") == "person" for each in config["constraints"]
-    )
+    persons = config["input"].get("person") is not None and "person" in _units(config)
     known = "rows-are-persons" in acknowledged or persons
     return [] if known or roles.isdisjoint(LEFT_OUT) else [RECORDS]
+
+
+def _units(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the unit of each constraint and each model of a scenario; person where they name none."""
+    yield from (each.get("unit", "person") for each in config["constraints"])
+    for scenario in config.get("scenarios", {}).values():
+        yield from (each.get("unit", scenario.get("unit", "person")) for each in scenario["models"])
 
 
 def _declared_types(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -366,6 +371,7 @@ PLACED: Mapping[str, Rule] = {
     "config/attributes/*/distance": _exact,
     "config/attributes/*/release": _exact,
     "config/constraints/[]/*": _written,
+    "config/scenarios/*": _written,
     "config/reference": _exact,
     "config/suppression/limit": _exact,
     "config/suppression/method": _exact,
@@ -455,6 +461,22 @@ PLACED: Mapping[str, Rule] = {
     "constraints/[]/satisfied": _exact,
     "constraints/[]/worst_classes": _worst_classes,
     "constraints/[]/verifiable_from_release": _exact,
+    "scenarios/*/known": _written,
+    "scenarios/*/sets": _exact,
+    "scenarios/*/recipient": _exact,
+    "scenarios/*/sentence": _exact,
+    **{
+        f"scenarios/*/constraints/[]/{key}": rule
+        for key, rule in {
+            "model": _exact,
+            "attribute": _exact,
+            "parameters/*": _written,
+            "measured": _measured,
+            "satisfied": _exact,
+            "worst_classes": _worst_classes,
+            "verifiable_from_release": _exact,
+        }.items()
+    },
     # Other metrics are means over the input's records by values that the release may hide.
     **{
         f"loss/{loss_key(name)}": _rounded if metric.of_release_alone else _null

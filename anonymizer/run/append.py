@@ -498,7 +498,7 @@ class AppendedShape(Shape):
         groups, before = (
             published_rows(prepared.engine, each, sources.names) for each in (release, sources.earlier)
         )
-        classes = classes_of(release.name, groups, sources.attributes)
+        classes = classes_of(release.name, groups, sources.attributes, ())
         measured = measure(classes, countable_constraints(prepared.constraints))
 
         def wrong() -> int:

@@ -248,7 +248,7 @@ def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge
         return None
     rejected = problem.table_constraints or not problem.gate.open or problem.table.units
     unknown = problem.source is not None or isinstance(problem.metric.aggregate, Maximum)
-    if problem.limit or rejected or unknown:
+    if problem.limit or rejected or unknown or problem.has_scenarios:
         return None
     own = problem.table.quasi_identifiers
     return MechanismKnowledge(

@@ -653,7 +653,7 @@ def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> flo
     return number
 
 
-JUDGED = ("input", "attributes", "constraints", "reference", "suppression", "output")
+JUDGED = ("input", "attributes", "constraints", "scenarios", "reference", "suppression", "output")
 """Sections of a config that state the promises of a release."""
 
 OF_PLUG_INS = ("algorithm", "objective", "attacks", "utility")

@@ -34,6 +34,7 @@ from anonymizer.model.table import MISSING, SUPPRESSED, Role
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
+from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.assessment import run_timed
 from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy
 
@@ -330,31 +331,66 @@ def _compare_cells(claims: Claims, key: Key, found: int, *, exact: bool) -> None
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config is satisfied, with the reported measurement."""
     claims = case.claims
-    bound = case.plan.constraints(case.sensitive)
+    bound = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
     claimed = claims.get(("constraints",))
     count = len(claimed) if isinstance(claimed, list) else 0
     if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
         claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
-    for position, place in enumerate(case.plan.positions(case.sensitive)):
-        claims.agree(("config", "constraints", place))
+    if not bound:
+        claims.agree(("config", "constraints"))
+        claims.agree(("constraints",))
+    for position, path in enumerate(case.plan.paths(case.sensitive)[: len(bound)]):
+        claims.agree(("config", *path))
         for name in IDENTITY:
             claims.agree(("constraints", position, name))
     for position, constraint in enumerate(bound):
-        _judge(case, constraint, position)
+        _judge(case, constraint, ("constraints", position))
 
 
-def _differs(claims: Claims, position: int, constraint: Constraint) -> bool:
+def check_scenarios(case: AuditCase) -> None:
+    """Every scenario of the config is satisfied, with the reported knowledge and measurements."""
+    claims, given = case.claims, case.plan.shown.get("scenarios", {})
+    if not given and claims.get(("scenarios",)) is ABSENT:
+        return
+    constraints = case.plan.constraints(case.sensitive)
+    for name, settings in given.items():
+        own, key = [each for each in constraints if each.scenario == name], ("scenarios", name)
+        claimed = claims.get((*key, "constraints"))
+        count = len(claimed) if isinstance(claimed, list) else 0
+        same = count == len(own) and not any(
+            _differs(claims, at, each, (*key, "constraints")) for at, each in enumerate(own)
+        )
+        if not same:
+            claims.refute(key, "the models of the report are not those of the config in it")
+            continue
+        # The models are compared with the config, and they with the release.
+        claims.agree(("config", *key))
+        for figure, found in scenario_facts(name, settings, own).items():
+            claims.compare((*key, figure), found)
+        for position, constraint in enumerate(own):
+            for figure in IDENTITY:
+                claims.agree((*key, "constraints", position, figure))
+            _judge(case, constraint, (*key, "constraints", position))
+    for name in claims.section(("scenarios",)):
+        if name not in given:
+            claims.refute(("scenarios", name), "is not a scenario of the config in the report")
+
+
+def _differs(claims: Claims, position: int, constraint: Constraint, section: Key = ("constraints",)) -> bool:
     own = (constraint.model.name, constraint.attribute, constraint.parameters())
-    claimed = tuple(claims.get(("constraints", position, name)) for name in IDENTITY)
+    claimed = tuple(claims.get((*section, position, name)) for name in IDENTITY)
     return not agrees(list(claimed), as_reported(list(own)))
 
 
-def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
+def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
     """Measure one constraint, or note the claim of the report if the file does not suffice."""
-    claims, key = case.claims, ("constraints", position)
+    claims = case.claims
     claim = dict(claims.get(key))
     title = constraint.model.name + (f" of {constraint.attribute}" if constraint.attribute else "")
+    scenario = {} if constraint.scenario is None else {"scenario": constraint.scenario}
+    if constraint.scenario is not None:
+        title = f"{constraint.scenario}: {title}"
     claims.compare((*key, "satisfied"), found=True)
     classes = case.judged(constraint, False)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
@@ -363,7 +399,7 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
     if not at_hand:
         claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
-        case.constraints.append({**claim, "verifiable_from_release": False})
+        case.constraints.append({**claim, "verifiable_from_release": False, **scenario})
         holds = "holds" if claim.get("satisfied") is True else "fails"
         case.notes.append(f"{title}: not verifiable from the release alone; the report says it {holds}")
         return
@@ -376,7 +412,7 @@ def _judge(case: AuditCase, constraint: Constraint, position: int) -> None:
         hidden = claim.get("measured") is None and not found["satisfied"]
         if hidden or agrees(claim.get("measured"), as_reported(read["measured"])):
             found = read
-    case.constraints.append(found)
+    case.constraints.append({**found, **scenario})
     same = [
         claims.compare((*key, name), found[name])
         for name in ("measured", "worst_classes", "verifiable_from_release")
@@ -674,7 +710,7 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     slack: -1 for the lowest, 1 for the highest.
     hidden: value of every figure that the report hides.
     """
-    constraints = case.plan.constraints(case.sensitive)
+    constraints = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
     # Half a unit in the third digit is at most 0.5 %, for both sides of a comparison.
     share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
@@ -710,6 +746,7 @@ CHECKS: Sequence[Callable[[AuditCase], None]] = (
     check_texts,
     check_suppression,
     check_constraints,
+    check_scenarios,
     check_levels,
     check_losses,
     check_attacks,

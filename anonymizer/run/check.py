@@ -41,6 +41,7 @@ class Check:
     constraints: those of the config; attack-based ones unmeasured, and those on units that the file does not
         name; empty without a config.
     measures: every privacy model, measured with neutral thresholds.
+    scenarios: the constraints of each scenario of the config; those of an Anatomy release unmeasured.
     warnings: parts of the file that were not measured.
     special_uniques: as the attack of that name reports them; None unless asked for.
     """
@@ -49,8 +50,15 @@ class Check:
     classes: int
     constraints: list[Measurement]
     measures: list[Measurement]
+    scenarios: dict[str, list[Measurement]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     special_uniques: dict[str, Any] | None = None
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether no constraint is known to be violated."""
+        every = (*self.constraints, *(each for own in self.scenarios.values() for each in own))
+        return all(each.satisfied is not False for each in every)
 
 
 def with_special_uniques(found: Check, relation: Relation, names: Sequence[str], size: int) -> Check:
@@ -149,7 +157,7 @@ def _check_table(
     if people is not None:
         classes = classes.with_population(people)
     counts = KnownCounts(tuple(units.columns), people is not None)
-    constraints, measures = _measured(partial(measure, classes), attributes, plan, counts)
+    constraints, measures, scenarios = _measured(partial(measure, classes), attributes, plan, counts)
     if units.linked is not None:
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts)[1]
@@ -159,7 +167,7 @@ def _check_table(
     if not counted and not acknowledged:
         k, person = (None, None) if plan is None else (plan.k, plan.units.get(PERSON))
         warnings += check_warnings(relation, quasi_identifiers, known.items(), k, person)
-    return Check(relation.rows, classes.number, constraints, measures, warnings)
+    return Check(relation.rows, classes.number, constraints, measures, scenarios, warnings)
 
 
 @dataclass(frozen=True)
@@ -170,14 +178,17 @@ class KnownCounts:
     ----------
     units: names of units.
     people: whether the people of the population are known.
+    classes: whether the classes of some quasi-identifiers are known, not only buckets.
     """
 
     units: tuple[str, ...] = ()
     people: bool = False
+    classes: bool = True
 
     def allow(self, constraint: CountedConstraint) -> bool:
         """Return whether a constraint can be measured."""
         units = constraint.unit is None or constraint.unit in self.units
+        units = units and (self.classes or constraint.scenario is None)
         return units and (self.people or not constraint.model.needs_population)
 
 
@@ -189,8 +200,8 @@ def _measured(
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
     known: KnownCounts = RECORDS_ONLY,
-) -> tuple[list[Measurement], list[Measurement]]:
-    """Return the measurements of the constraints of a config, and those of every privacy model.
+) -> tuple[list[Measurement], list[Measurement], dict[str, list[Measurement]]]:
+    """Return the measurements of the constraints of a config, of every privacy model, and of scenarios.
 
     Parameters
     ----------
@@ -210,8 +221,12 @@ def _measured(
     ]
     counted = [each for each in countable_constraints(own) if known.allow(each)]
     measured = iter(measure_all(counted))
-    constraints = [next(measured) if each in counted else unmeasured(each) for each in own]
-    return constraints, measure_all(wanted)
+    constraints: list[Measurement] = []
+    scenarios: dict[str, list[Measurement]] = {}
+    for each in own:
+        found = next(measured) if each in counted else unmeasured(each)
+        (constraints if each.scenario is None else scenarios.setdefault(each.scenario, [])).append(found)
+    return constraints, measure_all(wanted), scenarios
 
 
 @contextmanager
@@ -277,7 +292,8 @@ def check_pair_names(
 
 
 def _check_groups(grouped: AnatomyRelease, plan: Plan | None) -> Check:
-    found = _measured(partial(measure_pair, grouped), [grouped.sensitive.attribute], plan)
+    known = KnownCounts(classes=False)
+    found = _measured(partial(measure_pair, grouped), [grouped.sensitive.attribute], plan, known)
     return Check(grouped.records, len(grouped.groups), *found)
 
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from math import isinf
 from typing import Any
 
+from anonymizer.config.section import KeyPath, dotted
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import SuppressedRecords
 from anonymizer.model.outcome import Outcome, Status
@@ -53,14 +54,14 @@ class Diagnostician:
 
     Parameters
     ----------
-    constraints: of the problem, each with its position in the config.
+    constraints: of the problem, each with the path of its entry in the config.
     seconds: for all searches together.
     """
 
     def __init__(
         self,
         problem: SearchProblem,
-        constraints: Sequence[tuple[int, Constraint]],
+        constraints: Sequence[tuple[KeyPath, Constraint]],
         algorithm: SearchAlgorithm,
         seconds: float,
         stopped: Callable[[], bool],
@@ -75,20 +76,20 @@ class Diagnostician:
     def diagnose(self) -> Diagnosis:
         """Return the diagnosis, as far as the time allows."""
         blocking = [each for each in self._constraints if self._feasible([each[1]]) is False]
-        for position, constraint in blocking:
-            self._explain_alone(position, constraint)
+        for path, constraint in blocking:
+            self._explain_alone(path, constraint)
         if not blocking and len(self._constraints) > 1:
             self._explain_together()
         self._suggest_limit()
         return self._diagnosis
 
-    def _explain_alone(self, position: int, constraint: Constraint) -> None:
+    def _explain_alone(self, path: KeyPath, constraint: Constraint) -> None:
         name, found = describe(constraint), []
         for threshold in constraint.model.thresholds:
             value = self._reachable(constraint, threshold)
             if value is not None:
                 found.append(f"{threshold.parameter} = {value}")
-                self._suggest(position, constraint, threshold, value)
+                self._suggest(path, constraint, threshold, value)
         requested = ", ".join(
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
@@ -120,20 +121,18 @@ class Diagnostician:
         self._loosen_within_all()
 
     def _loosen_within_all(self) -> None:
-        for position, constraint in self._constraints:
+        for path, constraint in self._constraints:
             others = [each for _, each in self._constraints if each is not constraint]
             for threshold in constraint.model.thresholds:
                 value = self._reachable(constraint, threshold, others)
                 if value is not None:
-                    self._diagnosis.suggestions.append(
-                        f"constraints.{position}.{threshold.parameter}={value}"
-                    )
+                    self._diagnosis.suggestions.append(_override(path, threshold, value))
 
-    def _suggest(self, position: int, loose: Constraint, threshold: Threshold, value: int | Decimal) -> None:
+    def _suggest(self, path: KeyPath, loose: Constraint, threshold: Threshold, value: int | Decimal) -> None:
         """Suggest a value if it makes the problem with all constraints feasible."""
         others = [each for _, each in self._constraints if each is not loose]
         if self._feasible([*others, _with_threshold(loose, threshold, value)]):
-            self._diagnosis.suggestions.append(f"constraints.{position}.{threshold.parameter}={value}")
+            self._diagnosis.suggestions.append(_override(path, threshold, value))
 
     def _suggest_limit(self) -> None:
         """Suggest the least suppression limit that makes the problem feasible."""
@@ -196,6 +195,12 @@ class Diagnostician:
             self._diagnosis.complete = False
             return None
         return outcome
+
+
+def _override(path: KeyPath, threshold: Threshold, value: int | Decimal) -> str:
+    """Return the override of a threshold; ``--set`` takes positions between dots."""
+    parts = (dotted((part,)) if isinstance(part, str) else str(part) for part in path)
+    return f"{'.'.join([*parts, threshold.parameter])}={value}"
 
 
 def _with_threshold(constraint: Constraint, threshold: Threshold, value: int | Decimal) -> Constraint:

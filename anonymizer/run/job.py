@@ -477,7 +477,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
-    k = found.prepared.problem.k
+    k = task.plan.k_of_reports
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
     return report
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,9 @@ from anonymizer.attacks.base import Attack
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config, Reference
+from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
+from anonymizer.config.section import KeyPath
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES, CsvDialect
@@ -40,6 +42,7 @@ from anonymizer.hierarchy.placement import (
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import FloatArray
+from anonymizer.model.classes import Knowledge
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberLabels
 from anonymizer.model.outcome import Bound
@@ -192,6 +195,9 @@ class PlannedConstraint:
     combined: whether other sensitive attributes count as quasi-identifiers.
     missing_is_value: whether a missing value counts as one of the distinct values.
     unit: that is counted; None for records.
+    path: of its entry in the config.
+    scenario: name of the scenario that it is in; None without.
+    knowledge: of the adversary of the scenario.
     """
 
     model: PrivacyModel
@@ -199,13 +205,19 @@ class PlannedConstraint:
     combined: bool
     missing_is_value: bool
     unit: str | None
+    path: KeyPath
+    scenario: str | None = None
+    knowledge: Knowledge | None = None
 
     def bound(self, sensitive: Sequence[str]) -> list[Constraint]:
         """Return the constraint on each sensitive attribute that it protects."""
-        if not self.model.needs_sensitive:
-            return [bind(self.model, unit=self.unit)]
-        names = sensitive if self.attribute is None else [self.attribute]
-        return [bind(self.model, name, self.combined, self.missing_is_value, self.unit) for name in names]
+        names: Sequence[str | None] = [None]
+        if self.model.needs_sensitive:
+            names = sensitive if self.attribute is None else [self.attribute]
+        bare = bind(self.model, None, self.combined, self.missing_is_value, self.unit)
+        return [
+            replace(bare, attribute=name, scenario=self.scenario, knowledge=self.knowledge) for name in names
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +235,7 @@ class Plan:
     missing: texts that mean a missing value.
     marker: text of all missing values in a release that is text; None if each column keeps its own.
     numerals: number format of texts.
-    planned: the constraints, in their order.
+    planned: the constraints, in their order, then those of the scenarios.
     metric: the loss to minimize.
     most: returns how many of a number of records may be suppressed.
     moving_reference: whether p is the distribution in the release instead of the input.
@@ -296,9 +308,13 @@ class Plan:
 
     @cached_property
     def k(self) -> int | None:
-        """The largest k of the constraints; None if no constraint has a k."""
-        sizes = [getattr(each.model.settings, "k", None) for each in self.planned]
-        return max((size for size in sizes if size is not None), default=None)
+        """The largest k of the constraints outside scenarios; None if none of them has a k."""
+        return _largest_k(each for each in self.planned if each.scenario is None)
+
+    @property
+    def k_of_reports(self) -> int | None:
+        """The largest k of all constraints and scenarios: what reports show has as many records."""
+        return _largest_k(self.planned)
 
     @property
     def counts_persons(self) -> bool:
@@ -364,9 +380,9 @@ class Plan:
         """
         return [bound for each in self.planned for bound in each.bound(sensitive)]
 
-    def positions(self, sensitive: Sequence[str]) -> list[int]:
-        """Return for each bound constraint its position in the config."""
-        return [place for place, each in enumerate(self.planned) for _ in each.bound(sensitive)]
+    def paths(self, sensitive: Sequence[str]) -> list[KeyPath]:
+        """Return for each bound constraint the path of its entry in the config."""
+        return [each.path for each in self.planned for _ in each.bound(sensitive)]
 
     def requests(self, names: Iterable[str]) -> list[ColumnRequest]:
         """Return the request to read each column, in the order of the names."""
@@ -461,7 +477,7 @@ def plan_of(config: Config) -> Plan:
     population, engine = _population(config), limits_of(config)
     given, output, budget = config.input, config.output, config.budget
     folder, in_input_database = config.folder, config.in_input_database
-    units, shown = [config.unit_of(each) for each in config.constraints], config.to_dict()
+    shown = config.to_dict()
     columns = _planned_columns(config.attributes, folder, shown["attributes"])
     bands = {
         name: Bands(columns[name], form)
@@ -479,16 +495,7 @@ def plan_of(config: Config) -> Plan:
         missing=given.missing,
         marker=output.missing if CSV_FILES.named(str(output.path)) else None,
         numerals=config.numerals,
-        planned=tuple(
-            PlannedConstraint(
-                each.build(),
-                each.attribute,
-                each.quasi_identifiers == "combined",
-                each.missing_sensitive == "value",
-                unit,
-            )
-            for each, unit in zip(config.constraints, units, strict=True)
-        ),
+        planned=(*_planned_constraints(config), *_planned_scenarios(config)),
         metric=config.objective.build(),
         most=config.suppression.most,
         suppression=SuppressionMethod(config.suppression.method.value),
@@ -521,6 +528,35 @@ def _population(config: Config) -> PlannedPopulation | None:
         return None
     dialect = CsvDialect(config.input.separator, config.input.encoding)
     return PlannedPopulation(config.folder / given.path, dialect, config.input.strict_header, given.weight)
+
+
+def _largest_k(planned: Iterable[PlannedConstraint]) -> int | None:
+    sizes = [getattr(each.model.settings, "k", None) for each in planned]
+    return max((size for size in sizes if size is not None), default=None)
+
+
+def _planned_constraints(config: Config) -> Iterator[PlannedConstraint]:
+    for place, each in enumerate(config.constraints):
+        yield _planned(each, config.unit_of(each), ("constraints", place))
+
+
+def _planned_scenarios(config: Config) -> Iterator[PlannedConstraint]:
+    for name, scenario in (config.scenarios or {}).items():
+        for place, each in enumerate(scenario.models):
+            unit = config.unit_of(scenario.counting(each))
+            own = _planned(each, unit, ("scenarios", name, "models", place))
+            yield replace(own, scenario=name, knowledge=scenario.known.sets)
+
+
+def _planned(settings: ConstraintSettings, unit: str | None, path: KeyPath) -> PlannedConstraint:
+    return PlannedConstraint(
+        settings.build(),
+        settings.attribute,
+        settings.quasi_identifiers == "combined",
+        settings.missing_sensitive == "value",
+        unit,
+        path,
+    )
 
 
 def _planned_columns(

@@ -47,6 +47,7 @@ from anonymizer.report.facts import Facts, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
+from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
 from anonymizer.report.wording import masked_count, useless_warnings
 from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
@@ -171,6 +172,8 @@ def report_parts(
     """Return all parts of a report."""
     attacks = [] if verified is None else verified.attacks
     entries = [attack_entry(each.finding, each.seconds) for each in attacks]
+    constraints = prepared.constraints
+    measured = [] if verified is None else verified.audited.measurements
     return ReportParts(
         plan.shown,
         plan.described(prepared.problem.table),
@@ -178,17 +181,18 @@ def report_parts(
         release,
         SearchFacts(plan.algorithm.name, plan.seed),
         outcome,
-        () if verified is None else verified.audited.measurements,
+        of_all_knowledge(constraints, measured),
         losses,
         entries,
         [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
-        attack_matrix(prepared.constraints, entries, prepared.problem.k),
+        attack_matrix([each for each in constraints if each.scenario is None], entries, plan.k),
         [
             *warnings_of(plan, prepared, outcome.recoding),
             *_unattacked(() if verified is None else verified.unattacked),
         ],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
+        scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
         units=unit_facts(plan, prepared, outcome.recoding),
         population=population_facts(prepared.problem.table.population),
     )

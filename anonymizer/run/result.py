@@ -73,6 +73,12 @@ class Result(Generic[Frame]):
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
 
     @property
+    def scenarios(self) -> dict[str, str]:
+        """What the adversary of each scenario reaches at most, in one sentence."""
+        entries: dict[str, Any] = self.report.to_dict().get("scenarios", {})
+        return {name: each["sentence"] for name, each in entries.items()}
+
+    @property
     def hierarchies(self) -> dict[str, networkx.DiGraph[Any]]:
         """The hierarchies of the quasi-identifiers, and of sensitive attributes with one, as networkx trees.
 

@@ -143,7 +143,7 @@ def refusal(
     if outcome.status is Status.INFEASIBLE:
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
         numbered = list(
-            zip(plan.positions(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
+            zip(plan.paths(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
         )
         seconds = plan.budget[0] or DIAGNOSIS_SECONDS
         search = Diagnostician(prepared.problem, numbered, plan.algorithm, seconds, watch.stopped)

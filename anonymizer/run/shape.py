@@ -239,8 +239,9 @@ class TableShape(Shape):
         """Count the table by quasi-identifiers and sensitive attributes."""
         prepared, (release,) = found.prepared, tables
         table = prepared.problem.table
-        groups = release.group_counts([*_names(prepared), *table.sensitive_names])
-        classes = classes_of(release.name, groups, table.sensitive)
+        names = _names(prepared)
+        groups = release.group_counts([*names, *table.sensitive_names])
+        classes = classes_of(release.name, groups, table.sensitive, names)
         if table.population is not None:
             classes = with_people(classes, groups, table, found.recoding)
         asked = countable_constraints(prepared.constraints)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import AuditFailed, plural
-from anonymizer.model.arrays import BoolArray, IntArray, group_rows
-from anonymizer.model.classes import Classes, SensitiveCodes, classes_of_rows
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
+from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Role
 from anonymizer.model.units import PERSON, Ties
@@ -23,14 +23,18 @@ from anonymizer.run.prepare import Prepared, units_of_rows
 
 def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
     """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
-    released = tuple(plan.released(prepared.encoded.relation.columns))
-    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
-    stays = ~recoding.removed
+    rows, stays = _rows(plan, prepared, recoding), ~recoding.removed
     columns = [(each.codes[stays], len(each.labels)) for each in recoding.class_columns()]
     groups, number = group_rows(columns, int(stays.sum()))
     of_row = np.full(len(stays), -1, dtype=np.int64)
     of_row[stays] = groups
     return of_row[rows], number
+
+
+def _rows(plan: Plan, prepared: Prepared, recoding: Recoding) -> CodeArray:
+    """Return the row of the recoding's table for each record, shape (records,)."""
+    released = tuple(plan.released(prepared.encoded.relation.columns))
+    return rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
 
 
 def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
@@ -39,8 +43,19 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
     The search counts distinct rows instead; the two share no sums.
     """
     class_of, number = class_of_records(plan, prepared, recoding)
-    linked = plan.pseudonym is not None
-    return _classes(prepared, class_of, np.flatnonzero(class_of >= 0), number, linked=linked)
+    records = np.flatnonzero(class_of >= 0)
+    classes = _classes(prepared, class_of, records, number, linked=plan.pseudonym is not None)
+
+    def published() -> CodeArray:
+        # A class publishes what any of its records does.
+        first = records[np.unique(class_of[records], return_index=True)[1]]
+        rows = _rows(plan, prepared, recoding)[first]
+        return np.stack([each.codes[rows] for each in recoding.published()], axis=1)
+
+    if not classes.linked:
+        names = [each.name for each in prepared.problem.table.quasi_identifiers]
+        classes.values = ClassValues(names, published)
+    return classes
 
 
 def all_records(prepared: Prepared) -> Classes:
@@ -66,9 +81,7 @@ def _classes(
 
 def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:
     """Return which records of the input are suppressed, shape (records,)."""
-    released = tuple(plan.released(prepared.encoded.relation.columns))
-    rows = rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
-    return recoding.suppressed[rows]
+    return recoding.suppressed[_rows(plan, prepared, recoding)]
 
 
 def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.loss.base import LossMetric
-from anonymizer.model.classes import released
+from anonymizer.model.classes import ScenarioSupport, released
 from anonymizer.model.outcome import Outcome
 from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
@@ -57,6 +57,7 @@ class Auto(SearchAlgorithm):
     """
 
     name = "auto"
+    scenarios = ScenarioSupport.ALL_KNOWN
     suppressions = frozenset(SuppressionMethod)
     counts_units = True
     links_units = True

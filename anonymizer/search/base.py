@@ -10,7 +10,7 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, Self
 from zlib import crc32
@@ -23,7 +23,7 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.classes import SensitiveCodes, released
+from anonymizer.model.classes import ScenarioSupport, SensitiveCodes, released
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import AttackerMeasure, Outcome, Status, Step
 from anonymizer.model.recoding import Recoding
@@ -285,7 +285,24 @@ class SearchProblem:
     @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies every constraint."""
-        return max((each.model.minimum_size for each in self.class_constraints), default=1)
+        return max((each.minimum_size for each in self.class_constraints), default=1)
+
+    @property
+    def has_scenarios(self) -> bool:
+        """Whether a constraint is on an adversary who knows some of the quasi-identifiers only."""
+        return any(each.knowledge is not None for each in (*self.class_constraints, *self.table_constraints))
+
+    @property
+    def for_all_knowledge(self) -> Self:
+        """The problem in which the adversary of every scenario knows all quasi-identifiers.
+
+        A release that satisfies it satisfies this one if merges of satisfying classes satisfy each model.
+        """
+        return replace(
+            self,
+            class_constraints=tuple(each.of_everything for each in self.class_constraints),
+            table_constraints=tuple(each.of_everything for each in self.table_constraints),
+        )
 
     def admits(self, suppressed: int) -> bool:
         """Return whether so many records may be suppressed; all of them only if they stay with ``*``."""
@@ -373,6 +390,7 @@ class SearchAlgorithm(PlugIn):
     ----------------
     suppressions: the supported methods of suppression.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
+    scenarios: how it satisfies the models of scenarios.
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
     attacks_every_step: whether it can attack every candidate that satisfies all other constraints.
     counts_population: whether constraints may count the population that the records are a sample of.
@@ -383,6 +401,7 @@ class SearchAlgorithm(PlugIn):
 
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
     in_groups: ClassVar[bool] = False
+    scenarios: ClassVar[ScenarioSupport] = ScenarioSupport.NONE
     out_of_core: ClassVar[bool] = False
     attacks_every_step: ClassVar[bool] = False
     counts_population: ClassVar[bool] = False

@@ -16,10 +16,10 @@ from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableCon
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod
 from anonymizer.search.suppression.suppressor import (
+    RepeatedSuppression,
     Suppressed,
     Suppressor,
     WholeClasses,
-    WholeUnits,
     holding,
     reference_for,
     references_of,
@@ -41,6 +41,9 @@ def search_with_attack_checks(
     excess, at least twice as large, until the attacks fail; then sizes between are tried. A failure proves
     nothing.
 
+    The algorithms that search this way do not count what an adversary sees who knows some quasi-identifiers
+    only: their classes satisfy the models of scenarios as if all were known.
+
     Parameters
     ----------
     search: runs on problems without attack checks.
@@ -48,9 +51,19 @@ def search_with_attack_checks(
         of the budget goes to the chosen size. None for a search that ends by itself.
     rival: a search that runs attacks at every step; the result is at least as good as its.
     """
+    if problem.has_scenarios:
+        return _without_proofs(
+            search_with_attack_checks(problem.for_all_knowledge, control, search, probe, rival)
+        )
     if problem.gate.open:
         return search(problem, control)
     return _Growing(problem, control, search, probe).run(rival)
+
+
+def _without_proofs(outcome: Outcome) -> Outcome:
+    """Return the outcome for weaker constraints than those of the search: of its proofs none holds."""
+    status = Status.UNDECIDED if outcome.status is Status.INFEASIBLE else outcome.status
+    return replace(outcome, status=status, bound=None, best_possible=None)
 
 
 class _Growing:
@@ -190,6 +203,7 @@ class CandidateVerdict:
     least: lower bound of ``suppressed``; equal to it if proven optimal.
     failed: names of the constraints (and ``suppression.limit``) that the candidate violates as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.
+    unplaced: further records that every finer candidate must suppress, in any of these classes.
     settled: whether no other choice of suppressed records could make the candidate better, or valid.
     measure: computes ``checks``.
     """
@@ -201,6 +215,7 @@ class CandidateVerdict:
     least: int
     failed: tuple[str, ...]
     losses: IntArray
+    unplaced: int
     settled: bool
     measure: Callable[[], tuple[CheckerMeasure, ...]]
 
@@ -217,7 +232,7 @@ class CandidateVerdict:
     @property
     def certain(self) -> int:
         """Records that every finer candidate must suppress."""
-        return int(self.losses.sum())
+        return int(self.losses.sum()) + self.unplaced
 
     @property
     def kept(self) -> BoolArray:
@@ -248,7 +263,8 @@ def _suppressor_for(problem: SearchProblem) -> Suppressor:
         from anonymizer.search.suppression.records import OptimalRecords  # noqa: PLC0415 - few runs need it
 
         return OptimalRecords(problem)
-    return WholeClasses(problem) if problem.table.ties is None else WholeUnits(problem)
+    spreads = problem.table.ties is not None or problem.has_scenarios
+    return RepeatedSuppression(problem) if spreads else WholeClasses(problem)
 
 
 class Judge:
@@ -300,6 +316,7 @@ class Judge:
             least,
             tuple(failed),
             certain,
+            found.unplaced,
             settled,
             lambda: self._checks(classes, found, kept_suppressed, not failed),
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.loss.base import Marginals
 from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
-from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes, classes_of_rows
+from anonymizer.model.classes import NO_UNITS, Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import Ties, UnitsByName, merged_items
@@ -130,17 +130,18 @@ class _Attribute:
     levels: the same as ranks, for packed keys.
     """
 
+    name: str
     lowest: int
     nodes: CodeArray
     levels: list[_Level]
 
     @classmethod
-    def of(cls, lowest: int, nodes: CodeArray) -> _Attribute:
+    def of(cls, name: str, lowest: int, nodes: CodeArray) -> _Attribute:
         levels = []
         for own in nodes:
             distinct, ranks = np.unique(own, return_inverse=True)
             levels.append(_Level(ranks.astype(np.int64), len(distinct)))
-        return cls(lowest, nodes, levels)
+        return cls(name, lowest, nodes, levels)
 
     @property
     def size(self) -> int:
@@ -162,7 +163,7 @@ class _Attribute:
         ranks = self.at(lowest).ranks
         first = np.empty(self.at(lowest).size, dtype=np.int64)
         first[ranks] = np.arange(len(ranks))
-        return _Attribute.of(lowest, self.nodes[lowest - self.lowest :, first])
+        return _Attribute.of(self.name, lowest, self.nodes[lowest - self.lowest :, first])
 
 
 class _DenseClasses(Classes):
@@ -200,6 +201,11 @@ class _DenseClasses(Classes):
     def sizes(self) -> IntArray:
         """Records in each class, shape (classes,), int64."""
         return self._sums[self._sums > 0].astype(np.int64)
+
+    @property
+    def distinct(self) -> IntArray:
+        """Key of each class, shape (classes,), int64."""
+        return np.flatnonzero(self._sums)
 
 
 class RollUp:
@@ -253,18 +259,22 @@ class RollUp:
         """Return the equivalence classes of a transformation at or above the lowest levels."""
         packing = self._packed(levels)
         space = packing.space
-        keys = packing.take_keys()
+        keys, names = packing.take_keys(), [each.name for each in self._attributes]
         linked = self._ties is not None and self._ties.records is not None
         if self._population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
-            return _DenseClasses(
+            dense = _DenseClasses(
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
+            dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct))
+            return dense
         groups, distinct = group_keys(keys, space)
         classes = classes_of_rows(
             groups, self.counts, len(distinct), self._sensitive, self._units, self._ties
         )
         if self._population is not None:
             classes.population = self._people(self._population, levels, distinct)
+        if not linked:
+            classes.values = ClassValues(names, lambda: packing.unpack(distinct))
         return classes
 
     def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
@@ -341,5 +351,5 @@ class RollUp:
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:
     """Return an attribute at its lowest allowed level, and the base value of each of its codes."""
-    own = _Attribute.of(0, attribute.hierarchy.ancestors[:, attribute.leaf])
+    own = _Attribute.of(attribute.name, 0, attribute.hierarchy.ancestors[:, attribute.leaf])
     return own.raised(attribute.minimum), own.at(attribute.minimum).ranks

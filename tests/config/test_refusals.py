@@ -19,7 +19,58 @@ def in_numbers(labels: str, *others: str, **sections: Any) -> dict[str, Any]:
     return small(attributes={"age": age, "illness": {"role": "sensitive"}, **attributes}, **sections)
 
 
+K5 = {"model": "k-anonymity", "k": 5}
+
+
+def scenario(known: Any, *models: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    """Return a config whose only scenario is of someone who knows some of the columns."""
+    age, illness = {"role": "quasi-identifier"}, {"role": "sensitive"}
+    return small(
+        attributes={"age": age, "zip": age, "sex": age, "illness": illness},
+        scenarios={"neighbour": {"known": known, "models": [*models] or [K5], **keys.pop("also", {})}},
+        **{"constraints": [], **keys},
+    )
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
+    (scenario(["age", "zipp"]), "scenarios.neighbour.known"),
+    (scenario(["age", "illness"]), "scenarios.neighbour.known"),
+    (scenario([]), "scenarios.neighbour.known"),
+    (scenario(["age", "zip", "age"]), "scenarios.neighbour.known"),
+    (scenario("age"), "scenarios.neighbour.known"),
+    (scenario({"any": 4, "of": ["age", "zip", "sex"]}), "scenarios.neighbour.known.any"),
+    (scenario({"any": 0, "of": ["age", "zip"]}), "scenarios.neighbour.known.any"),
+    (scenario({"any": 1, "of": []}), "scenarios.neighbour.known.of"),
+    (
+        scenario({"any": 2, "of": ["age", "age"]}, also={"recipient": "an insurer"}),
+        "scenarios.neighbour.known.of",
+    ),
+    (scenario(["age"], also={"models": []}), "scenarios.neighbour.models"),
+    (scenario(["age"], also={"modells": []}), "scenarios.neighbour.modells"),
+    (scenario(["age"], {"model": "linkage-risk", "max": 0.1}), "scenarios.neighbour.models[0].model"),
+    (scenario(["age"], also={"unit": "ward"}), "scenarios.neighbour.unit"),
+    (scenario(["age"], {**K5, "unit": "person"}), "scenarios.neighbour.models[0].unit"),
+    (
+        scenario(["age"], {"model": "l-diversity", "l": 2, "attribute": "ilness"}),
+        "scenarios.neighbour.models[0].attribute",
+    ),
+    (scenario(["age"], algorithm={"name": "anatomy"}), "algorithm.name"),
+    (scenario(["age"], suppression={"method": "records"}), "suppression.method"),
+    (scenario(["age"], suppression={"keep_rows": True, "limit": 0.1}), "suppression.keep_rows"),
+    (scenario(["age"], apply="report.json"), "apply"),
+    (
+        scenario(["age"], {"model": "vulnerability", "max": 0.1}, algorithm={"name": "mondrian"}),
+        "scenarios.neighbour.models[0]",
+    ),
+    (
+        scenario(
+            ["age"],
+            {"model": "delta-disclosure", "delta": 1, "absent": "ignored"},
+            algorithm={"name": "local"},
+        ),
+        "scenarios.neighbour.models[0]",
+    ),
+    (small(scenarios={}, constraints=[]), "constraints"),
     (constrained({"model": "k-anonymity", "k": 0}), "constraints[0].k"),
     (constrained({"model": "k-anonymity", "k": 1.5}), "constraints[0].k"),
     (constrained({"model": "k-anonymity", "k": True}), "constraints[0].k"),

@@ -64,6 +64,12 @@ def test_no_part_of_it_is_left_over() -> None:
 VALID = [
     yaml.safe_load(CONTRACT),
     small(),
+    small(
+        scenarios={
+            "anyone": {"known": {"any": 1, "of": ["age"]}, "models": [{"model": "k-anonymity", "k": 2}]}
+        },
+        constraints=[],
+    ),
     small(objective={"aggregate": "maximum"}),
     small(algorithm={}),
     constrained({"model": "l-diversity", "l": 2, "attribute": "illness", "quasi_identifiers": "combined"}),

@@ -14,10 +14,15 @@ def constraint(spec: ConstraintSpec, data: Microdata) -> Constraint:
     """Return a model bound to its attribute."""
     model = build.model(spec.model, spec.parameters)
     missing = spec.attribute is not None and data.attribute(spec.attribute).missing_is_value
+    knowledge = None
+    if spec.knowledge is not None:
+        names = [own.name for own in data.quasi_identifiers]
+        knowledge = tuple(frozenset(names[place] for place in known) for known in spec.knowledge)
+    bound = (spec.attribute, spec.combined, missing, spec.unit, None, knowledge)
     if isinstance(model, ClassModel):
-        return ClassConstraint(spec.attribute, spec.combined, missing, spec.unit, model=model)
+        return ClassConstraint(*bound, model=model)
     assert isinstance(model, TableModel)
-    return TableConstraint(spec.attribute, spec.combined, missing, model=model)
+    return TableConstraint(*bound, model=model)
 
 
 def metric(name: str, aggregate: str = "arithmetic-mean") -> LossMetric:

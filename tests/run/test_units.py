@@ -242,7 +242,7 @@ def test_families_are_suppressed_as_a_whole() -> None:
 def test_a_release_of_half_a_patient_fails_its_verification(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: SnapshotAssertion
 ) -> None:
-    monkeypatch.setattr("anonymizer.search.judge.WholeUnits", WholeClasses)
+    monkeypatch.setattr("anonymizer.search.judge.RepeatedSuppression", WholeClasses)
     suppression = {"limit": 0.3, "whole": "person"}
     done = run(written(tmp_path, visits(), suppression=suppression))
     assert done.code == 1

@@ -17,13 +17,19 @@ Rows = list[int]
 
 @dataclass(frozen=True)
 class ConstraintSpec:
-    """A constraint as it stands in a config."""
+    """A constraint as it stands in a config.
+
+    Attributes
+    ----------
+    knowledge: sets of positions of quasi-identifiers, one of which an adversary knows; None for all.
+    """
 
     model: str
     parameters: Mapping[str, Any]
     attribute: str | None = None
     combined: bool = False
     unit: str | None = None
+    knowledge: tuple[frozenset[int], ...] | None = None
 
 
 @dataclass(frozen=True)

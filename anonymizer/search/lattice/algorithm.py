@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, count, group_keys
-from anonymizer.model.classes import Classes, classes_of_rows
+from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.outcome import CheckerMeasure, Outcome, Step
 from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
@@ -345,6 +345,10 @@ class Annealing:
             classes = classes_of_rows(
                 groups, table.counts, len(distinct), self._sensitive, table.units, table.ties
             )
+            if not classes.linked:
+                names = [each.name for each in table.quasi_identifiers]
+                number = len(distinct)
+                classes.values = ClassValues(names, lambda: self._published(groups, number, levels))
         verdict = self._judge.judge(classes)
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
@@ -353,6 +357,16 @@ class Annealing:
         # A violated model of the whole table costs as much as all that may be suppressed.
         missed = (self._problem.limit + 1) / self._problem.table.records if verdict.failed else 0.0
         return _Estimate(max(loss, by_size.loss), excess or missed)
+
+    def _published(self, groups: IntArray, number: int, levels: Levels) -> IntArray:
+        """Return the node of each class and quasi-identifier; of several by the same hash one."""
+        table, item = self._problem.table, np.empty(number, dtype=np.int64)
+        item[groups] = np.arange(len(groups))
+        columns = [
+            attribute.nodes(level)[table.quasi_identifier_codes(place)[item]]
+            for place, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
+        ]
+        return np.stack(columns, axis=1).astype(np.int64)
 
 
 Finding = Callable[[Frontier], None]
@@ -431,7 +445,7 @@ def suppressed_and_certain(
     if judge.lossless_merging:
         return suppressed, suppressed
     whole = verdict.losses == classes.sizes
-    unplaced = int(verdict.losses[~whole].sum())
+    unplaced = int(verdict.losses[~whole].sum()) + verdict.unplaced
     return suppressed, rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), unplaced)
 
 
@@ -730,6 +744,7 @@ class Lattice(SearchAlgorithm):
     """
 
     name = "lattice"
+    scenarios = ScenarioSupport.EXACT
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
     counts_units = True

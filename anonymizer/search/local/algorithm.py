@@ -14,6 +14,7 @@ import numpy as np
 
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.classes import ScenarioSupport
 from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.privacy.base import Merging
@@ -568,6 +569,7 @@ class Local(SearchAlgorithm):
     """
 
     name = "local"
+    scenarios = ScenarioSupport.ALL_KNOWN
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

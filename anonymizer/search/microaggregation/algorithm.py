@@ -26,7 +26,7 @@ from pydantic import Field
 from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, numbered
-from anonymizer.model.classes import Classes
+from anonymizer.model.classes import Classes, ScenarioSupport
 from anonymizer.model.outcome import Outcome, Status, Step
 from anonymizer.model.recoding import RegionColumn, RegionRecoding
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
@@ -669,6 +669,7 @@ class Microaggregation(SearchAlgorithm):
     """
 
     name = "microaggregation"
+    scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MicroaggregationSettings
     settings: MicroaggregationSettings
 

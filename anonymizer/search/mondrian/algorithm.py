@@ -32,7 +32,7 @@ from anonymizer.model.arrays import (
     freeze,
     numbered,
 )
-from anonymizer.model.classes import Classes, Traces, released
+from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
 from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.outcome import CutTree, Outcome, Status, Step
 from anonymizer.model.recoding import Recoding, levels_by_name
@@ -1200,6 +1200,7 @@ class Mondrian(SearchAlgorithm):
     """
 
     name = "mondrian"
+    scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MondrianSettings
     settings: MondrianSettings
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -31,6 +31,7 @@ class Suppressed:
     least: lower bound for each class, shape (classes,), int64; equal to ``of_classes`` where proven optimal.
     certain: lower bound for each class under any split of it, shape (classes,), int64.
     fewest: lower bound for all classes together.
+    unplaced: further records that any split loses, in any of the classes.
     """
 
     of_items: Callable[[], IntArray]
@@ -38,6 +39,7 @@ class Suppressed:
     least: IntArray
     certain: IntArray
     fewest: int
+    unplaced: int = 0
 
     @cached_property
     def gone(self) -> IntArray:
@@ -185,13 +187,16 @@ class WholeClasses(Suppressor):
         return np.where(kept[classes.class_of], 0, classes.counts)
 
 
-class WholeUnits(Suppressor):
-    """Suppresses violating classes with all other records of their units.
+class RepeatedSuppression(Suppressor):
+    """Suppresses violating classes where other classes lose records by that.
 
-    Other classes lose records by that and are judged again, until none violates a constraint. Under
-    ``reference: release`` the same is then repeated with p of the rest. A class that violates a constraint in
-    the first round is suppressed as in ``WholeClasses``, so that its bounds on finer candidates hold. If
-    satisfied classes stay so with more records, what stays of a finer candidate stays here.
+    All other records of their units go too, if units are suppressed as a whole; and a class of the columns
+    that one adversary knows has records of many classes of another's. So all are judged again, until none
+    violates a constraint. Under ``reference: release`` the same is then repeated with p of the rest. A class
+    that violates a constraint in the first round is suppressed as in ``WholeClasses``, so that its bounds on
+    finer candidates hold. If satisfied classes stay so with more records, what stays of a finer candidate
+    stays here: it is the largest set of records of which no class violates a constraint, as the union of
+    two such sets is one too.
     """
 
     chooses = False
@@ -203,16 +208,28 @@ class WholeUnits(Suppressor):
         growing = [each for each in self.constraints if each.merging is Merging.ANY]
         if len(growing) == len(self.constraints):
             return self._suppressed(classes, kept)
-        certain = certain_losses(self.constraints, classes, self.input)
+        known = [each for each in self.constraints if each.knowledge is not None]
+        all_known = [each for each in self.constraints if each.knowledge is None]
+        certain = certain_losses(all_known, classes, self.input)
         if growing:
             lost = self._suppressed(classes, self._closed(classes, everything, growing))
             certain = np.maximum(certain, lost.of_classes)
-        return self._suppressed(classes, kept, certain)
+        further = max((self._further(classes, each, certain) for each in known), default=0)
+        return replace(self._suppressed(classes, kept, certain), unplaced=further)
+
+    def _further(self, classes: Classes, constraint: ClassConstraint, certain: IntArray) -> int:
+        """Return how many records any split of an adversary's classes loses besides the certain ones."""
+        reference, own = reference_for(constraint, self.input), constraint.of_everything
+        further = []
+        for known in constraint.known(classes):
+            losses = own.certain_losses(known.classes, reference)
+            further.append(losses - count(known.owner, certain, known.classes.number))
+        return max(int(each.clip(min=0).sum()) for each in further)
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
         """Suppress what violates constraints under p of the rest."""
         kept = self._closed(classes, first.gone == 0, self.constraints, moving=True)
-        return self._suppressed(classes, kept, first.certain)
+        return replace(self._suppressed(classes, kept, first.certain), unplaced=first.unplaced)
 
     def _closed(
         self,
@@ -222,14 +239,13 @@ class WholeUnits(Suppressor):
         *,
         moving: bool = False,
     ) -> BoolArray:
-        """Return the items that stay, shape (items,): all of a unit or none, in satisfied classes.
+        """Return the items that stay, shape (items,), in satisfied classes; of a tied unit all or none.
 
         Parameters
         ----------
         kept: items that stay at first, shape (items,).
         moving: whether p is the distribution over what stays, not over the input.
         """
-        assert classes.ties is not None, "only where units are suppressed as a whole"
         while True:
             part, items = classes.part(np.where(kept, classes.counts, 0))
             if not part.number:
@@ -240,7 +256,7 @@ class WholeUnits(Suppressor):
                 return kept
             violating = np.zeros_like(kept)
             violating[items[~held[part.class_of]]] = True
-            kept = kept & ~classes.ties.joined(violating)
+            kept = kept & ~(violating if classes.ties is None else classes.ties.joined(violating))
 
     @staticmethod
     def _suppressed(classes: Classes, kept: BoolArray, certain: IntArray | None = None) -> Suppressed:
