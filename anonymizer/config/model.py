@@ -134,9 +134,10 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
             ("input", "missing_person"),
             "needs input.person, household or units; add one, or remove the key",
         )
-    if config.input.unit_columns and config.engine.name not in set(EngineName):
-        what = f"engine {config.engine.name} counts records only; accepted: {', '.join(EngineName)}"
-        yield ("engine", "name"), f"{what}; or remove person, household and units from input"
+    apart = "suppression.whole" if config.input.pseudonym is None else "input.person.release_as"
+    if config.engine.name not in set(EngineName) and (config.suppression.whole or config.input.pseudonym):
+        what = f"engine {config.engine.name} has no records by unit; accepted: {', '.join(EngineName)}"
+        yield ("engine", "name"), f"{what}; or remove {apart}"
     yield from _conflicts_with_whole(config)
     yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:

@@ -6,15 +6,85 @@ Codes are packed into keys, in this process as in an engine.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 
-from anonymizer.model.arrays import SPACE, CodeArray, IntArray, Packing, add_up, count_keys
+from anonymizer.errors import AuditFailed
+from anonymizer.model.arrays import SPACE, CodeArray, IntArray, Packing, add_up, count_keys, numbered
 from anonymizer.model.out_of_core import PIECE, RowPiece
+from anonymizer.model.units import Units
 from anonymizer.system import Closing
+
+
+@dataclass(frozen=True, eq=False)
+class RowUnits:
+    """The units of distinct rows, which are given by their keys.
+
+    Attributes
+    ----------
+    keys: of rows with units that are alone there, as in ``RowPiece``, each of shape (rows,), int64.
+    alone: number of these units, shape (rows,), int64.
+    paired: keys of the row of each pair of a row and another unit, each of shape (pairs,), int64.
+    units: number of the unit of each pair, shape (pairs,), int64, from 0.
+    """
+
+    keys: tuple[IntArray, ...]
+    alone: IntArray
+    paired: tuple[IntArray, ...]
+    units: IntArray
+
+    def of_rows(self, codes: CodeArray, sizes: Sequence[int]) -> Units:
+        """Return the units of distinct rows of codes, shape (rows, columns); every row with units is one."""
+        known = KeyWords(sizes).pack(codes)
+        alone = np.zeros(len(codes), dtype=np.int64)
+        alone[_places(known, self.keys)] = self.alone
+        items = _places(known, self.paired)
+        order = np.argsort(items, kind="stable")
+        return Units(alone, items[order], self.units[order], int(self.units.max(initial=-1)) + 1 or 1)
+
+
+def _places(known: Sequence[IntArray], keys: Sequence[IntArray]) -> IntArray:
+    """Return the place of keys among distinct ones, shape (keys,), int64.
+
+    Raises
+    ------
+    AuditFailed: a key is not among them.
+    """
+    number = len(known[0])
+    rows = number + len(keys[0])
+    groups, first = numbered((np.concatenate(pair) for pair in zip(known, keys, strict=True)), rows)
+    found: IntArray = first[groups[number:]]
+    if (found >= number).any():
+        raise AuditFailed("the engine returned units in distinct rows that are missing from its counts")
+    return found
+
+
+@dataclass(frozen=True)
+class UnitFacts:
+    """The units of all records.
+
+    Attributes
+    ----------
+    units: number of units, without records that are units of their own.
+    without: number of these records.
+    most: records of the unit that has most.
+    """
+
+    units: int
+    without: int
+    most: int
+
+
+class StoredUnits(Closing):
+    """The units of distinct rows that an engine stores; to be closed."""
+
+    @abstractmethod
+    def fetch(self) -> RowUnits:
+        """Return the units."""
 
 
 class DistinctRows(Closing):
@@ -23,9 +93,11 @@ class DistinctRows(Closing):
     Attributes
     ----------
     sizes: number of codes of each column.
+    units: of the rows, by name; empty where none are counted.
     """
 
     sizes: tuple[int, ...]
+    units: Mapping[str, StoredUnits] = MappingProxyType({})
 
     @property
     @abstractmethod
@@ -47,13 +119,14 @@ class DistinctRows(Closing):
         """
 
     @abstractmethod
-    def records_in_small_groups(self, columns: int, least: int) -> int:
+    def records_in_small_groups(self, columns: int, least: int, unit: str | None = None) -> int:
         """Return the number of records in small groups.
 
         Parameters
         ----------
         columns: number of the first columns, which define the groups.
-        least: records of the smallest group that is not small.
+        least: records, or units, of the smallest group that is not small.
+        unit: what is counted; None for records.
         """
 
     @abstractmethod
@@ -92,8 +165,9 @@ class InMemoryRows(DistinctRows):
         distinct, counts = add_up(packing.take_keys(), self._counts, packing.space)
         return InMemoryRows(packing.unpack(distinct), counts, self.sizes)
 
-    def records_in_small_groups(self, columns: int, least: int) -> int:
-        """Return the number of records in small groups."""
+    def records_in_small_groups(self, columns: int, least: int, unit: str | None = None) -> int:
+        """Return the number of records in small groups; units are not stored with rows in memory."""
+        assert unit is None, "units of rows in memory are counted there"
         packing = Packing(self.number)
         for place, size in enumerate(self.sizes[:columns]):
             packing.add(self._codes[:, place], size)

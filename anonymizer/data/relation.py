@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from anonymizer.data.csv import encode_file
-from anonymizer.data.distinct_rows import DistinctRows, counted_keys
+from anonymizer.data.distinct_rows import DistinctRows, StoredUnits, UnitFacts, counted_keys
 from anonymizer.data.source import PARQUET_FILES, CsvDialect
 from anonymizer.errors import AuditFailed, DataError, InputError, suggestion
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
@@ -448,6 +448,40 @@ class Relation(Closing):
         DataError: no such column.
         """
         return self.combinations(codings)
+
+    def stored_units(
+        self,
+        codings: Sequence[Coding],  # noqa: ARG002 - of any columns
+        columns: Mapping[str, str],  # noqa: ARG002 - of any columns
+        absent: Collection[str | None],  # noqa: ARG002 - any texts
+    ) -> Mapping[str, StoredUnits]:
+        """Return the units of the distinct rows of codes, stored by the engine; the relation stays open.
+
+        Parameters
+        ----------
+        columns: of the units, by their names.
+        absent: texts of records that are units of their own.
+
+        Raises
+        ------
+        InputError: the engine counts records only.
+        """
+        raise InputError(
+            f"{self.name}: this engine counts records only; set engine.name to memory or duckdb, or unit: "
+            "record for each constraint"
+        )
+
+    def unit_facts(self, column: str, absent: Collection[str | None]) -> UnitFacts:
+        """Return the number of units and of records without one; parameters are as for ``stored_units``."""
+        known = [records for text, records in self.dictionary(column) if text not in absent]
+        return UnitFacts(len(known), self.rows - sum(known), max(known, default=0))
+
+    def units_in_several(self, inner: str, outer: str, absent: Collection[str | None]) -> int:
+        """Return the number of units of one column that have records in several units of another."""
+        pairs = self.group_counts([inner, outer])
+        known = [np.array([text not in absent for text in own], dtype=bool) for own in pairs.values]
+        both = known[0][pairs.codes[:, 0]] & known[1][pairs.codes[:, 1]]
+        return int((np.bincount(pairs.codes[both, 0]) > 1).sum())
 
     def estimated_combinations(self, columns: Sequence[str]) -> int:  # noqa: ARG002 - of any columns
         """Return an estimate of the number of distinct rows of columns, or an upper bound.

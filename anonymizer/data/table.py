@@ -38,6 +38,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
+from anonymizer.model.units import UnitsByName
 
 Key: TypeAlias = int | Decimal | Moment | str
 """Identity and order of a value; all keys of a column have one type."""
@@ -472,11 +473,12 @@ class EngineTables(TableSource):
             replace(attribute, minimum=level)
             for attribute, level in zip(self._quasi_identifiers, levels, strict=True)
         )
-        return Table(attributes, self._sensitive, codes, counts, coarse=True)
+        units = units_of_stored(combinations, codes)
+        return Table(attributes, self._sensitive, codes, counts, coarse=True, units=units)
 
-    def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
-        """Return the number of records in equivalence classes of fewer than ``least`` records."""
-        return self._rolled_up(levels).records_in_small_groups(len(self._quasi_identifiers), least)
+    def records_in_small_classes(self, levels: Sequence[int], least: int, unit: str | None = None) -> int:
+        """Return the number of records in equivalence classes of fewer than ``least`` records or units."""
+        return self._rolled_up(levels).records_in_small_groups(len(self._quasi_identifiers), least, unit)
 
     @property
     def number(self) -> int:
@@ -515,6 +517,16 @@ class EngineTables(TableSource):
         if len(self._held) > KEPT:
             self._held.pop(next(iter(self._held))).close()
         return rolled
+
+
+def units_of_stored(rows: DistinctRows, codes: CodeArray) -> UnitsByName:
+    """Return the units of the distinct rows that an engine stores.
+
+    Parameters
+    ----------
+    codes: of the rows, as fetched.
+    """
+    return {name: own.fetch().of_rows(codes, rows.sizes) for name, own in rows.units.items()}
 
 
 def lowest_of_node(attribute: QuasiIdentifier, level: int) -> CodeArray:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from anonymizer.data.csv import Naming, name_columns, pandas_index
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords, RowUnits, StoredUnits, UnitFacts
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -86,6 +86,7 @@ class SparkCombinations(DistinctRows):
         self._name = name
         self._records = records
         self._number: int | None = None
+        self.units: dict[str, SparkUnits] = {}
         with reading(name):
             self.frame = frame.groupBy(*keys.names).agg({"n": "sum"}).withColumnRenamed("sum(n)", "n")
             self.frame.persist(StorageLevel.MEMORY_AND_DISK)
@@ -126,16 +127,23 @@ class SparkCombinations(DistinctRows):
             code if new is None else lookup(new.tolist(), code)
             for code, new in zip(map(self._code, range(len(codes))), codes, strict=True)
         ]
-        frame = self.frame.selectExpr(*self._keys.packed_sql(coarser), "n")
-        return SparkCombinations(self._session, frame, self._keys, self._name, self._records)
+        words = self._keys.packed_sql(coarser)
+        frame = self.frame.selectExpr(*words, "n")
+        rolled = SparkCombinations(self._session, frame, self._keys, self._name, self._records)
+        rolled.units = {name: own.rolled_up(words) for name, own in self.units.items()}
+        return rolled
 
-    def records_in_small_groups(self, columns: int, least: int) -> int:
+    def records_in_small_groups(self, columns: int, least: int, unit: str | None = None) -> int:
         """Return the number of records in small groups by the first columns."""
         groups = [f"{self._code(place)} AS g{place}" for place in range(columns)]
+        names = [f"g{place}" for place in range(columns)]
         with reading(self._name):
-            sizes = self.frame.selectExpr(*groups, "n").groupBy(*(f"g{place}" for place in range(columns)))
-            summed = sizes.agg({"n": "sum"}).where(f"`sum(n)` < {least}")
-            found = summed.selectExpr("sum(`sum(n)`)").collect()[0][0]
+            sizes = self.frame.selectExpr(*groups, "n").groupBy(*names).agg({"n": "sum"})
+            sizes = sizes.withColumnRenamed("sum(n)", "records").withColumn("size", _column("records"))
+            if unit is not None:
+                counted = self.units[unit].counted_by(groups, names)
+                sizes = sizes.drop("size").join(counted, on=names)
+            found = sizes.where(f"size < {least}").selectExpr("sum(records)").collect()[0][0]
         return int(found or 0)
 
     def pieces(self) -> Iterator[RowPiece]:
@@ -160,6 +168,78 @@ class SparkCombinations(DistinctRows):
         """Free the frame in Spark; a second call does nothing."""
         with suppress(Exception):
             self.frame.unpersist()
+        for own in self.units.values():
+            own.close()
+
+
+class SparkUnits(StoredUnits):
+    """The units of distinct rows in two frames: numbers of units alone in a row, and pairs of others.
+
+    Parameters
+    ----------
+    given: keys and a unit u, null for records of their own; may repeat rows.
+    alone: keys and a number a of units that are alone; None without any.
+    keys: of the rows.
+    name: of the input, for messages.
+    """
+
+    def __init__(self, given: DataFrame, alone: DataFrame | None, keys: KeyWords, name: str) -> None:
+        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
+        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+        self._keys, self._name = keys, name
+        with reading(name):
+            known = given.where("u IS NOT NULL")
+            lowest = [functions.min(word).alias(f"l{word}") for word in keys.names]
+            highest = [functions.max(word).alias(f"h{word}") for word in keys.names]
+            by_unit = known.groupBy("u").agg(*lowest, *highest)
+            spread = " OR ".join(f"l{word} < h{word}" for word in keys.names)
+            single = by_unit.where(f"NOT ({spread})").selectExpr(*(f"l{w} AS {w}" for w in keys.names))
+            parts = [single, given.where("u IS NULL").select(*keys.names)]
+            counted = reduce(type(given).unionAll, parts).selectExpr("*", "CAST(1 AS BIGINT) AS a")
+            counted = counted if alone is None else counted.unionAll(alone)
+            self._alone = counted.groupBy(*keys.names).agg(functions.sum("a").alias("a"))
+            others = by_unit.where(spread).select("u")
+            self._pairs = known.join(others, on="u").select(*keys.names, "u").distinct()
+            for frame in (self._alone, self._pairs):
+                frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def rolled_up(self, words: Sequence[str]) -> SparkUnits:
+        """Return the units of distinct rows of coarser keys, given in SQL."""
+        given, alone = self._pairs.selectExpr(*words, "u"), self._alone.selectExpr(*words, "a")
+        return SparkUnits(given, alone, self._keys, self._name)
+
+    def counted_by(self, groups: Sequence[str], names: Sequence[str]) -> DataFrame:
+        """Return the distinct units of groups of rows as their size.
+
+        Parameters
+        ----------
+        groups: in SQL.
+        names: of these.
+        """
+        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
+
+        pairs = self._pairs.selectExpr(*groups, "u").distinct().selectExpr(*names, "CAST(1 AS BIGINT) AS a")
+        counted = self._alone.selectExpr(*groups, "a").unionAll(pairs)
+        return counted.groupBy(*names).agg(functions.sum("a").alias("size"))
+
+    def fetch(self) -> RowUnits:
+        """Return the units."""
+        with reading(self._name):
+            alone, pairs = self._alone.toArrow(), self._pairs.toArrow()
+        units = pairs.column("u").combine_chunks().dictionary_encode()
+        return RowUnits(
+            tuple(alone.column(word).to_numpy().astype(np.int64) for word in self._keys.names),
+            alone.column("a").to_numpy().astype(np.int64),
+            tuple(pairs.column(word).to_numpy().astype(np.int64) for word in self._keys.names),
+            units.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        )
+
+    def close(self) -> None:
+        """Free the frames in Spark; a second call does nothing."""
+        with suppress(Exception):
+            self._alone.unpersist()
+            self._pairs.unpersist()
 
 
 def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFrame:
@@ -553,6 +633,45 @@ class SparkRelation(EngineRelation):
             codes = [f"k{place}" for place in range(len(codings))]
             words = self.coded(codings).selectExpr(*keys.packed_sql(codes), "CAST(1 AS BIGINT) AS n")
             return SparkCombinations(self.session, words, keys, self.name, self.rows)
+
+    def stored_units(
+        self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
+    ) -> dict[str, SparkUnits]:
+        """Return the units of the distinct rows of codes, which stay in Spark."""
+        keys = KeyWords([coding.size for coding in codings])
+        words, found = keys.packed_sql([f"k{place}" for place in range(len(codings))]), {}
+        for name, column in columns.items():
+            with reading(self.name):
+                unit = self._unit(column, absent)
+                given = self.coded(codings, [f"c{self.position(column)}"]).selectExpr(*words, f"{unit} AS u")
+            found[name] = SparkUnits(given, None, keys, self.name)
+        return found
+
+    def _unit(self, column: str, absent: Collection[str | None]) -> str:
+        """Return SQL for the unit of each record, null without one."""
+        text = self.texts_of(column).key
+        listed = [each.replace("\\", "\\\\").replace("'", "\\'") for each in absent if each is not None]
+        if not listed:
+            return text
+        texts = ", ".join(f"'{each}'" for each in listed)
+        return f"CASE WHEN CAST({text} AS STRING) IN ({texts}) THEN NULL ELSE {text} END"
+
+    def unit_facts(self, column: str, absent: Collection[str | None]) -> UnitFacts:
+        """Return the number of units and of records without one."""
+        with reading(self.name):
+            counted = self.frame.selectExpr(f"{self._unit(column, absent)} AS u").groupBy("u").count()
+            known = counted.where("u IS NOT NULL")
+            units, records, most = known.selectExpr("count(*)", "sum(count)", "max(count)").collect()[0]
+        return UnitFacts(int(units), self.rows - int(records or 0), int(most or 0))
+
+    def units_in_several(self, inner: str, outer: str, absent: Collection[str | None]) -> int:
+        """Return the number of units of one column that have records in several units of another."""
+        with reading(self.name):
+            known = self.frame.selectExpr(
+                f"{self._unit(inner, absent)} AS i", f"{self._unit(outer, absent)} AS o"
+            )
+            pairs = known.where("i IS NOT NULL AND o IS NOT NULL").distinct()
+            return int(pairs.groupBy("i").count().where("count > 1").count())
 
     def coded(self, codings: Sequence[Coding], kept: Sequence[str] = ()) -> DataFrame:
         """Return the records with the codes of columns as k0, k1, …, joined from their dictionaries.

@@ -84,13 +84,14 @@ class TableSource(ABC):
         """
 
     @abstractmethod
-    def records_in_small_classes(self, levels: Sequence[int], least: int) -> int:
+    def records_in_small_classes(self, levels: Sequence[int], least: int, unit: str | None = None) -> int:
         """Return the number of records in small equivalence classes.
 
         Parameters
         ----------
         levels: of generalization, one for each quasi-identifier.
-        least: records of the smallest class that is not small.
+        least: records, or units, of the smallest class that is not small.
+        unit: what is counted; None for records.
         """
 
     @property

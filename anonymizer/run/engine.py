@@ -18,6 +18,7 @@ from anonymizer.data.engine import REMOTE, Engine, engine_named
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import Coding, Relation
 from anonymizer.data.source import CSV_FILES, EngineOptions, MissingTexts, RewrittenNumbers
+from anonymizer.data.table import units_of_stored
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.model.arrays import freeze
 from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, QuasiIdentifier, Role, SensitiveAttribute, Table
@@ -307,6 +308,7 @@ def finest(
     """Return the frequency table of distinct rows that fit in memory; the engine drops them."""
     with found.combinations as combinations:
         codes, counts = combinations.fetch()
+        units = units_of_stored(combinations, codes)
     for array in (codes, counts):
         freeze(array)
-    return Table(tuple(attributes), tuple(sensitive), codes, counts)
+    return Table(tuple(attributes), tuple(sensitive), codes, counts, units=units)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.config.load import check_columns
+from anonymizer.data.distinct_rows import StoredUnits
 from anonymizer.data.relation import Coding, EngineRelation, Relation
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
 from anonymizer.errors import DataError, InputError, plural
@@ -141,7 +142,8 @@ class Prepared:
     constraints: of the problem, in the order of the config.
     grown: sensitive attributes whose hierarchy is built from the input's values.
     counted: the distinct rows of all records.
-    units: the unit of each record by the name of the unit, shape (records,), int64; -1 without one.
+    units: the unit of each record by the name of the unit, shape (records,), int64; -1 without one. Empty if
+        the engine stores them.
     """
 
     problem: SearchProblem
@@ -257,13 +259,23 @@ def problem_of(
     attributes, sensitive = plan.quasi_identifiers(known, sources), plan.sensitive_attributes(known)
     _refuse_taken_marker(plan, relation, attributes)
     constraints = tuple(plan.constraints([attribute.name for attribute in sensitive]))
-    found = count_distinct_rows(plan.engine, relation, [read.coding for read in columns.values()])
+    codings = [read.coding for read in columns.values()]
+    found = count_distinct_rows(plan.engine, relation, codings)
+    stored = found.beyond or not relation.ordered
+    if stored and plan.whole is not None:
+        what = "link the rows of persons" if plan.pseudonym is not None else "suppress whole units"
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
+            f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
+        )
+    if stored:
+        found.combinations.units = stored_units(plan, relation, codings)
     source = None
     if found.beyond:
         source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
-    units = _units_of(plan, relation, found)
+    units = {} if stored else units_of_records(plan, relation)
     if plan.whole is not None:
         table, encoded = _tied(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
     asked = {plan.whole, *(each.unit for each in plan.planned)}
@@ -281,6 +293,30 @@ def problem_of(
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
+
+
+def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> Mapping[str, StoredUnits]:
+    """Return the units that constraints count in distinct rows of codes, stored by the engine.
+
+    Raises
+    ------
+    InputError: the engine counts records only.
+    DataError: as for ``units_of_records``.
+    """
+    asked = dict.fromkeys(each.unit for each in plan.planned if each.unit is not None)
+    if not asked:
+        return {}
+    absent = {None, *plan.missing}
+    for name, column in plan.units.items():
+        if plan.whole_units and (missing := relation.unit_facts(column, absent).without):
+            raise DataError(_without_unit(relation, name, column, missing))
+    if PERSON in plan.units and HOUSEHOLD in plan.units:
+        _check_households(plan, relation, relation.units_in_several(*_nested(plan), absent))
+    return relation.stored_units(codings, {name: plan.units[name] for name in asked}, absent)
+
+
+def _nested(plan: Plan) -> tuple[str, str]:
+    return plan.units[PERSON], plan.units[HOUSEHOLD]
 
 
 def _tied(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> tuple[Table, Encoded]:
@@ -306,17 +342,11 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
 
     Raises
     ------
-    InputError: the records have no order by which units and distinct rows belong together.
     DataError: a record lacks a unit that it must have, or a person is in two households.
     """
-    if not relation.ordered:
-        raise InputError(
-            f"{relation.name}: this engine counts records only; set engine.name to memory or duckdb, "
-            f"or {_records_only(plan)}"
-        )
     found = {name: _units(plan, relation, name, column) for name, column in plan.units.items()}
     if PERSON in found and HOUSEHOLD in found:
-        _check_households(plan, relation, found[PERSON], found[HOUSEHOLD])
+        _check_households(plan, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
     return found
 
 
@@ -326,23 +356,33 @@ def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
     units = relation.codes(column).astype(np.int64)
     missing = unknown[units]
     if plan.whole_units and missing.any():
-        raise DataError(
-            f"{relation.name}: column '{column}' is empty in {plural(int(missing.sum()), 'record')}, which "
-            f"have no {name}; give them one, or set input.missing_person to own: each is a {name} of its own"
-        )
+        raise DataError(_without_unit(relation, name, column, int(missing.sum())))
     units[missing] = -1
     return units
 
 
-def _check_households(plan: Plan, relation: Relation, person: IntArray, household: IntArray) -> None:
-    known = (person >= 0) & (household >= 0)
-    pairs = np.unique(np.stack([person[known], household[known]]), axis=1)
-    twice = np.flatnonzero(pairs[0, 1:] == pairs[0, :-1])
-    if len(twice):
-        persons = len(np.unique(pairs[0, twice]))
+def _without_unit(relation: Relation, name: str, column: str, records: int) -> str:
+    """Return the message about records without a unit that they must have."""
+    return (
+        f"{relation.name}: column '{column}' is empty in {plural(records, 'record')}, which "
+        f"have no {name}; give them one, or set input.missing_person to own: each is a {name} of its own"
+    )
+
+
+def _in_several(inner: IntArray, outer: IntArray) -> int:
+    """Return the number of units that have records in several units of another kind, by record."""
+    known = (inner >= 0) & (outer >= 0)
+    pairs = np.unique(np.stack([inner[known], outer[known]]), axis=1)
+    return len(np.unique(pairs[0, 1:][pairs[0, 1:] == pairs[0, :-1]]))
+
+
+def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
+    """Refuse persons in two households, given their number."""
+    if persons:
+        person, household = _nested(plan)
         raise DataError(
-            f"{relation.name}: {plural(persons, 'person')} of column '{plan.units[PERSON]}' belong to two "
-            f"households of column '{plan.units[HOUSEHOLD]}'; a person has one household"
+            f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
+            f"households of column '{household}'; a person has one household"
         )
 
 
@@ -358,36 +398,9 @@ def units_of_rows(units: Mapping[str, IntArray], row_of: NDArray[np.integer], ro
     return {name: Units.of_items(items, own, rows) for name, own in units.items()}
 
 
-def _units_of(plan: Plan, relation: Relation, found: Counted) -> dict[str, IntArray]:
-    """Return the units that the config names, by record; none where no constraint counts them and none can.
-
-    Raises
-    ------
-    InputError: a constraint counts units of an input for which that is not possible.
-    DataError: as for ``units_of_records``.
-    """
-    counted = plan.whole is not None or any(each.unit is not None for each in plan.planned)
-    if not plan.units or not (counted or relation.ordered):
-        return {}
-    if counted and found.beyond:
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where {_alone(plan)}; "
-            f"raise engine.memory_limit or engine.options.combinations, or {_records_only(plan)}"
-        )
-    return units_of_records(plan, relation)
-
-
-def _alone(plan: Plan) -> str:
-    whole = "" if plan.whole is None else "records are suppressed alone and "
-    return f"{whole}constraints count records only"
-
-
-def _records_only(plan: Plan) -> str:
-    """Return what of a config to change so that records are counted and suppressed alone."""
-    remedy = "set unit: record in each constraint"
-    if plan.pseudonym is not None:
-        return f"{remedy}, and remove input.person.release_as"
-    return remedy if plan.whole is None else f"{remedy}, and remove suppression.whole"
+def _in_parts(plan: Plan) -> str:
+    """Return which key of a config to remove so that units may be suppressed in part."""
+    return f"remove {'suppression.whole' if plan.pseudonym is None else 'input.person.release_as'}"
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:

@@ -249,7 +249,7 @@ class TableShape(Shape):
         at_hand: set[str | None] = {None}
         if self._plan.pseudonym is not None:
             judged, at_hand = self._linked(release, found), {None, PERSON}
-            references = None if references is None else _unit_references(prepared)
+            references = None if references is None else _unit_references(self._plan, found)
         own = iter(
             measure(judged, [each for each in asked if each.unit in at_hand], references, prepared.grown)
         )
@@ -280,7 +280,7 @@ class TableShape(Shape):
         if not asked:
             return []
         prepared, plan = found.prepared, self._plan
-        references = None if prepared.problem.moving_reference else _unit_references(prepared)
+        references = None if prepared.problem.moving_reference else _unit_references(plan, found)
         classes = released_records(plan, prepared, found.recoding)
         return measure(classes, asked, references, prepared.grown)
 
@@ -295,10 +295,10 @@ class TableShape(Shape):
         return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
 
 
-def _unit_references(prepared: Prepared) -> dict[str, Reference]:
+def _unit_references(plan: Plan, found: Found) -> dict[str, Reference]:
     """Return the distribution p of each sensitive attribute in the input, of records and of units."""
-    whole = all_records(prepared)
-    return {name: whole.reference(name) for name in prepared.problem.table.sensitive_names}
+    whole = all_records(plan, found.prepared, found.recoding)
+    return {name: whole.reference(name) for name in found.prepared.problem.table.sensitive_names}
 
 
 def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:

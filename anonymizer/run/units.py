@@ -6,6 +6,7 @@ each record of the input.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from anonymizer.model.table import Role
 from anonymizer.model.units import PERSON, Ties
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, units_of_rows
+from anonymizer.run.prepare import Prepared, stored_units, units_of_rows
+from anonymizer.search.base import sensitive_codes
 
 
 def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
@@ -40,8 +42,11 @@ def _rows(plan: Plan, prepared: Prepared, recoding: Recoding) -> CodeArray:
 def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
     """Return the classes of a release, counted record by record from the columns of units.
 
-    The search counts distinct rows instead; the two share no sums.
+    The search counts distinct rows instead; the two share no sums. If the engine stores the units, it counts
+    them once more, from the records at the published levels.
     """
+    if not prepared.units:
+        return _counted_by_engine(plan, prepared, recoding)[0]
     class_of, number = class_of_records(plan, prepared, recoding)
     records = np.flatnonzero(class_of >= 0)
     classes = _classes(prepared, class_of, records, number, linked=plan.pseudonym is not None)
@@ -58,10 +63,29 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
     return classes
 
 
-def all_records(prepared: Prepared) -> Classes:
-    """Return one class of all records of the input, counted record by record."""
+def all_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
+    """Return one class of all records of the input, counted as for ``released_records``."""
+    if not prepared.units:
+        return _counted_by_engine(plan, prepared, recoding)[1].pooled()
     rows = prepared.encoded.relation.rows
     return _classes(prepared, np.zeros(rows, dtype=np.int64), np.arange(rows), 1)
+
+
+def _counted_by_engine(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[Classes, Classes]:
+    """Return the classes of the release, and of all records."""
+    table, codings = recoding.table, prepared.codings(recoding)
+    sizes = [coding.size for coding in codings]
+    with ExitStack() as stack:
+        units = {
+            name: stack.enter_context(own).fetch().of_rows(table.codes, sizes)
+            for name, own in stored_units(plan, prepared.encoded.relation, codings).items()
+        }
+    columns = [(each.codes, len(each.labels)) for each in recoding.class_columns()]
+    class_of, number = group_rows([(recoding.removed.astype(np.int64), 2), *columns], table.combinations)
+    released = np.ones(number, dtype=np.bool_)
+    released[class_of[recoding.removed]] = False
+    every = Classes(class_of, table.counts, number, sensitive_codes(table), units)
+    return every.keep(released), every
 
 
 def _classes(
@@ -112,6 +136,8 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
     recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
     """
     facts: dict[str, Any] = {}
+    if not prepared.units and prepared.problem.table.units:
+        return _engine_facts(plan, prepared)
     for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
@@ -133,6 +159,21 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
     linked = {} if plan.pseudonym is not None else _linked_by(plan, prepared, ~suppressed)
     if linked:
         facts[PERSON]["linked_by"] = linked
+    return facts
+
+
+def _engine_facts(plan: Plan, prepared: Prepared) -> dict[str, Any]:
+    """Return the facts about units that the engine counts."""
+    relation, facts = prepared.encoded.relation, {}
+    for name, column in plan.units.items():
+        own = relation.unit_facts(column, {None, *plan.missing})
+        facts[name] = {
+            "column": column,
+            "units": own.units + own.without,
+            "records": relation.rows,
+            "records_without": own.without,
+            "most_records": max(own.most, min(own.without, 1)),
+        }
     return facts
 
 

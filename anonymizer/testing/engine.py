@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords, UnitFacts
 from anonymizer.data.relation import Coding, Relation, column_statistics
 from anonymizer.errors import DataError, InputError
+from anonymizer.model.arrays import group_rows
 from anonymizer.testing.samples import fail
 
 Record = tuple[str | None, ...]
@@ -44,7 +45,8 @@ def check_relation(relation: Relation, records: Sequence[Record]) -> None:
     ]
     for kept in (relation.combinations(codings), relation.stored_distinct_rows(codings)):
         with kept:
-            check_distinct_rows(kept, _coded(relation, records))
+            check_distinct_rows(kept, Counter(_coded(relation, records, relation.columns)))
+    check_units(relation, codings, records)
     relation.check_unchanged()
     check_unknown_column(relation)
     check_relabel(relation, records)
@@ -157,10 +159,66 @@ def check_distinct_rows(rows: DistinctRows, expected: Counter[tuple[int, ...]]) 
         fail("rows of coarser codes have wrong counts")
 
 
-def _coded(relation: Relation, records: Sequence[Record]) -> Counter[tuple[int, ...]]:
-    """Return the records by the positions of their texts in the dictionaries."""
+def check_units(relation: Relation, codings: Sequence[Coding], records: Sequence[Record]) -> None:
+    """Check the units of distinct rows by the last column, or that the engine refuses to store them."""
+    name, absent = relation.columns[-1], {None, ""}
+    texts = [record[-1] for record in records]
+    known = Counter(text for text in texts if text not in absent)
+    facts = UnitFacts(len(known), len(records) - known.total(), max(known.values(), default=0))
+    if relation.unit_facts(name, absent) != facts:
+        fail(f"the units of '{name}' are not {facts}")
+    first = relation.columns[0]
+    pairs = {(text, record[0]) for text, record in zip(texts, records, strict=True)}
+    several = Counter(unit for unit, other in pairs if unit not in absent and other not in absent)
+    if relation.units_in_several(name, first, absent) != sum(number > 1 for number in several.values()):
+        fail(f"units of '{name}' in several of '{first}' are miscounted")
+    units: list[Hashable] = [place if text in absent else (text,) for place, text in enumerate(texts)]
+    # With its own column a unit is in rows of its own; without, in rows with others.
+    for own in (codings[:-1] or codings, codings[-1:]):
+        places = [relation.position(each.name) for each in own]
+        coded = _coded(
+            relation, [[record[place] for place in places] for record in records], [each.name for each in own]
+        )
+        try:
+            stored = relation.stored_units(own, {"unit": name}, absent)
+        except InputError:
+            return
+        rows = relation.stored_distinct_rows(own)
+        rows.units = stored
+        halves = [np.arange(rows.sizes[0], dtype=np.int32) // 2 * 2, *(None for _ in rows.sizes[1:])]
+        with rows:
+            _check_units_of(rows, list(zip(coded, units, strict=True)))
+            with rows.rolled_up(halves) as up:
+                halved = [(row[0] // 2 * 2, *row[1:]) for row in coded]
+                _check_units_of(up, list(zip(halved, units, strict=True)))
+
+
+def _check_units_of(rows: DistinctRows, given: Sequence[tuple[tuple[int, ...], Hashable]]) -> None:
+    """Check the units of distinct rows, given the row and the unit of each record."""
+    codes, _ = rows.fetch()
+    found = rows.units["unit"].fetch().of_rows(codes, rows.sizes)
+    for columns in range(len(rows.sizes) + 1):
+        expected: dict[tuple[int, ...], set[Hashable]] = {}
+        records = Counter[tuple[int, ...]]()
+        for row, unit in given:
+            expected.setdefault(row[:columns], set()).add(unit)
+            records[row[:columns]] += 1
+        groups, number = group_rows(
+            ((own, size) for own, size in zip(codes.T[:columns], rows.sizes, strict=False)), len(codes)
+        )
+        if found.counted(groups, number).tolist() != [len(expected[row]) for row in sorted(expected)]:
+            fail(f"the units of groups by {columns} columns differ from the records")
+        least = max(map(len, expected.values()))
+        small = sum(size for row, size in records.items() if len(expected[row]) < least)
+        if columns and rows.records_in_small_groups(columns, least, "unit") != small:
+            fail(f"the records in groups of few units by {columns} columns differ from the records")
+
+
+def _coded(
+    relation: Relation, records: Sequence[Sequence[str | None]], columns: Sequence[str]
+) -> list[tuple[int, ...]]:
+    """Return the records of some columns by the positions of their texts in the dictionaries."""
     place_of = [
-        {text: place for place, (text, _) in enumerate(relation.dictionary(name))}
-        for name in relation.columns
+        {text: place for place, (text, _) in enumerate(relation.dictionary(name))} for name in columns
     ]
-    return Counter(tuple(own[text] for own, text in zip(place_of, record, strict=True)) for record in records)
+    return [tuple(own[text] for own, text in zip(place_of, record, strict=True)) for record in records]

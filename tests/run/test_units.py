@@ -399,17 +399,14 @@ BAD: dict[str, dict[str, Any]] = {
     "cuts through equal records": {"algorithm": {"name": "mondrian", "mode": "relaxed"}},
     "single records": {"suppression": {"method": "records"}},
     "single cells": {"suppression": {"method": "cells"}},
-    "another engine": {"engine": {"name": "spark"}},
+    "whole persons in another engine": {"engine": {"name": "spark"}, "suppression": {"whole": "person"}},
     "a released unit": {
         "input": {"person": "patient_id", "units": {"place": "zip"}},
     },
     "no unit for what is missing": {
         "input": {"missing_person": "refuse"},
     },
-    "another engine for records": {
-        "engine": {"name": "spark"},
-        "constraints": [{"model": "k-anonymity", "k": 5, "unit": "record"}],
-    },
+    "linked records in another engine": {"engine": {"name": "spark"}, **NUMBERED},
     "records for persons": {"input": {"person": "patient_id", "missing_person": "drop"}},
 }
 
@@ -422,18 +419,101 @@ def test_what_cannot_count_units_is_refused(name: str, message: SnapshotAssertio
     assert exchange(f"{name}: {BAD[name]}", error.value) == message
 
 
-def test_out_of_core_only_records_are_counted(tmp_path: Path, message: SnapshotAssertion) -> None:
-    options = {"name": "duckdb", "options": {"combinations": 100}}
-    done = run(written(tmp_path, visits(), engine=options))
+OUT_OF_CORE = {"name": "duckdb", "options": {"combinations": 100}}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"suppression": {"limit": 0.1, "whole": "person"}},
+        {"input": LINKED},
+        {"algorithm": {"name": "mondrian"}},
+    ],
+    ids=["whole", "linked", "mondrian"],
+)
+def test_what_needs_the_records_is_refused_out_of_core(
+    changed: dict[str, Any], tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    done = run(written(tmp_path, visits(), engine=OUT_OF_CORE, **changed))
     assert done.code == 2
-    assert exchange(options, done.err, tmp_path) == message
-    whole = {"limit": 0.1, "whole": "person"}
-    done = run(written(tmp_path, visits(), engine=options, suppression=whole))
+    assert exchange(changed, done.err, tmp_path) == message
+
+
+def report_of(folder: Path, engine: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """Run a job on Parquet and return what its report says of persons."""
+    written(folder, visits(), engine=engine, **changed)
+    visits_with_strange_keys().to_parquet(folder / "visits.parquet")
+    done = run(folder / "job.json")
+    assert done.code == 0, done.err
+    report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+    measured = [(each["measured"], each["worst_classes"]) for each in report["constraints"]]
+    own = (
+        report["recoding"],
+        report["loss"],
+        report["release"]["suppressed_records"],
+        report["search"]["optimal"],
+    )
+    return {"measured": measured, "found": own, "units": report["units"]}
+
+
+def visits_with_strange_keys() -> pd.DataFrame:
+    frame = visits()
+    frame.loc[3:20, "patient_id"] = None
+    frame.loc[21:25, "patient_id"] = "it's \\n"
+    return frame
+
+
+MANY: dict[str, Any] = {
+    "input": {
+        "path": "visits.parquet",
+        "person": "patient_id",
+        "missing": ["", "it's \\n"],
+    },
+    "attributes": {**CONFIG["attributes"], "visit": {"role": "drop"}},
+    "constraints": [
+        *CONFIG["constraints"],
+        {"model": "t-closeness", "t": 0.5},
+        {"model": "k-anonymity", "k": 7, "unit": "record"},
+    ],
+    "output": {"path": "release.parquet"},
+}
+
+
+@pytest.mark.parametrize("limit", [0, 0.1])
+def test_out_of_core_persons_are_counted_as_in_memory(tmp_path: Path, limit: float) -> None:
+    asked = {**MANY, "suppression": {"limit": limit}}
+    expected = report_of(tmp_path, {"name": "memory"}, **asked)
+    assert expected["units"]["person"]["records_without"] == 23
+    for room in (150, 600):
+        engine = {"name": "duckdb", "options": {"combinations": room}}
+        assert report_of(tmp_path, engine, **asked) == expected
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("options", [{}, {"combinations": 600}], ids=["held", "out of core"])
+def test_spark_counts_persons(tmp_path: Path, options: dict[str, int]) -> None:
+    age = {**QI, "hierarchy": {"intervals": {"width": [20]}}}
+    place = {**MANY["attributes"]["zip"], "levels": {"min": 2, "max": 3}}
+    asked = {**MANY, "attributes": {**MANY["attributes"], "age": age, "zip": place}}
+    expected = report_of(tmp_path, {"name": "memory"}, **asked)
+    engine = {"name": "spark", "options": {"master": "local[1]", **options}}
+    assert report_of(tmp_path, engine, **asked) == expected
+
+
+def test_out_of_core_a_visit_without_a_patient_and_a_patient_in_two_families_are_refused(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    given = {"path": "visits.csv", "person": "patient_id", "household": "family"}
+    attributes = {**CONFIG["attributes"], "family": {"role": "drop"}}
+    frame = visits().assign(family=lambda own: own["sex"] + own["age"])
+    done = run(written(tmp_path, frame, engine=OUT_OF_CORE, input=given, attributes=attributes))
     assert done.code == 2
-    assert exchange(whole, done.err, tmp_path) == message
-    done = run(written(tmp_path, visits(), engine=options, input=LINKED))
+    assert exchange(given, done.err, tmp_path) == message
+    frame.loc[:39, "patient_id"] = None
+    refused = {**given, "missing_person": "refuse"}
+    done = run(written(tmp_path, frame, engine=OUT_OF_CORE, input=refused, attributes=attributes))
     assert done.code == 2
-    assert exchange(LINKED, done.err, tmp_path) == message
+    assert exchange(refused, done.err, tmp_path) == message
 
 
 def test_a_model_of_the_whole_table_may_count_records() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords, Place
+from anonymizer.data.distinct_rows import DistinctRows, KeyWords, Place, RowUnits, StoredUnits
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.relation import Coding
 from anonymizer.model.arrays import CodeArray, IntArray
@@ -48,6 +48,7 @@ class DuckCombinations(DistinctRows):
             parameters,
         )
         self._number: int | None = None
+        self.units: dict[str, DuckUnits] = {}
 
     @property
     def number(self) -> int:
@@ -64,6 +65,15 @@ class DuckCombinations(DistinctRows):
 
     def rolled_up(self, codes: Sequence[CodeArray | None]) -> DuckCombinations:
         """Return the distinct rows of coarser codes."""
+        with self._coarser(codes) as coarser:
+            keyed = f"SELECT {coarser.keys}, n FROM {self._table}{coarser.joins}"
+            rolled = DuckCombinations(self._database, self.sizes, keyed, coarser.parameters)
+            rolled.units = {name: own.rolled_up(coarser) for name, own in self.units.items()}
+            return rolled
+
+    @contextmanager
+    def _coarser(self, codes: Sequence[CodeArray | None]) -> Iterator[_CoarserKeys]:
+        """Yield the keys of coarser codes in SQL, for any table with the keys."""
         words, joins, parameters = list(self._words.names), "", list[Any]()
         with ExitStack() as stack:
             for position, (place, coarser) in enumerate(zip(self._words.places, codes, strict=True)):
@@ -81,17 +91,19 @@ class DuckCombinations(DistinctRows):
                     words[place.word] += f" + list_extract(?::BIGINT[], {code} + 1)"
                     parameters.append(change.tolist())
             keys = ", ".join(f"{own} AS {name}" for own, name in zip(words, self._words.names, strict=True))
-            rows = f"SELECT {keys}, n FROM {self._table}{joins}"
-            return DuckCombinations(self._database, self.sizes, rows, parameters)
+            yield _CoarserKeys(keys, joins, tuple(parameters))
 
-    def records_in_small_groups(self, columns: int, least: int) -> int:
+    def records_in_small_groups(self, columns: int, least: int, unit: str | None = None) -> int:
         """Return the number of records in small groups by the first columns."""
         last: dict[int, Place] = {place.word: place for place in self._words.places[:columns]}
         keys = ", ".join(f"w{word} // {place.unit} AS g{word}" for word, place in last.items())
         names = ", ".join(f"g{word}" for word in last)
-        groups = f"SELECT {keys}, sum(n) AS size FROM {self._table} GROUP BY {names}"
+        groups = f"SELECT {keys}, sum(n) AS records, sum(n) AS size FROM {self._table} GROUP BY {names}"
+        if unit is not None:
+            counted = self.units[unit].counted_by(keys, names)
+            groups = f"SELECT records, units AS size FROM ({groups}) JOIN ({counted}) USING ({names})"
         ((records,),) = self._database.rows(
-            f"SELECT coalesce(sum(size), 0)::BIGINT FROM ({groups}) WHERE size < {least}"
+            f"SELECT coalesce(sum(records), 0)::BIGINT FROM ({groups}) WHERE size < {least}"
         )
         return int(records)
 
@@ -108,6 +120,119 @@ class DuckCombinations(DistinctRows):
         if self._table is not None:
             self._database.run(f"DROP TABLE {self._table}")
             self._table = None
+        for own in self.units.values():
+            own.close()
+
+
+@dataclass(frozen=True)
+class _CoarserKeys:
+    """The keys of coarser codes in SQL.
+
+    Attributes
+    ----------
+    keys: columns of a query, named as the keys.
+    joins: after FROM and a table with the keys; may be empty.
+    parameters: of the keys.
+    """
+
+    keys: str
+    joins: str
+    parameters: tuple[Any, ...]
+
+
+class DuckUnits(StoredUnits):
+    """The units of distinct rows in two tables: numbers of units alone in a row, and pairs of others.
+
+    Parameters
+    ----------
+    database: stays the caller's.
+    words: the keys.
+    given: a query for keys and a unit u, which may repeat rows and is null for records of their own.
+    parameters: of that query.
+    alone: a query for keys and a number a of units that are alone; None without any.
+    before: parameters of the query ``alone``.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        words: KeyWords,
+        given: str,
+        parameters: Sequence[Any] = (),
+        alone: str | None = None,
+        before: Sequence[Any] = (),
+    ) -> None:
+        number = next(_TABLE_NUMBERS)
+        self._database, self._words = database, words
+        self._keys = keys = ", ".join(words.names)
+        given_table, by_unit = f"given{number}", f"units{number}"
+        self._alone, self._pairs = f"alone{number}", f"pairs{number}"
+        database.run(f"CREATE TABLE {given_table} AS {given}", parameters)
+        least = ", ".join(f"min({name}) AS {name}" for name in words.names)
+        spread = " OR ".join(f"min({name}) < max({name})" for name in words.names)
+        database.run(
+            f"CREATE TABLE {by_unit} AS SELECT u, {least}, ({spread}) AS spread FROM {given_table} "
+            "WHERE u IS NOT NULL GROUP BY u"
+        )
+        parts = [
+            f"SELECT {keys}, 1 AS a FROM {by_unit} WHERE NOT spread",
+            f"SELECT {keys}, 1 AS a FROM {given_table} WHERE u IS NULL",
+            *([] if alone is None else [alone]),
+        ]
+        database.run(
+            f"CREATE TABLE {self._alone} AS SELECT {keys}, sum(a)::BIGINT AS a "
+            f"FROM ({' UNION ALL '.join(parts)}) GROUP BY {keys}",
+            before,
+        )
+        own = ", ".join(f"{given_table}.{name}" for name in words.names)
+        numbers = f"SELECT u, row_number() OVER () - 1 AS k FROM {by_unit} WHERE spread"
+        database.run(
+            f"CREATE TABLE {self._pairs} AS SELECT DISTINCT {own}, k AS u FROM {given_table} "
+            f"JOIN ({numbers}) AS numbers ON {given_table}.u = numbers.u"
+        )
+        for table in (given_table, by_unit):
+            database.run(f"DROP TABLE {table}")
+
+    def rolled_up(self, coarser: _CoarserKeys) -> DuckUnits:
+        """Return the units of distinct rows of coarser codes."""
+        return DuckUnits(
+            self._database,
+            self._words,
+            f"SELECT {coarser.keys}, u FROM {self._pairs}{coarser.joins}",
+            coarser.parameters,
+            f"SELECT {coarser.keys}, a FROM {self._alone}{coarser.joins}",
+            coarser.parameters,
+        )
+
+    def counted_by(self, keys: str, names: str) -> str:
+        """Return a query for the distinct units of groups of rows.
+
+        Parameters
+        ----------
+        keys: of the groups in SQL.
+        names: of these.
+        """
+        parts = (
+            f"SELECT {keys}, a AS units FROM {self._alone} UNION ALL "
+            f"SELECT {keys}, count(DISTINCT u) AS units FROM {self._pairs} GROUP BY {names}"
+        )
+        return f"SELECT {names}, sum(units) AS units FROM ({parts}) GROUP BY {names}"
+
+    def fetch(self) -> RowUnits:
+        """Return the units."""
+        alone = self._database.arrays(f"SELECT {self._keys}, a FROM {self._alone}")
+        pairs = self._database.arrays(f"SELECT {self._keys}, u FROM {self._pairs}")
+        return RowUnits(
+            tuple(alone[name].astype(np.int64, copy=False) for name in self._words.names),
+            alone["a"].astype(np.int64, copy=False),
+            tuple(pairs[name].astype(np.int64, copy=False) for name in self._words.names),
+            pairs["u"].astype(np.int64, copy=False),
+        )
+
+    def close(self) -> None:
+        """Drop the tables; a second call does nothing."""
+        for table in (self._alone, self._pairs):
+            self._database.run(f"DROP TABLE IF EXISTS {table}")
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from anonymizer.data.csv import (
     rewrite,
     scan,
 )
+from anonymizer.data.distinct_rows import KeyWords, UnitFacts
 from anonymizer.data.duckdb.columns import (
     ColumnValues,
     HighCardinalityColumns,
@@ -39,7 +40,14 @@ from anonymizer.data.duckdb.columns import (
     check_coded,
 )
 from anonymizer.data.duckdb.database import WIDE, Database, text_of
-from anonymizer.data.duckdb.distinct_rows import DuckCombinations, RecordCode, by_text, counted_records
+from anonymizer.data.duckdb.distinct_rows import (
+    DuckCombinations,
+    DuckUnits,
+    RecordCode,
+    by_text,
+    counted_records,
+    keyed_records,
+)
 from anonymizer.data.duckdb.writers import (
     DuckCountedQuery,
     DuckQuery,
@@ -226,6 +234,42 @@ class DuckRelation(EngineRelation):
     def stored_distinct_rows(self, codings: Sequence[Coding]) -> DuckCombinations:
         """Return the distinct rows of the codes of columns, counted and stored by the database."""
         return counted_records(self._database, codings, self._coded)
+
+    def stored_units(
+        self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
+    ) -> dict[str, DuckUnits]:
+        """Return the units of the distinct rows of codes, counted and stored by the database."""
+        words, found = KeyWords([coding.size for coding in codings]), {}
+        for name, column in columns.items():
+            unit, given = self._unit(column, absent)
+            with keyed_records(self._database, codings, self._coded, [f"{unit} AS u"]) as keyed:
+                parameters = (*keyed.parameters, *given)
+                found[name] = DuckUnits(self._database, words, keyed.query, parameters)
+        return found
+
+    def _unit(self, column: str, absent: Collection[str | None]) -> tuple[str, list[Any]]:
+        """Return SQL for the unit of each record, null without one, and its parameters."""
+        index, none = self.position(column), [text for text in absent if text is not None]
+        text = self._values.texts[index]
+        value = f"records.c{index}" if self._values.whole[index] else text
+        return f"CASE WHEN list_contains(?::VARCHAR[], {text}) THEN NULL ELSE {value} END", [none]
+
+    def unit_facts(self, column: str, absent: Collection[str | None]) -> UnitFacts:
+        """Return the number of units and of records without one."""
+        unit, parameters = self._unit(column, absent)
+        known = f"SELECT {unit} AS u FROM records"
+        by_unit = f"SELECT u, count(*) AS n FROM ({known}) WHERE u IS NOT NULL GROUP BY u"
+        ((units, records, most),) = self._database.rows(
+            f"SELECT count(*), coalesce(sum(n), 0), coalesce(max(n), 0) FROM ({by_unit})", parameters
+        )
+        return UnitFacts(int(units), self.rows - int(records), int(most))
+
+    def units_in_several(self, inner: str, outer: str, absent: Collection[str | None]) -> int:
+        """Return the number of units of one column that have records in several units of another."""
+        (one, first), (other, second) = self._unit(inner, absent), self._unit(outer, absent)
+        known = f"SELECT {one} AS i, {other} AS o FROM records"
+        several = f"SELECT i FROM ({known}) WHERE i IS NOT NULL GROUP BY i HAVING min(o) < max(o)"
+        return int(self._database.rows(f"SELECT count(*) FROM ({several})", [*first, *second])[0][0])
 
     def estimated_combinations(self, columns: Sequence[str]) -> int:
         """Return an estimate of the number of distinct rows of columns, by a sketch of all records."""

@@ -522,7 +522,11 @@ class OnDemandTables(NodeTables):
         self._source = source
         self._most = problem.most
         self._limit = problem.limit
-        self._least = problem.minimum_size
+        own = problem.class_constraints
+        self._least = {
+            unit: max(each.model.minimum_size for each in own if each.unit == unit)
+            for unit in dict.fromkeys(each.unit for each in own)
+        }
         self._records = problem.table.records
         self._held: OrderedDict[Levels, NodeTable] = OrderedDict()
 
@@ -534,7 +538,9 @@ class OnDemandTables(NodeTables):
         """Count the records in too small classes if the table does not fit."""
         if self._find(levels) is not None:
             return None
-        small = self._source.records_in_small_classes(levels, self._least)
+        small = max(
+            self._source.records_in_small_classes(levels, least, unit) for unit, least in self._least.items()
+        )
         if small > self._limit:
             return small
         raise TooManyDistinctRows(

@@ -1222,7 +1222,11 @@ class Mondrian(SearchAlgorithm):
                     f"algorithm mondrian with labels {self.settings.labels} of '{axis.attribute.name}', "
                     f"which has more than {MASKED_UNITS} values (accepted: labels hierarchy)"
                 )
-        merged = (each for each in problem.class_constraints if each.merging is Merging.NONE)
+        for each in problem.class_constraints:
+            if each.unit is not None:
+                yield f"algorithm mondrian with constraint {describe(each)} (accepted: lattice)"
+        own = (each for each in problem.class_constraints if each.unit is None)
+        merged = (each for each in own if each.merging is Merging.NONE)
         for name in (*map(describe, merged), *map(describe, problem.table_constraints)):
             yield f"algorithm mondrian with constraint {name}, which judges all regions together"
 
