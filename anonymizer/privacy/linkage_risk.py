@@ -7,7 +7,13 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
-from anonymizer.attacks.linkage.attack import DistanceName, Linkage, LinkageMethod, LinkageSettings
+from anonymizer.attacks.linkage.attack import (
+    DistanceName,
+    Linkage,
+    LinkageMethod,
+    LinkageSettings,
+    Standardisation,
+)
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 
@@ -20,6 +26,29 @@ class LinkageRiskSettings(RiskSettings):
     distance: Annotated[
         DistanceName | None, Field(description="distance between records; default: that of the attack")
     ] = None
+    knowledge: Annotated[
+        tuple[str, ...] | None,
+        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
+    ] = None
+    overlap: Annotated[
+        Exact | None,
+        Field(gt=0, le=1, description="share of the original records that the adversary holds; default: 1"),
+    ] = None
+    noise: Annotated[
+        Exact | None,
+        Field(gt=0, lt=1, description="share of the adversary's values that are wrong; default: none"),
+    ] = None
+    standardise: Annotated[
+        Standardisation | None,
+        Field(description="scale of numbers, as in the attack; default: each"),
+    ] = None
+    metric: Annotated[
+        bool | None, Field(description="with learned and bilinear: restrict the forms to metrics")
+    ] = None
+    swap_range: Annotated[
+        Exact | None,
+        Field(gt=0, le=100, description="with rank: the swap range that the adversary knows, in percent"),
+    ] = None
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -28,16 +57,16 @@ class LinkageRiskSettings(RiskSettings):
         return self
 
     def attack(self) -> LinkageSettings:
-        """Return the parameters of the attack; the adversary holds all original records."""
-        return LinkageSettings(linkage=self.linkage, distance=self.distance)
+        """Return the parameters of the attack."""
+        return LinkageSettings(**self.model_dump(exclude={"max"}, exclude_none=True))
 
 
 class LinkageRisk(AttackModel):
     """The expected share of released records that are linked correctly.
 
-    The adversary holds the quasi-identifiers of all original records and links them by the attack
-    ``linkage``; ties of n count 1/n. If targets are sampled or ties resolved at random, the upper end of the
-    95% interval decides.
+    The adversary holds the quasi-identifiers of all original records, unless the parameters say otherwise,
+    and links them by the attack ``linkage``; ties of n count 1/n. If targets are sampled or ties resolved at
+    random, the upper end of the 95% interval decides.
     """
 
     name = "linkage-risk"

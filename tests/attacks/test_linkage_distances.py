@@ -14,6 +14,7 @@ from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Mahalanobis,
+    Numbers,
     RankDistance,
     gaps_of,
     rank_scale,
@@ -39,10 +40,17 @@ def test_gaps_of_numbers_go_to_the_nearest_covered_one():
 
 def test_numbers_are_scaled_by_deviation_or_rank():
     column = attribute([0, 2, 4, 6]).column
-    assert standard_scale(column)(np.array([0.0, 5**0.5])).tolist() == pytest.approx([0, 1])
-    assert rank_scale(column)(np.array([-1, 0, 1, 2, 6, 9])).tolist() == [0, 0.125, 0.25, 0.375, 0.875, 1]
+    assert standard_scale(Numbers.of(column))(np.array([0.0, 5**0.5])).tolist() == pytest.approx([0, 1])
+    assert rank_scale(Numbers.of(column))(np.array([-1, 0, 1, 2, 6, 9])).tolist() == [
+        0,
+        0.125,
+        0.25,
+        0.375,
+        0.875,
+        1,
+    ]
     constant = attribute([3]).column
-    assert standard_scale(constant)(np.array([3.0, 4.0])).tolist() == [3, 4]
+    assert standard_scale(Numbers.of(constant))(np.array([3.0, 4.0])).tolist() == [3, 4]
 
 
 def test_gaps_of_categories_are_the_share_of_the_height_of_the_common_ancestor():
@@ -90,6 +98,7 @@ def space_of(points: list[list[int]], texts: list[list[str]]) -> ComparisonSpace
         classes.astype(np.int32),
         np.ones(len(classes), dtype=np.int64),
         NOTHING,
+        each=False,
     )
 
 

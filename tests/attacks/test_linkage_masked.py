@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import clopper_pearson
+from anonymizer.attacks.linkage.attack import with_noise
 from anonymizer.attacks.linkage.local_search import Fast
 from tests.helpers.examples import share
 from tests.helpers.linkage import EVERY, UNLEARNED, linkage, noisy
@@ -26,7 +27,7 @@ def test_nearest_is_what_comparing_every_pair_finds(random: Random):
     masked = [[value + random.choice((-1, 0, 0, 0.5, 1)) for value in row] for row in original]
     names = [f"q{position}" for position in range(columns)]
     given_scene = scene(pd.DataFrame(original, columns=names), pd.DataFrame(masked, columns=names))
-    found = linkage(given_scene, aligned=True)
+    found = linkage(given_scene, aligned=True, standardise="original")
     assert found.success == pytest.approx(float(nearest_numbers(original, masked)), abs=1e-9)
     assert found.details["truth"] == "by position"
 
@@ -65,8 +66,8 @@ def test_learned_weights_never_link_less_than_equal_ones(distance):
     original, masked = noisy(5, records=30, noise=8.0)
     masked["c"] = masked["c"].to_numpy()[::-1]
     given_scene = scene(original, masked)
-    equal = linkage(given_scene, aligned=True).success
-    found = linkage(given_scene, aligned=True, linkage="learned", distance=distance)
+    equal = linkage(given_scene, aligned=True, standardise="original").success
+    found = linkage(given_scene, aligned=True, linkage="learned", distance=distance, standardise="original")
     assert found.success >= equal
     assert found.details["equal_weights"] == pytest.approx(equal)
     assert found.details["in_sample"] <= found.details["bound"]
@@ -185,3 +186,44 @@ def unrelated(seed, records):
     original, masked = noisy(seed, records=records, noise=1.0)
     order = np.random.default_rng(1000 + seed).permutation(records)
     return scene(original, masked.iloc[order].reset_index(drop=True))
+
+
+UNITS = {
+    "thousands": lambda frame: frame / 1000,
+    "shifted": lambda frame: 2 * frame + 1000,
+    "reversed": lambda frame: frame,
+}
+
+
+@pytest.mark.parametrize("parameters", UNLEARNED, ids=str)
+@pytest.mark.parametrize("units", UNITS)
+def test_a_release_in_other_units_is_linked_as_before(units, parameters):
+    """Each file by its own mean and deviation, or its own ranks; by the original's, all looks safe."""
+    original, masked = noisy(11, records=120)
+    other = UNITS[units](masked)
+    if units == "reversed":
+        original, masked, other = (
+            each.iloc[::-1].reset_index(drop=True) for each in (original, masked, other)
+        )
+    before = linkage(scene(original, masked), aligned=True, **parameters).success
+    assert linkage(scene(original, other), aligned=True, **parameters).success == pytest.approx(
+        before, abs=0.01
+    )
+    assert before > 0.2
+    if units != "reversed" and not parameters.get("linkage"):
+        safe = linkage(scene(original, other), aligned=True, standardise="original", **parameters)
+        assert safe.success < before / 3
+
+
+def test_wrong_values_are_drawn_at_their_share():
+    original, _ = noisy(12, records=1000)
+    adversary = scene(original, original).original
+    wrong = with_noise(adversary, adversary.links, 0.3, np.random.default_rng(0))
+    assert wrong.links.records == wrong.records == 1000
+    kept = [len(np.intersect1d(one, two)) for one, two in zip(adversary.codes.T, wrong.codes.T, strict=True)]
+    assert all(own > 600 for own in kept)
+    found = linkage(scene(original, original), noise=0.3)
+    assert found.knowledge["noise"] == 0.3
+    # Linked where fewer than two of three values are wrong, and sometimes where two are.
+    assert 0.7**3 < found.success < 1
+    assert found.details["ceiling"] == 1

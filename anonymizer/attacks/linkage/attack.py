@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from anonymizer.attacks.adversary_view import links_of_pairs
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
@@ -38,7 +40,7 @@ from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, Truth
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, count, numbered
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import WholeNumber
 
@@ -79,6 +81,13 @@ class DistanceName(StrEnum):
     CHOQUET = "choquet"
 
 
+class Standardisation(StrEnum):
+    """The scales of numbers."""
+
+    EACH = "each"
+    ORIGINAL = "original"
+
+
 class LinkageSettings(KnowledgeSettings, AlignedSettings):
     """The records that the adversary holds and the method of linkage."""
 
@@ -89,6 +98,21 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
     overlap: Annotated[
         Decimals, Field(gt=0, le=1, description="share of the original records that the adversary holds")
     ] = Decimal(1)
+    noise: Annotated[
+        Decimals | None,
+        Field(
+            gt=0,
+            lt=1,
+            description="share of the adversary's values that are wrong: those of other records",
+        ),
+    ] = None
+    standardise: Annotated[
+        Standardisation,
+        Field(
+            description="scale of numbers: each file by its own mean and standard deviation, or both by "
+            "those of the original"
+        ),
+    ] = Standardisation.EACH
     targets: Annotated[
         WholeNumber | None,
         Field(
@@ -195,10 +219,14 @@ class Linkage(Attack):
         """Link the records that the adversary holds."""
         original = self.required_original(adversary)
         links = self.settings.links(original)
+        if self.settings.noise is not None:
+            original = with_noise(original, links, float(self.settings.noise), random)
+            links = original.links
         names = original.known(self.settings.knowledge)
         linking = self._linking()
         held, targets = self._drawn(original, links, random)
-        space = comparison_space(adversary.release, original, names, held, targets)
+        each = self.settings.standardise is Standardisation.EACH
+        space = comparison_space(adversary.release, original, names, held, targets, each=each)
         work = linking.work(space)
         most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
         if most < targets.records:
@@ -207,7 +235,7 @@ class Linkage(Attack):
                 held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
                     np.int64
                 )
-            space = comparison_space(adversary.release, original, names, held, targets)
+            space = comparison_space(adversary.release, original, names, held, targets, each=each)
         linked = linking.link(space, random)
         return [self._finding(adversary, original, links, space, linked)]
 
@@ -269,11 +297,16 @@ class Linkage(Attack):
             knowledge["distance"] = self.settings.by.value
         if self.settings.swap_range is not None:
             knowledge["swap_range"] = float(self.settings.swap_range)
+        if self.settings.noise is not None:
+            knowledge["noise"] = float(self.settings.noise)
+        if self.settings.standardise is not Standardisation.EACH:
+            knowledge["standardise"] = self.settings.standardise.value
         truth = Truth.BY_POSITION if self.settings.aligned else original.truth
         details: dict[str, Any] = {
             "truth": truth.value,
             "held_records": int(space.records.sum()),
             "sampled": targets < links.records,
+            "ceiling": space.ceiling,
             "without_original": adversary.release.records - links.records,
             "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
         }
@@ -281,3 +314,31 @@ class Linkage(Attack):
         return AttackResult(
             self.name, knowledge, success, baseline, low, high, targets, details | linked.details
         )
+
+
+def with_noise(original: Original, links: Links, share: float, random: np.random.Generator) -> Original:
+    """Return original records with some values replaced by those of random records, with their links.
+
+    Parameters
+    ----------
+    links: of the records to the release.
+    share: probability that a value is replaced, by any value of the column.
+    random: the source of all randomness.
+    """
+    linked = np.repeat(links.original, links.counts)
+    lost = original.counts - count(linked, np.ones(len(linked), dtype=np.int64), len(original.counts))
+    rows = np.concatenate([linked, np.repeat(np.arange(len(lost)), lost)])
+    codes = original.codes[rows]
+    for column in range(codes.shape[1]):
+        wrong = np.flatnonzero(random.random(len(rows)) < share)
+        codes[wrong, column] = original.codes[rows[random.integers(len(rows), size=len(wrong))], column]
+    row_of, first = numbered(codes.T, len(codes))
+    each = np.ones(len(rows), dtype=np.int64)
+    release = np.repeat(links.release, links.counts)
+    return replace(
+        original,
+        codes=codes[first],
+        sensitive={},
+        counts=count(row_of, each, len(first)),
+        links=links_of_pairs(row_of[: len(linked)], release, each[: len(linked)]),
+    )

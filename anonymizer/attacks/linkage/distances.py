@@ -26,8 +26,48 @@ from anonymizer.model.table import Column
 Scaling = Callable[[FloatArray], FloatArray]
 """Puts numbers of a column on the scale in which distances are measured."""
 
-Scale = Callable[[Column], Scaling]
-"""Returns the scaling of a numeric column."""
+Scale = Callable[["Numbers"], Scaling]
+"""Returns the scaling of the numbers of a file."""
+
+
+ALIKE = 0.5
+"""Difference of means and deviations, in deviations, up to which numbers of both files are in equal units."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The distinct numbers of an attribute in one file.
+
+    Attributes
+    ----------
+    values: ascending, shape (values,), float64.
+    counts: records of each, shape (values,), int64.
+    """
+
+    values: FloatArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, column: Column) -> Numbers:
+        """Return the numbers of a column of originals."""
+        assert column.numbers is not None, "only numbers are scaled"
+        known = ~np.isnan(column.numbers)
+        return cls(column.numbers[known], column.counts[known])
+
+    @property
+    def mean(self) -> float:
+        """The mean over the records."""
+        return float(np.average(self.values, weights=self.counts))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the records."""
+        return float(np.sqrt(np.average((self.values - self.mean) ** 2, weights=self.counts)))
+
+    def resembles(self, other: Numbers) -> bool:
+        """Return whether mean and deviation are near those of other numbers, so that the units are equal."""
+        near = abs(self.mean - other.mean) <= ALIKE * other.deviation
+        return near and (1 - ALIKE) * other.deviation <= self.deviation <= (1 + ALIKE) * other.deviation
 
 
 Change = Callable[[FloatArray], FloatArray]
@@ -45,40 +85,43 @@ class Gaps(ABC):
         """
 
 
-def gaps_of(meaning: ValueCoverage, scale: Scale) -> Gaps:
-    """Return the gaps of an attribute: on a scale for numbers, along the hierarchy for other values."""
+def gaps_of(meaning: ValueCoverage, scale: Scale, published: Numbers | None = None) -> Gaps:
+    """Return the gaps of an attribute: on a scale for numbers, along the hierarchy for other values.
+
+    Parameters
+    ----------
+    published: numbers of the release, which are scaled by themselves; None if they are in the units of the
+        original.
+    """
     numbers = meaning.column.numbers
     if numbers is None or np.isnan(numbers).all():
         return CategoryGaps(meaning)
-    return NumberGaps(meaning, scale(meaning.column))
+    own = Numbers.of(meaning.column)
+    return NumberGaps(meaning, scale(own), scale(own if published is None else published))
 
 
-def standard_scale(column: Column) -> Scaling:
-    """Return the scaling to standard deviations of the column; no scaling if it is constant."""
-    numbers, counts = _present(column)
-    deviation = float(
-        np.sqrt(np.average((numbers - np.average(numbers, weights=counts)) ** 2, weights=counts))
-    )
+def standard_scale(numbers: Numbers) -> Scaling:
+    """Return the scaling to standard deviations of the numbers; no scaling if they are constant."""
+    deviation = numbers.deviation
     unit = deviation if deviation > 0 else 1.0
     return lambda given: given / unit
 
 
-def rank_scale(column: Column) -> Scaling:
+def centred_scale(numbers: Numbers) -> Scaling:
+    """Return the scaling to standard deviations from the mean."""
+    scaled = standard_scale(numbers)
+    return lambda given: scaled(given - numbers.mean)
+
+
+def rank_scale(numbers: Numbers) -> Scaling:
     """Return the scaling to ranks: the share of records below a number, plus half of those with it."""
-    numbers, counts = _present(column)
-    below = np.concatenate([[0], np.cumsum(counts)]) / counts.sum()
+    below = np.concatenate([[0], np.cumsum(numbers.counts)]) / numbers.counts.sum()
 
     def ranks(given: FloatArray) -> FloatArray:
-        under, upto = np.searchsorted(numbers, given, "left"), np.searchsorted(numbers, given, "right")
+        under, upto = (np.searchsorted(numbers.values, given, side) for side in ("left", "right"))
         return np.where(np.isnan(given), np.nan, (below[under] + below[upto]) / 2)
 
     return ranks
-
-
-def _present(column: Column) -> tuple[FloatArray, IntArray]:
-    assert column.numbers is not None, "only numbers are scaled"
-    known = ~np.isnan(column.numbers)
-    return column.numbers[known], column.counts[known]
 
 
 class NumberGaps(Gaps):
@@ -87,11 +130,11 @@ class NumberGaps(Gaps):
     The gap between a missing value and a number is the width of the column.
     """
 
-    def __init__(self, meaning: ValueCoverage, scale: Scaling) -> None:
+    def __init__(self, meaning: ValueCoverage, scale: Scaling, published: Scaling) -> None:
         numbers = meaning.column.numbers
         assert numbers is not None, "text has no numbers"
         self._values = scale(numbers)
-        self._low, self._high = scale(meaning.low), scale(meaning.high)
+        self._low, self._high = published(meaning.low), published(meaning.high)
         ends = np.concatenate([self._values, self._low, self._high])
         span = float(np.nanmax(ends) - np.nanmin(ends))
         self._widest = span if span > 0 else 1.0
@@ -218,6 +261,7 @@ class ComparisonSpace:
     classes: texts of the released rows, shape (classes, attributes), int32; distinct.
     sizes: released records of each, shape (classes,), int64.
     truth: true links from originals to classes, with the number of targets.
+    each: whether published numbers are scaled by themselves where they are not the original's values.
     """
 
     names: tuple[str, ...]
@@ -227,6 +271,41 @@ class ComparisonSpace:
     classes: CodeArray
     sizes: IntArray
     truth: Links
+    each: bool = True
+
+    @cached_property
+    def rescaled(self) -> tuple[Numbers | None, ...]:
+        """The published numbers of each attribute that are scaled by themselves; None for the others.
+
+        Values of which half or more cover original ones are in the units of the original: generalized values,
+        and single numbers with about the same mean and deviation.
+        """
+        positions = range(len(self.meanings))
+        return tuple(self._foreign(position) if self.each else None for position in positions)
+
+    def _foreign(self, position: int) -> Numbers | None:
+        meaning = self.meanings[position]
+        records = count(self.classes[:, position].astype(np.int64), self.sizes, len(meaning.low))
+        texts = np.flatnonzero((records > 0) & ~np.isnan(meaning.low))
+        if meaning.column.numbers is None or np.isnan(meaning.column.numbers).all() or not len(texts):
+            return None
+        covers = 2 * int(records[texts][meaning.sizes[texts] > 0].sum()) >= int(records[texts].sum())
+        if covers and (meaning.low[texts] < meaning.high[texts]).any():
+            return None
+        middle = (meaning.low[texts] + meaning.high[texts]) / 2
+        distinct, own = np.unique(middle, return_inverse=True)
+        found = Numbers(distinct, count(own.reshape(-1), records[texts], len(distinct)))
+        return None if covers and found.resembles(Numbers.of(meaning.column)) else found
+
+    @property
+    def in_other_units(self) -> bool:
+        """Whether numbers are scaled by themselves, so that a covered value need not be at distance 0."""
+        return any(each is not None for each in self.rescaled)
+
+    @property
+    def ceiling(self) -> float:
+        """Share of correct links if each target were linked to its class alone."""
+        return float((self.truth.counts / self.sizes[self.truth.release]).sum()) / self.truth.records
 
     @cached_property
     def breadth(self) -> FloatArray:
@@ -245,7 +324,13 @@ class ComparisonSpace:
 
 
 def comparison_space(
-    release: PublishedTable, original: Original, names: Sequence[str], held: IntArray, targets: Links
+    release: PublishedTable,
+    original: Original,
+    names: Sequence[str],
+    held: IntArray,
+    targets: Links,
+    *,
+    each: bool = True,
 ) -> ComparisonSpace:
     """Return the comparison space of an adversary who knows the attributes of these names.
 
@@ -253,6 +338,7 @@ def comparison_space(
     ----------
     held: records that the adversary holds of each original row, shape (rows,), int64.
     targets: true links of the targets, among the held records.
+    each: as in ``ComparisonSpace``.
     """
     own = [original.names.index(name) for name in names]
     published = [release.names.index(name) for name in names]
@@ -269,6 +355,7 @@ def comparison_space(
         classes,
         count(class_of, release.counts, len(classes)),
         links_of_pairs(place[targets.original], class_of[targets.release], targets.counts),
+        each,
     )
 
 
@@ -288,7 +375,8 @@ class Distance(ABC):
     Class attributes
     ----------------
     name: as in the config.
-    exact: whether the distance is 0 iff the class covers the row.
+    exact: whether the distance is 0 iff the class covers the row, if published numbers are in the units of
+        the original.
     """
 
     name: ClassVar[str]
@@ -296,15 +384,20 @@ class Distance(ABC):
 
     def __init__(self, space: ComparisonSpace) -> None:
         self.space = space
-        self._differences = Differences([self.gaps(meaning) for meaning in space.meanings])
+        pairs = zip(space.meanings, space.rescaled, strict=True)
+        self._differences = Differences([self.gaps(meaning, published) for meaning, published in pairs])
 
-    def gaps(self, meaning: ValueCoverage) -> Gaps:
-        """Return the gaps between values and published texts of one attribute."""
-        return gaps_of(meaning, self.scale)
+    def gaps(self, meaning: ValueCoverage, published: Numbers | None) -> Gaps:
+        """Return the gaps between values and published texts of one attribute; see ``gaps_of``."""
+        return gaps_of(meaning, self.scale if published is None else self.own_scale, published)
 
-    def scale(self, column: Column) -> Scaling:
-        """Return the scaling of a column's numbers."""
-        return standard_scale(column)
+    def scale(self, numbers: Numbers) -> Scaling:
+        """Return the scaling of numbers of files in the same units."""
+        return standard_scale(numbers)
+
+    def own_scale(self, numbers: Numbers) -> Scaling:
+        """Return the scaling of numbers of files that are scaled by themselves."""
+        return centred_scale(numbers)
 
     @property
     def width(self) -> int:
@@ -385,7 +478,7 @@ class Linking(ABC):
 
 
 class Euclidean(Distance):
-    """The root of the sum of squared differences, numbers in standard deviations of the original."""
+    """The root of the sum of squared differences, numbers in standard deviations."""
 
     name = "euclidean"
 
@@ -432,7 +525,7 @@ def _covariance(space: ComparisonSpace) -> FloatArray:
     for position, meaning in enumerate(space.meanings):
         numbers = meaning.column.numbers
         if numbers is not None and not np.isnan(numbers).all():
-            scaled = standard_scale(meaning.column)(numbers)
+            scaled = standard_scale(Numbers.of(meaning.column))(numbers)
             filled = np.where(np.isnan(scaled), np.nanmean(scaled), scaled)
             numeric.append(position)
             columns.append(filled[space.originals[:, position]])
@@ -463,9 +556,13 @@ class RankDistance(Distance):
 
     name = "rank"
 
-    def scale(self, column: Column) -> Scaling:
+    def scale(self, numbers: Numbers) -> Scaling:
         """Return the scaling to ranks."""
-        return rank_scale(column)
+        return rank_scale(numbers)
+
+    def own_scale(self, numbers: Numbers) -> Scaling:
+        """Return the scaling to ranks."""
+        return rank_scale(numbers)
 
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the fourth powers of the distances."""
@@ -500,12 +597,12 @@ class SwappedDistance(Distance):
         self._percent = percent
         super().__init__(space)
 
-    def gaps(self, meaning: ValueCoverage) -> Gaps:
+    def gaps(self, meaning: ValueCoverage, published: Numbers | None) -> Gaps:
         """Return gaps of 1 out of range, else 0."""
         numbers = meaning.column.numbers
         if numbers is None or np.isnan(numbers).all():
             return _Changed(meaning)
-        return _OutOfRange(meaning, self._percent)
+        return _OutOfRange(meaning, self._percent, published)
 
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the numbers of attributes out of range."""
@@ -537,15 +634,18 @@ class _Changed(CategoryGaps):
 class _OutOfRange(Gaps):
     """Whether the ranks of a number and of the covered ones differ by more than the range."""
 
-    def __init__(self, meaning: ValueCoverage, percent: Decimal) -> None:
-        numbers = meaning.column.numbers
+    def __init__(self, meaning: ValueCoverage, percent: Decimal, published: Numbers | None) -> None:
+        numbers, own = meaning.column.numbers, Numbers.of(meaning.column)
         assert numbers is not None, "text has no ranks"
-        known = ~np.isnan(numbers)
-        ordered = numbers[known]
-        below = np.concatenate([[0], np.cumsum(meaning.column.counts[known])])
+        ordered = own.values
+        below = np.concatenate([[0], np.cumsum(own.counts)])
         # The same rounding as in rank swapping.
         self._reach = int(Fraction(percent) * int(below[-1]) / 100)
         self._first, self._last = _ranks(ordered, below, numbers, numbers)
+        if published is not None:
+            ordered, records = published.values, int(below[-1])
+            below = np.concatenate([[0], np.cumsum(published.counts)])
+            below = below * records // int(below[-1])
         self._lowest, self._highest = _ranks(ordered, below, meaning.low, meaning.high)
         self._missing = meaning.column.missing
         self._without = np.isnan(meaning.low)

@@ -52,14 +52,16 @@ class AssignmentLinking(Linking):
 
     def work(self, space: ComparisonSpace) -> int:
         """Return the number of compared values, for originals without a certain class."""
-        sure = _sure(space) if self._distance.exact else _Assigned.none()
+        exact = self._distance.exact and not space.in_other_units
+        sure = _sure(space) if exact else _Assigned.none()
         return (len(space.originals) - len(sure.originals)) * space.cells
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Return the links of one of the best assignments, at random if there are several."""
         distance = self._distance(space)
         left, waiting = space.sizes.copy(), space.records.copy()
-        sure = _sure(space) if distance.exact else _Assigned.none()
+        exact = distance.exact and not space.in_other_units
+        sure = _sure(space) if exact else _Assigned.none()
         taken = _per_link(space, sure, space.records[sure.originals])
         waiting[sure.originals] = 0
         left -= count(sure.classes, space.records[sure.originals], len(left))
@@ -186,7 +188,7 @@ class NearestLinking(Linking):
     def work(self, space: ComparisonSpace) -> int:
         """Return the number of compared values; covering pairs are estimated on a few originals."""
         wanted = np.unique(space.truth.original)
-        if not self._distance.exact:
+        if not self._distance.exact or space.in_other_units:
             return len(wanted) * space.cells
         return len(uncovered(space)) * space.cells + PAIR * _pairs(space, wanted)
 
@@ -201,7 +203,7 @@ def nearest(distance: Distance) -> FloatArray:
     truth = space.truth
     right = np.zeros(len(truth.counts))
     wanted = np.unique(truth.original)
-    if distance.exact:
+    if distance.exact and not space.in_other_units:
         wanted = _within_covering(space, wanted, right)
     for block in distance.blocks(wanted):
         distances = distance.rows(block)
@@ -212,8 +214,13 @@ def nearest(distance: Distance) -> FloatArray:
 
 
 def uncovered(space: ComparisonSpace) -> IntArray:
-    """Return the targets whose true classes do not cover them, such as masked numbers, shape (originals,)."""
+    """Return the targets whose true classes do not cover them, such as masked numbers, shape (originals,).
+
+    A number in other units covers nothing.
+    """
     truth = space.truth
+    if space.in_other_units:
+        return np.unique(truth.original)
     covered = np.ones(len(truth.counts), dtype=bool)
     for position, meaning in enumerate(space.meanings):
         covered &= meaning.covers(
