@@ -58,7 +58,7 @@ def test_a_node_that_is_too_large_and_may_be_valid_is_refused(message: SnapshotA
         def at(self, levels: object, most: int) -> None:
             """Return None: the table does not fit."""
 
-        def records_in_small_classes(self, levels: object, smallest: int) -> int:
+        def records_in_small_classes(self, levels: object, smallest: int, unit: str | None) -> int:
             """Return that one record is in such a class."""
             return 1
 
