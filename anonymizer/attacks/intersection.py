@@ -78,8 +78,8 @@ class Intersection(Attack):
         return f"{somebody(knowledge)} and has both releases {certain}; with one release for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing second release, common sensitive attribute or links, if any."""
-        if adversary.second is None or adversary.second_original is None:
+        """Return the missing second release, common sensitive attribute, original or links, if any."""
+        if adversary.second is None:
             return "a second release (--second of the command attack, or second_df in Python)"
         if not _shared(adversary.release, adversary.second):
             return "a sensitive attribute that both releases have"

@@ -137,7 +137,8 @@ def test_it_says_what_it_lacks(message: SnapshotAssertion) -> None:
     lacks = attack("intersection").missing_requirement
     other = release(("q", "r", "t"), people, ("t",))
     assert exchange("no common attribute", lacks(replace(scene, second=other))) == message
-    assert exchange("no original", lacks(replace(scene, original=None))) == message
+    without = replace(scene, original=None, second_original=None)
+    assert exchange("no original", lacks(without)) == message
     with pytest.raises(InputError) as refused:
         run("intersection", replace(scene, second=None))
     assert exchange("one release", refused.value) == message
