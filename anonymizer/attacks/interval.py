@@ -28,6 +28,13 @@ class Measure(StrEnum):
     DEVIATION = "sdid"
 
 
+class Spread(StrEnum):
+    """The numbers whose standard deviation is the unit of ``sdid``."""
+
+    ORIGINAL = "original"
+    PUBLISHED = "published"
+
+
 class IntervalSettings(AlignedSettings):
     """The attacked numbers and the width of the interval."""
 
@@ -37,9 +44,12 @@ class IntervalSettings(AlignedSettings):
     measure: Annotated[
         Measure | None,
         Field(
-            description="rid: by rank, sdid: by standard deviation of the published numbers; default: both"
+            description="rid: by rank of the published numbers, sdid: by standard deviation; default: both"
         ),
     ] = None
+    deviation: Annotated[
+        Spread, Field(description="with sdid: the numbers whose standard deviation is the unit")
+    ] = Spread.ORIGINAL
     width: Annotated[
         Exact,
         Field(
@@ -60,6 +70,7 @@ class _Masked:
     true: original number of each target, shape (targets,), float64.
     place: position of the published number in ``numbers``, -1 for none, shape (targets,), int64.
     counts: records of each target, shape (targets,), int64.
+    deviation: unit of ``sdid``, by the number of records.
     """
 
     numbers: FloatArray
@@ -67,6 +78,7 @@ class _Masked:
     true: FloatArray
     place: IntArray
     counts: IntArray
+    deviation: float
 
 
 class _Rule(ABC):
@@ -132,14 +144,11 @@ class _ByRank(_Rule):
 
 
 class _ByDeviation(_Rule):
-    """From a share of the standard deviation of the published numbers below the published one to above it."""
+    """From a share of the standard deviation below the published number to above it."""
 
     def _ends(self) -> tuple[FloatArray, FloatArray]:
-        numbers, records = self.masked.numbers, self.masked.records
-        mean = float(numbers @ records) / self.total
-        deviation = float(np.sqrt(((numbers - mean) ** 2 @ records) / self.total))
-        reach = float(self.width) * deviation
-        return numbers - reach, numbers + reach
+        reach = float(self.width) * self.masked.deviation
+        return self.masked.numbers - reach, self.masked.numbers + reach
 
     def inside(self) -> IntArray:
         low, high = (ends[self.masked.place] for ends in self._ends())
@@ -164,8 +173,9 @@ class Interval(Attack):
     ``rid``: the published numbers are ranked, and the interval around the one at rank i goes from the number
     at rank max(i - w, 1) to that at rank min(i + w, n), both included, with w = ceil(width × n). Records with
     the same published number are at each of their ranks equally often. ``sdid``: from ``width`` standard
-    deviations of the published numbers below to as many above. A generalized value counts as the middle
-    between the smallest and the largest number that it covers, ``*`` as the middle of the whole column.
+    deviations of the original numbers (or of the published ones) below to as many above. A generalized value
+    counts as the middle between the smallest and the largest number that it covers, ``*`` as the middle of
+    the whole column.
 
     Targets are the released records whose true number is known and present. The baseline is the expected
     success after a permutation of the published column. The confidence interval is for a share of so many
@@ -232,6 +242,8 @@ class Interval(Attack):
             "measure": measure.value,
             "width": float(self.settings.width),
         }
+        if measure is Measure.DEVIATION:
+            knowledge["deviation"] = self.settings.deviation.value
         return AttackResult(self.name, knowledge, success, baseline, low, high, targets)
 
     def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:
@@ -246,15 +258,29 @@ class Interval(Attack):
         places = np.full(len(published), -1, dtype=np.int64)
         places[present] = place
         records = np.bincount(place, weights=release.counts[present], minlength=len(numbers))
-        true = meaning.column.numbers[original.codes[links.original, own]]
+        every = meaning.column.numbers[original.codes[:, own]]
+        true = every[links.original]
         known = ~np.isnan(true)
+        by_original = self.settings.deviation is Spread.ORIGINAL
+        spread = (every, original.counts) if by_original else (numbers, records)
         return _Masked(
             numbers,
             records.astype(np.int64),
             true[known],
             places[links.release[known]],
             links.counts[known],
+            _deviation(*spread),
         )
+
+
+def _deviation(numbers: FloatArray, counts: IntArray | FloatArray) -> float:
+    """Return the standard deviation, by the number of records; NaN does not count."""
+    known = ~np.isnan(numbers)
+    numbers, counts = numbers[known], counts[known]
+    if not len(numbers):
+        return 0.0
+    mean = float(numbers @ counts) / float(counts.sum())
+    return float(np.sqrt(((numbers - mean) ** 2 @ counts) / counts.sum()))
 
 
 def _numeric(original: Original) -> list[str]:

@@ -45,16 +45,20 @@ def test_rank_interval_is_what_a_loop_counts(pairs: list[tuple[int, int]], width
 
 
 @FEWER
-@given(PAIRS, WIDTHS)
-def test_deviation_interval_is_what_a_loop_counts(pairs: list[tuple[int, int]], width: str) -> None:
+@given(PAIRS, WIDTHS, st.sampled_from(["original", "published"]))
+def test_deviation_interval_is_what_a_loop_counts(
+    pairs: list[tuple[int, int]], width: str, unit: str
+) -> None:
     true, published = zip(*pairs, strict=True)
-    mean = Fraction(sum(published), len(published))
-    deviation = sqrt(sum((own - mean) ** 2 for own in published) / len(published))
+    spread = true if unit == "original" else published
+    mean = Fraction(sum(spread), len(spread))
+    deviation = sqrt(sum((own - mean) ** 2 for own in spread) / len(spread))
     reach = float(width) * deviation
     whole = [abs(abs(one_ - other) - reach) for one_ in true for other in published]
     if 0 < min(whole) < 1e-9:
         return  # on the border, where the last bit of the deviation decides
-    found = one("interval", masked(true, [str(own) for own in published]), measure="sdid", width=width)
+    own = masked(true, [str(each) for each in published])
+    found = one("interval", own, measure="sdid", width=width, deviation=unit)
     assert found.success == twins.sdid(true, published, reach)
     assert found.baseline == twins.sdid_by_chance(true, published, reach)
 
@@ -70,7 +74,7 @@ def test_default_width_and_measures() -> None:
     found = run("interval", masked([1, 2, 3], ["1", "2", "3"]))
     assert [each.knowledge for each in found] == [
         {"attribute": "x", "measure": "rid", "width": 0.05},
-        {"attribute": "x", "measure": "sdid", "width": 0.05},
+        {"attribute": "x", "measure": "sdid", "width": 0.05, "deviation": "original"},
     ]
     assert [each.success for each in found] == [1, 1]
 
@@ -79,8 +83,9 @@ def test_interval_counts_as_its_middle() -> None:
     """Around 15 and 35, half a deviation of 10 wide: 15 and 19 and 35 are inside, 10 and 39 and 30 - just."""
     true = [10, 15, 19, 30, 35, 39]
     own = masked(true, ["[10, 20]"] * 3 + ["[30, 40]"] * 3)
-    assert one("interval", own, measure="sdid", width="0.45").success == Fraction(4, 6)
-    assert one("interval", own, measure="sdid", width="0.5").success == 1
+    asked = {"measure": "sdid", "deviation": "published"}
+    assert one("interval", own, **asked, width="0.45").success == Fraction(4, 6)
+    assert one("interval", own, **asked, width="0.5").success == 1
 
 
 def test_suppressed_and_missing_records_are_no_targets() -> None:
@@ -120,7 +125,7 @@ def test_planted_signal_is_found_with_its_size() -> None:
     """Of 200 records, 80 are published as they are, the others far away."""
     true = list(range(1, 201))
     published = [str(value) if value <= 80 else str((value + 60) % 120 + 1000) for value in true]
-    found = one("interval", masked(true, published), measure="sdid", width="0.01")
+    found = one("interval", masked(true, published), measure="sdid", width="0.01", deviation="published")
     assert found.success == Fraction(80, 200)
     assert found.baseline < found.low < 0.4 < found.high < 0.5
     assert found.baseline == twins.sdid_by_chance(true, [int(own) for own in published], _reach(published))
@@ -147,3 +152,10 @@ def test_no_skill_is_invented_in_300_seeds() -> None:
     for position in range(2):
         inside = [each[position].low <= each[position].baseline <= each[position].high for each in found]
         assert sum(inside) >= 0.93 * 300
+
+
+def test_a_column_of_means_is_no_safer_than_its_spread() -> None:
+    """All published as the mean: with the original's deviation, those near the mean are disclosed."""
+    own = masked([0, 4, 5, 6, 10], ["5"] * 5)
+    assert one("interval", own, measure="sdid", width="0.5").success == Fraction(3, 5)
+    assert one("interval", own, measure="sdid", width="0.5", deviation="published").success == Fraction(1, 5)
