@@ -237,7 +237,8 @@ def known_original(
     ------
     InputError: the release differs from what the recoding publishes.
     """
-    width = len(table.quasi_identifiers)
+    width, row_of = len(table.quasi_identifiers), table.row_of
+    table = table.undivided
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
     return Original(
         source,
@@ -245,12 +246,17 @@ def known_original(
         table.codes[:, :width],
         sensitive,
         table.counts,
-        _links(recoding, release, sensitive),
+        _links(recoding, row_of, release, sensitive),
         release.names,
     )
 
 
-def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, SensitiveCodes]) -> Links:
+def _links(
+    recoding: Recoding,
+    row_of: IntArray | None,
+    release: PublishedTable,
+    sensitive: dict[str, SensitiveCodes],
+) -> Links:
     kept = ~recoding.removed
     columns = _positions(release.labels, recoding)
     known = [release.codes.astype(np.int64)]
@@ -261,7 +267,8 @@ def _links(recoding: Recoding, release: PublishedTable, sensitive: dict[str, Sen
     found = located(np.column_stack(columns), np.concatenate(known, axis=1))
     if (found < 0).any():
         raise InputError(f"{release.source}: is not what the recoding publishes")
-    return links_of_pairs(recoding.owners[kept], found, recoding.table.counts[kept])
+    owners = recoding.owners[kept]
+    return links_of_pairs(owners if row_of is None else row_of[owners], found, recoding.table.counts[kept])
 
 
 def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> dict[str, SensitiveCodes]:

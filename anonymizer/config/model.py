@@ -142,19 +142,16 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
     yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:
         return
-    algorithm = config.algorithm.build()
-    if not algorithm.counts_units:
-        what = f"{algorithm.name} with these parameters counts records only; accepted: {_counting(config)}"
+    accepted = sorted(each.value for each in config.algorithm.plug_in.unit_suppressions)
+    if not accepted:
+        able = [name for name, each in config.algorithm.registry().items() if each.unit_suppressions]
+        what = f"{config.algorithm.name} counts records only; accepted: {', '.join(able)}"
         yield ("algorithm", "name"), f"{what}; or set unit: {RECORD} in each constraint"
-    if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), "where constraints count units, accepted: classes"
+    elif config.suppression.method.value not in accepted:
+        what = f"where constraints count units, algorithm {config.algorithm.name} accepts"
+        yield ("suppression", "method"), f"{what}: {', '.join(accepted)}"
     if config.apply is not None:
         yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
-
-
-def _counting(config: Config) -> str:
-    """Return the algorithms that count units."""
-    return ", ".join(name for name, each in config.algorithm.registry().items() if each().counts_units)
 
 
 def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -170,9 +167,10 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
     if config.suppression.method is not Method.CLASSES:
         what = f"with method {config.suppression.method}, records of one {unit} may be suppressed in part"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
-    if not config.algorithm.build().counts_units:
+    if not config.algorithm.build().suppresses_units:
+        able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
         what = f"{config.algorithm.name} with these parameters does not suppress all records of one {unit}"
-        yield path, f"{what}; set algorithm.name to one of {_counting(config)}, or remove whole"
+        yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove whole"
     if config.apply is not None:
         yield path, "cannot be appended to an earlier release; remove it, or apply"
 

@@ -41,6 +41,14 @@ class Reference:
         """Return the distribution over a unit, None for records."""
         return self if unit is None else self.by_unit[unit]
 
+    def equals(self, other: Reference) -> bool:
+        """Return whether both are the same distributions, of records and of every unit."""
+        return (
+            self.units == other.units
+            and np.array_equal(self.counts, other.counts)
+            and all(own.equals(other.by_unit[name]) for name, own in self.by_unit.items())
+        )
+
     @cached_property
     def total(self) -> int:
         """Sum of the counts: the number of records, or of pairs of a unit and one of its values."""
@@ -265,7 +273,7 @@ class Classes:
     counts: records of each item, shape (items,), int64.
     number: number of classes.
     sensitive: the items' sensitive values by attribute name.
-    units: the items' units by name; a class with some records of an item has all of them.
+    units: the items' units by name.
     ties: which items are suppressed together; None where each may be suppressed alone. Parts have none.
     population: people of the population in each class, None if unknown.
     """
@@ -447,11 +455,15 @@ class Classes:
 
         Parameters
         ----------
-        counts: remaining records of each item, shape (items,), int64; with units all or none.
+        counts: remaining records of each item, shape (items,), int64.
 
         Returns
         -------
         The classes, renumbered, and the positions of their items among these, shape (items left,), int64.
+
+        Raises
+        ------
+        ValueError: whose records remain is unknown, as an item has records of several units.
         """
         items = np.flatnonzero(counts)
         present = np.zeros(self.number, dtype=bool)

@@ -18,7 +18,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.number_columns import NumberColumns
 from anonymizer.model.population import Population
-from anonymizer.model.units import Ties, UnitsByName
+from anonymizer.model.units import DividedRows, Ties, UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,6 +398,8 @@ class Table:
     units: of the rows, by the names that constraints use; empty where only records are counted.
     ties: which rows are suppressed together; None where each may be suppressed alone.
     population: that the records are a sample of; None if no constraint refers to it.
+    row_of: distinct row of each row if these are divided by units, shape (combinations,), int64, ascending;
+        None if they are distinct.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -408,6 +410,7 @@ class Table:
     units: UnitsByName = field(default_factory=dict)
     ties: Ties | None = None
     population: Population | None = None
+    row_of: IntArray | None = None
 
     @cached_property
     def records(self) -> int:
@@ -439,9 +442,33 @@ class Table:
         """
         return self.with_rows(self.codes[owner], counts)
 
+    def divided(self, rows: DividedRows) -> Table:
+        """Return the same records with their rows divided by units, which parts of rows then have."""
+        return replace(
+            self,
+            codes=self.codes[rows.row_of],
+            counts=rows.counts,
+            units=rows.units,
+            row_of=rows.row_of,
+        )
+
+    @property
+    def undivided(self) -> Table:
+        """The same records by distinct rows, of which only records are counted; itself if not divided."""
+        if self.row_of is None:
+            return self
+        first = np.flatnonzero(np.diff(self.row_of, prepend=-1))
+        return self.with_rows(self.codes[first], np.add.reduceat(self.counts, first))
+
     def with_rows(self, codes: CodeArray, counts: IntArray) -> Table:
         """Return a table with other rows, whose units are unknown."""
-        return replace(self, codes=codes, counts=counts, units={}, ties=None)
+        return replace(self, codes=codes, counts=counts, units={}, row_of=None, ties=None)
+
+    def units_of_rows(self, unit: str | None) -> IntArray:
+        """Return the distinct units of each row, shape (combinations,), int64; None counts records."""
+        if unit is None:
+            return self.counts
+        return self.units[unit].counted(np.arange(self.combinations), self.combinations)
 
     @property
     def sensitive_names(self) -> list[str]:

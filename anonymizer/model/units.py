@@ -13,7 +13,17 @@ from typing import Final
 
 import numpy as np
 
-from anonymizer.model.arrays import SPACE, BoolArray, IntArray, Packing, add_up, count, group_keys, starts_of
+from anonymizer.model.arrays import (
+    SPACE,
+    BoolArray,
+    IntArray,
+    Packing,
+    add_up,
+    count,
+    group_keys,
+    group_rows,
+    starts_of,
+)
 
 RECORD: Final = "record"
 """The unit of a constraint that counts records."""
@@ -62,6 +72,39 @@ class Units:
         own, keys = _distinct_pairs(item_of[known], unit_of[known], items, space)
         return cls(count(item_of[~known], weights[~known], items), own, keys, space).folded()
 
+    @classmethod
+    def of_parts(cls, unit_of: IntArray, counts: IntArray) -> Units:
+        """Return the units of items whose records all belong to one unit, or each to one of its own.
+
+        Items of one unit keep its key, also a single one, so that they can be divided.
+
+        Parameters
+        ----------
+        unit_of: unit of each item, shape (items,), int64; if negative, each record is a unit of its own.
+        counts: records of each item, shape (items,), int64.
+        """
+        known = unit_of >= 0
+        space = int(unit_of.max(initial=0)) + 1
+        return cls(np.where(known, 0, counts), np.flatnonzero(known), unit_of[known], space)
+
+    def of_each(self, counts: IntArray) -> IntArray:
+        """Return the unit of each item as ``of_parts`` takes it, shape (items,), int64.
+
+        Parameters
+        ----------
+        counts: records of each item, shape (items,), int64.
+
+        Raises
+        ------
+        ValueError: an item has the records of several units.
+        """
+        known = self.alone == 0
+        if len(self.items) != np.count_nonzero(known) or (known | (self.alone == counts)).sum() < len(known):
+            raise ValueError("rows are not divided by units")
+        unit_of = np.full(len(known), -1, dtype=np.int64)
+        unit_of[self.items] = self.keys
+        return unit_of
+
     @property
     def number(self) -> int:
         """Number of distinct units."""
@@ -96,6 +139,29 @@ class Units:
         owners = np.repeat(np.arange(len(chosen)), lengths)
         return Units(self.alone[chosen], owners, self.keys[places], self.space)
 
+    def parts(self, chosen: IntArray, counts: IntArray, whole: IntArray) -> Units:
+        """Return the units of parts of some items.
+
+        Parameters
+        ----------
+        chosen: item of each part, shape (parts,), int64.
+        counts: records of each part, shape (parts,), int64, positive.
+        whole: records of each item, shape (items,), int64.
+
+        Raises
+        ------
+        ValueError: whose records are in a part is unknown.
+        """
+        own, before = self.at(chosen), whole[chosen]
+        partial = counts != before
+        if not partial.any():
+            return own
+        single = own.alone == before
+        of_one = (own.alone == 0) & (np.bincount(own.items, minlength=len(chosen)) == 1)
+        if not (single | of_one)[partial].all():
+            raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
+        return Units(np.where(single, counts, own.alone), own.items, own.keys, own.space)
+
     def merged(self, group_of: IntArray, groups: int) -> Units:
         """Return the units of groups of items.
 
@@ -128,6 +194,51 @@ class Units:
 
 UnitsByName = Mapping[str, Units]
 """Units of the same items by the name that constraints use."""
+
+
+@dataclass(frozen=True, eq=False)
+class DividedRows:
+    """Distinct rows divided by the units of their records, so that parts of a row have known units.
+
+    Units with one record in all need no part of their own: any such record of a row can stand for another.
+
+    Attributes
+    ----------
+    of_record: part of each record, shape (records,), int64.
+    row_of: distinct row of each part, shape (parts,), int64, ascending.
+    counts: records of each part, shape (parts,), int64.
+    units: of the parts, none of which has the records of several.
+    """
+
+    of_record: IntArray
+    row_of: IntArray
+    counts: IntArray
+    units: UnitsByName
+
+    @classmethod
+    def of(cls, row_of: IntArray, rows: int, units: Mapping[str, IntArray]) -> DividedRows:
+        """Divide rows.
+
+        Parameters
+        ----------
+        row_of: distinct row of each record, shape (records,), int64.
+        units: unit of each record by the name of the unit, shape (records,), int64; if negative, the record
+            is a unit of its own.
+        """
+        columns = [(row_of, rows)]
+        for own in units.values():
+            known = own >= 0
+            several = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
+            columns.append((np.where(known & several, own + 1, 0), int(own.max(initial=0)) + 2))
+        of_record, parts = group_rows(columns, len(row_of))
+        first = np.empty(parts, dtype=np.int64)
+        first[of_record[::-1]] = np.arange(len(row_of))[::-1]
+        counts = np.bincount(of_record, minlength=parts).astype(np.int64)
+        found = {
+            name: Units.of_parts(codes[first] - 1, counts)
+            for name, (codes, _) in zip(units, columns[1:], strict=True)
+        }
+        return cls(of_record, row_of[first], counts, found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,11 @@ class AlphaKAnonymity(ClassModel):
         """No class with fewer records satisfies the model."""
         return max(self.settings.k, ceil(1 / self.settings.alpha))
 
+    @property
+    def minimum_units(self) -> int:
+        """No class with fewer units satisfies the model."""
+        return self.minimum_size
+
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return that a record is found with at most 1 in k, and a value with at most alpha."""
         found = f"finds a {unit} with at most 1 in {self.settings.k}"

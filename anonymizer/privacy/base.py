@@ -177,6 +177,11 @@ class ClassModel(PrivacyModel):
         """No class with fewer records satisfies the model."""
         return 1
 
+    @property
+    def minimum_units(self) -> int:
+        """No class with fewer persons or other units satisfies the model; each may have several values."""
+        return 1
+
     @abstractmethod
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes satisfy the model, shape (classes,), bool; exact at the threshold too."""

@@ -40,6 +40,11 @@ class KAnonymity(ClassModel):
         """No class with fewer records satisfies the model."""
         return self.settings.k
 
+    @property
+    def minimum_units(self) -> int:
+        """No class with fewer units satisfies the model."""
+        return self.settings.k
+
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return that a record is found with at most 1 in k."""
         return f"finds a {unit} with at most 1 in {self.settings.k}"

@@ -50,6 +50,11 @@ class PSensitiveKAnonymity(ClassModel):
         """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.settings.p)
 
+    @property
+    def minimum_units(self) -> int:
+        """No class with fewer units satisfies the model."""
+        return self.settings.k
+
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return that a record is found with at most 1 in k, and at least p values remain possible."""
         found = f"finds a {unit} with at most 1 in {self.settings.k}"

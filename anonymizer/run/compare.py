@@ -526,8 +526,7 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
         name
         for name, each in SEARCH_ALGORITHMS.items()
         if name != CHOOSES
-        and method in each.suppressions
-        and (each().counts_units or not base.counts_units)
+        and method in (each.unit_suppressions if base.counts_units else each.suppressions)
         and (each.counts_population or not base.counts_population)
     ]
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -31,7 +32,7 @@ from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table
-from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units, UnitsByName
+from anonymizer.model.units import HOUSEHOLD, PERSON, DividedRows, Ties, Units, UnitsByName
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,
@@ -268,6 +269,11 @@ def problem_of(
             f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
             f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
         )
+    if stored and plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
+        raise InputError(
+            f"{relation.name}: algorithm {plan.algorithm.name} counts persons and other units of records in "
+            "memory only; set algorithm.name to lattice, engine.name to memory, or unit: record"
+        )
     if stored:
         found.combinations.units = stored_units(plan, relation, codings)
     source = None
@@ -281,7 +287,7 @@ def problem_of(
     asked = {plan.whole, *(each.unit for each in plan.planned)}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
-        table = replace(table, units=units_of_rows(own, encoded.combination, table.combinations))
+        table, encoded = _with_units(plan, table, encoded, own)
     if plan.counts_population:
         if source is not None:
             raise InputError(
@@ -317,6 +323,26 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
 
 def _nested(plan: Plan) -> tuple[str, str]:
     return plan.units[PERSON], plan.units[HOUSEHOLD]
+
+
+def _with_units(
+    plan: Plan, table: Table, encoded: Encoded, units: Mapping[str, IntArray]
+) -> tuple[Table, Encoded]:
+    """Return a table that counts units; divided by these where parts of a row may be published differently.
+
+    Parameters
+    ----------
+    units: that constraints count, as ``units_of_records`` returns them.
+    """
+    rows, most = encoded.combination.astype(np.int64), plan.algorithm.most_parts
+    if most and plan.whole is None:
+        divided = DividedRows.of(rows, table.combinations, units)
+        if len(divided.counts) <= most:
+            table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
+            for array in (table.codes, table.counts, row_of):
+                freeze(array)
+            return table, replace(encoded, codes=table.codes, counts=table.counts, rows=row_of)
+    return replace(table, units=units_of_rows(units, rows, table.combinations)), encoded
 
 
 def _tied(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> tuple[Table, Encoded]:

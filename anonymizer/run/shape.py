@@ -342,7 +342,8 @@ def released_query(
         if rows is not None:
             return relation.counted_query(single_shuffled(rows) if shuffled else rows)
     # The records of a distinct row are divided between its parts in memory, where they have an order.
-    divided = recoding.owner is not None or prepared.problem.table.ties is not None
+    table = prepared.problem.table
+    divided = recoding.owner is not None or table.ties is not None or table.row_of is not None
     in_memory = prepared.engine.name == EngineName.MEMORY or divided
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
         return joined_query(relation, found, columns, decimal, shuffled=shuffled)

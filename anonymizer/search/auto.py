@@ -59,8 +59,9 @@ class Auto(SearchAlgorithm):
     name = "auto"
     scenarios = ScenarioSupport.ALL_KNOWN
     suppressions = frozenset(SuppressionMethod)
-    counts_units = True
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
     links_units = True
+    most_parts = MANY_COMBINATIONS
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""
@@ -98,8 +99,8 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
 
 def _against_local(table: Table, seconds: float | None) -> str | None:
     """Return why local recoding does not serve; None if it does."""
-    if table.units:
-        return "local recoding publishes parts of a distinct row differently, so it counts records only"
+    if table.units and table.row_of is None:
+        return "local recoding needs distinct rows divided by persons or other units, which are too many"
     if table.combinations > MANY_COMBINATIONS:
         return f"{table.combinations:,} distinct rows are too many for local recoding"
     if seconds is not None and seconds < FEW_SECONDS:

@@ -304,6 +304,18 @@ class SearchProblem:
             table_constraints=tuple(each.of_everything for each in self.table_constraints),
         )
 
+    @property
+    def smallest_class(self) -> tuple[int, str | None]:
+        """The least size of a class and its unit, None for records; of several, the one that asks for most.
+
+        A class of so many units has at least so many records too.
+        """
+        best: tuple[int, str | None] = (self.minimum_size, None)
+        for each in self.class_constraints:
+            if each.unit is not None and each.model.minimum_units >= best[0]:
+                best = each.model.minimum_units, each.unit
+        return best
+
     def admits(self, suppressed: int) -> bool:
         """Return whether so many records may be suppressed; all of them only if they stay with ``*``."""
         return suppressed <= self.limit and (suppressed < self.table.records or self.keep_rows)
@@ -389,6 +401,7 @@ class SearchAlgorithm(PlugIn):
     Class attributes
     ----------------
     suppressions: the supported methods of suppression.
+    unit_suppressions: those where constraints count persons or other units; none if these must count records.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     scenarios: how it satisfies the models of scenarios.
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
@@ -400,6 +413,7 @@ class SearchAlgorithm(PlugIn):
     """
 
     suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
+    unit_suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset()
     in_groups: ClassVar[bool] = False
     scenarios: ClassVar[ScenarioSupport] = ScenarioSupport.NONE
     out_of_core: ClassVar[bool] = False
@@ -409,9 +423,17 @@ class SearchAlgorithm(PlugIn):
     links_units: ClassVar[bool] = False
 
     @property
-    def counts_units(self) -> bool:
-        """Whether constraints may count units other than records: no distinct row is published in parts."""
-        return False
+    def most_parts(self) -> float:
+        """Most parts into which rows are divided by units, as parts of a row may be published differently.
+
+        0 if they are not: all records of a distinct row are published alike.
+        """
+        return 0
+
+    @property
+    def suppresses_units(self) -> bool:
+        """Whether it can suppress all records of a unit or none: it need not publish parts of a row."""
+        return bool(self.unit_suppressions) and self.most_parts < math.inf
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.

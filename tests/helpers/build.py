@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 
 from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import (
     MISSING,
@@ -20,7 +21,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
-from anonymizer.model.units import Ties, Units
+from anonymizer.model.units import DividedRows, Ties, Units
 from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order
 
@@ -79,24 +80,30 @@ def _sensitive(data: Microdata, number: int) -> tuple[SensitiveAttribute, np.nda
     return SensitiveAttribute(own, tree, leaves, spec.distance), codes
 
 
-def table(data: Microdata, *, whole: bool = False, linked: bool = False) -> Table:
-    """Return the frequency table of the records, with those of a person tied if suppressed as a whole."""
-    return table_and_rows(data, whole=whole, linked=linked)[0]
+def table(data: Microdata, *, whole: bool = False, linked: bool = False, divided: bool = False) -> Table:
+    """Return the frequency table of the records, with those of a person tied if suppressed as a whole.
+
+    Parameters
+    ----------
+    divided: whether its rows are divided by persons.
+    """
+    found = table_and_rows(data, whole=whole, linked=linked)[0]
+    return found.divided(divided_rows(data)) if divided else found
 
 
 def table_and_rows(data: Microdata, *, whole: bool = False, linked: bool = False) -> tuple[Table, np.ndarray]:
-    """Return the same, and the row of each record."""
+    """Return the same without divided rows, and the row of each record."""
     own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
     sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
     codes = np.stack([codes for _, codes in [*own, *sensitive]], axis=1)
     distinct, row_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     row_of, units, ties = row_of.ravel().astype(np.int64), {}, None
     if data.persons:
-        persons = np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
+        own_persons = persons(data)
         if whole or linked:
-            row_of, rows, ties = Ties.of_records(row_of, persons, len(counts), linked=linked)
+            row_of, rows, ties = Ties.of_records(row_of, own_persons, len(counts), linked=linked)
             distinct, counts = distinct[rows], np.bincount(row_of)
-        units["person"] = Units.of_items(row_of, persons, len(counts))
+        units["person"] = Units.of_items(row_of, own_persons, len(counts))
     found = Table(
         tuple(attribute for attribute, _ in own),
         tuple(attribute for attribute, _ in sensitive),
@@ -106,6 +113,17 @@ def table_and_rows(data: Microdata, *, whole: bool = False, linked: bool = False
         ties=ties,
     )
     return found, row_of
+
+
+def persons(data: Microdata) -> IntArray:
+    """Return the person of each record, -1 for one of its own."""
+    return np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
+
+
+def divided_rows(data: Microdata) -> DividedRows:
+    """Return the distinct rows of the records, divided by persons."""
+    found, row_of = table_and_rows(data)
+    return DividedRows.of(row_of, found.combinations, {"person": persons(data)})
 
 
 def classes(data: Microdata, class_of: list[int]) -> Classes:

@@ -30,11 +30,11 @@ def metric(name: str, aggregate: str = "arithmetic-mean") -> LossMetric:
     return LOSS_METRICS[name](None, AGGREGATES[AggregateName(aggregate)])
 
 
-def problem(spec: ProblemSpec) -> SearchProblem:
-    """Return what the search is asked."""
+def problem(spec: ProblemSpec, *, divided: bool = False) -> SearchProblem:
+    """Return what the search is asked; ``divided`` as in ``build.table``."""
     constraints = [constraint(own, spec.data) for own in spec.constraints]
     return SearchProblem(
-        build.table(spec.data, whole=spec.whole, linked=spec.linked),
+        build.table(spec.data, whole=spec.whole, linked=spec.linked, divided=divided),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),
         metric(spec.metric, spec.aggregate),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.units import Ties, Units
+from anonymizer.model.units import DividedRows, Ties, Units
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
@@ -140,7 +140,37 @@ def test_a_unit_in_two_items_counts_once_in_their_group() -> None:
 
 
 def test_part_of_an_item_has_unknown_units() -> None:
-    units = {"person": Units.of_items(np.array([0, 0]), np.array([1, 2]), 1)}
-    classes = Classes(np.array([0]), np.array([2]), 1, {}, units)
+    units = {"person": Units.of_items(np.array([0, 0, 0]), np.array([1, 1, 2]), 1)}
+    classes = Classes(np.array([0]), np.array([3]), 1, {}, units)
     with pytest.raises(ValueError, match="units cannot be counted"):
         classes.part(np.array([1]))
+    with pytest.raises(ValueError, match="not divided"):
+        units["person"].of_each(np.array([3]))
+
+
+@given(st.randoms(use_true_random=False))
+def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
+    rows, records = random.randint(1, 4), random.randint(1, 12)
+    row_of = [*range(rows), *(random.randrange(rows) for _ in range(records))]
+    names = {
+        name: [random.choice((-1, *range(random.choice((1, 3, 30))))) for _ in row_of]
+        for name in ("person", "household")
+    }
+    units = {name: np.array(own) for name, own in names.items()}
+    divided = DividedRows.of(np.array(row_of), rows, units)
+    assert [divided.row_of[part] for part in divided.of_record] == row_of
+    assert divided.counts.tolist() == np.bincount(divided.of_record).tolist()
+    # Any records of a part can be taken: here the first ones.
+    taken = [random.randint(1, int(own)) for own in divided.counts]
+    chosen = np.array(sorted(random.sample(range(len(taken)), random.randint(1, len(taken)))))
+    group_of, number = groups(random, len(chosen))
+    for name, own in names.items():
+        sets: Sets = [set() for _ in range(number)]
+        for part, group in zip(chosen.tolist(), group_of, strict=True):
+            for record in np.flatnonzero(divided.of_record == part)[: taken[part]].tolist():
+                sets[group].add(("record", record) if own[record] < 0 else own[record])
+        counts = np.array(taken)[chosen]
+        parts = divided.units[name].parts(chosen, counts, divided.counts)
+        assert parts.counted(group_of, number).tolist() == [len(each) for each in sets]
+        again = Units.of_parts(parts.of_each(counts), counts)
+        assert again.counted(group_of, number).tolist() == [len(each) for each in sets]

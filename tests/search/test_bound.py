@@ -107,14 +107,14 @@ def test_prices_prove_what_all_publications_together_do(seed: int) -> None:
     own = case(seed)
     bound = dual(own.problem)
     random = np.random.default_rng(seed)
-    size, counts = own.problem.minimum_size, bound.items.counts
+    size = own.problem.minimum_size
     ceilings = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
     trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
     found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
     item_of = item_of_combination(own, bound)
     for _ in range(3):
         prices = ceilings * random.uniform(-0.2, 1.0, len(ceilings))
-        value, _ = Lagrangian(found, counts, size).value(prices)
+        value, _ = Lagrangian(found, bound.items, size).value(prices)
         everything, needed = lagrangians(own.twin, [float(prices[i]) for i in item_of], size)
         assert value <= needed + 1e-9
         if np.isinf(found.rest).all():
@@ -132,7 +132,7 @@ def test_the_slope_leads_up_no_faster_than_the_bound(seed: int) -> None:
     found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
     if not np.isinf(found.rest).all():
         return
-    function = Lagrangian(found, bound.items.counts, size)
+    function = Lagrangian(found, bound.items, size)
     first, second = random.uniform(-0.1, 1.0, (2, len(ceilings)))
     value, slope = function.value(first)
     assert function.value(second)[0] <= value + slope @ (second - first) + 1e-9

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.outcome import Outcome, Status
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings
+from anonymizer.search.local.algorithm import Exact, Local
+from anonymizer.search.local.bound import best_possible
+from anonymizer.search.microaggregation.algorithm import Microaggregation
+from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many, share
+from tests.helpers.examples import many, quickly, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
+from tests.search.test_local import small
+from tests.search.test_microaggregation_models import spec_of
+from tests.twins.local import TwinLocal
 from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
@@ -101,3 +110,105 @@ def test_every_class_of_mondrian_satisfies_the_models(
     if spec.whole and not kept:
         persons = {spec.data.persons[row] for row in released} - {None}
         assert all(spec.data.persons[row] not in persons for row in set(everyone) - set(released))
+
+
+def classes_of_parts(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int]], bool]:
+    """Return the records of each class as published by text, and whether the suppressed ones stay.
+
+    Records of one part of a divided row are of one person, or each of one of its own: any can be taken.
+    """
+    assert outcome.recoding is not None
+    recoding, divided = outcome.recoding, build.divided_rows(spec.data)
+    waiting = [np.flatnonzero(divided.of_record == row).tolist() for row in range(len(divided.row_of))]
+    columns = recoding.published()
+    found: dict[tuple[str, ...], list[int]] = {}
+    for part, row in enumerate(recoding.owners.tolist()):
+        own = [waiting[row].pop() for _ in range(int(recoding.table.counts[part]))]
+        if not recoding.removed[part]:
+            key = tuple(column.labels[column.codes[part]] for column in columns)
+            found.setdefault(key, []).extend(own)
+    assert not any(waiting)
+    return list(found.values()), bool((recoding.suppressed & ~recoding.removed).any())
+
+
+def check_valid(outcome: Outcome, spec: ProblemSpec) -> None:
+    """Check a release by the definitions, with sets of persons."""
+    classes, kept = classes_of_parts(outcome, spec)
+    brute = BruteForce(spec)
+    everyone = list(range(len(spec.data.records)))
+    released = sorted(row for rows in classes for row in rows)
+    reference = released if spec.moving_reference and not kept else everyone
+    assert classes
+    assert all(brute.holds(rows, reference) for rows in classes)
+    assert brute.table_holds(classes)
+    assert kept or len(everyone) - len(released) <= spec.limit
+
+
+PARTS: dict[str, SearchAlgorithm] = {
+    "local": Local(),
+    **{f"mondrian {own}": Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=own)) for own in LabelName},
+    "microaggregation": Microaggregation(),
+}
+"""Algorithms that publish parts of a distinct row differently."""
+
+
+@pytest.mark.parametrize("name", PARTS)
+@share(2)
+@given(st.randoms(use_true_random=False))
+def test_what_divides_rows_satisfies_the_models(name: str, random: Random) -> None:
+    spec = strategies.problem(random)
+    if name == "microaggregation":
+        spec = spec_of(random, [own.model for own in spec.constraints], 40)
+    spec = replace(strategies.with_persons(random, spec), whole=False)
+    spec = replace(spec, metric=spec.metric if spec.metric not in ("height", "precision") else "loss")
+    outcome = PARTS[name].search(problem(spec, divided=True), Control(steps=8))
+    if outcome.status is Status.SATISFIED:
+        check_valid(outcome, spec)
+
+
+def few_persons(seed: int, most: int) -> ProblemSpec:
+    random = Random(seed)
+    return replace(strategies.with_persons(random, small(random, most)), whole=False)
+
+
+@pytest.mark.parametrize("exactly", [True, False])
+@quickly(300, 25)
+@given(seed=st.integers(0, 2**32))
+def test_local_recoding_of_persons_against_all_partitions(seed: int, exactly: bool) -> None:
+    spec = few_persons(seed, 8)
+    best, asked = TwinLocal(spec).optimum(), problem(spec, divided=True)
+    with pytest.MonkeyPatch.context() as patch:
+        if not exactly:
+            patch.setattr(Exact, "applies", staticmethod(lambda _: False))
+        outcome = Local().search(asked, Control(steps=60))
+    possible = best_possible(asked)
+    if best < inf and possible is not None:
+        assert possible <= best + 1e-9
+    if outcome.status is not Status.SATISFIED:
+        assert best == inf or outcome.status is Status.UNDECIDED
+        return
+    assert outcome.objective is not None
+    assert outcome.objective >= best - 1e-12
+    assert outcome.bound is None or outcome.bound <= best + 1e-9
+    check_valid(outcome, spec)
+
+
+@share(3)
+@given(problems())
+def test_the_bound_is_not_above_the_lattice_and_mondrian(spec: ProblemSpec) -> None:
+    spec = replace(spec, metric="loss", aggregate="arithmetic-mean", whole=False)
+    asked = problem(spec)
+    bounds = [best_possible(asked), best_possible(problem(spec, divided=True))]
+    for algorithm in (Lattice(), Mondrian()):
+        outcome = algorithm.search(asked, Control())
+        if outcome.objective is not None:
+            assert all(bound is None or bound <= outcome.objective + 1e-9 for bound in bounds)
+
+
+@share(2)
+@given(problems())
+def test_divided_rows_change_nothing_for_the_lattice(spec: ProblemSpec) -> None:
+    spec = replace(spec, whole=False)
+    one, other = (Lattice().search(problem(spec, divided=own), Control()) for own in (False, True))
+    assert (one.status, one.optimal) == (other.status, other.optimal)
+    assert (one.objective is None and other.objective is None) or same(one.objective, other.objective)

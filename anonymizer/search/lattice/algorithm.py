@@ -753,7 +753,7 @@ class Lattice(SearchAlgorithm):
     scenarios = ScenarioSupport.EXACT
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
-    counts_units = True
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
     attacks_every_step = True
     counts_population = True
     links_units = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -234,10 +235,10 @@ class BoundSchedule:
 
     def _begin(self) -> None:
         table, trees = self._ground.problem.table, self._ground.trees
-        size = self._ground.problem.minimum_size
-        items = None if self._wide else items_of(table, trees)
+        size, unit = self._ground.size, self._ground.unit
+        items = None if self._wide else items_of(table, trees, unit)
         if items is None or items.number > MOST_ITEMS:
-            self._neighbours = NeighbourBound(table, trees, size)
+            self._neighbours = NeighbourBound(table, trees, size, unit)
         else:
             self.dual = DualBound(trees, items, size)
 
@@ -465,7 +466,9 @@ class LocalRun(SearchRun):
         first = self._bound is None
         self._bound = self._proving.loss
         self._note("bound", current)
-        if first and self._proving.dual is not None:
+        # It makes classes of so many records, of which few are large enough if several are of one unit.
+        suits = self._ground.unit is None or bool((self._ground.atoms.units[self._ground.unit] < 0).all())
+        if first and suits and self._proving.dual is not None:
             rotation.add(Rounding(self._ground, self._proving.dual, self._acceptance, self._spent))
         return before is None or self._proving.loss != before
 
@@ -571,6 +574,8 @@ class Local(SearchAlgorithm):
     name = "local"
     scenarios = ScenarioSupport.ALL_KNOWN
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    unit_suppressions = suppressions
+    most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best recoding found, with its proven bound.

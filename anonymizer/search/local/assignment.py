@@ -13,9 +13,10 @@ import numpy as np
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.recoding import NodeRecoding, Recoding
+from anonymizer.model.units import Units
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees
 
@@ -33,12 +34,14 @@ class Atoms:
     counts: records of each atom, shape (atoms,), int64.
     atom_of: atom of each combination of the table, shape (combinations,), int64.
     sensitive: value codes of the sensitive attributes with a constraint, by name, shape (atoms,).
+    units: unit of all records of each atom by its name, -1 if each record is one of its own, shape (atoms,).
     """
 
     nodes: CodeArray
     counts: IntArray
     atom_of: IntArray
     sensitive: dict[str, SensitiveCodes]
+    units: dict[str, IntArray]
 
     @property
     def number(self) -> int:
@@ -60,6 +63,7 @@ class LocalProblem:
     trees: the allowed nodes.
     atoms: to be assigned to classes.
     joins: costs of joined node vectors.
+    size, unit: of the smallest class, and what it counts; None for records.
     """
 
     def __init__(self, problem: SearchProblem) -> None:
@@ -71,6 +75,7 @@ class LocalProblem:
         self.atoms = self._atoms()
         self.joins = Joins(self.trees)
         self.records = problem.table.records
+        self.size, self.unit = problem.smallest_class
 
     def _atoms(self) -> Atoms:
         table = self.problem.table
@@ -80,6 +85,7 @@ class LocalProblem:
         width = len(columns)
         watched = self._watched()
         columns += [table.sensitive_codes(name) for name in watched]
+        columns += [own.of_each(table.counts).astype(np.int32) for own in table.units.values()]
         rows, atom_of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
         atom_of = atom_of.reshape(-1).astype(np.int64)
         sensitive = {
@@ -89,7 +95,9 @@ class LocalProblem:
             for i, name in enumerate(watched)
         }
         nodes = np.ascontiguousarray(rows[:, :width])
-        return Atoms(nodes, count(atom_of, table.counts, len(rows)), atom_of, sensitive)
+        width += len(watched)
+        units = {name: rows[:, width + i].astype(np.int64) for i, name in enumerate(table.units)}
+        return Atoms(nodes, count(atom_of, table.counts, len(rows)), atom_of, sensitive, units)
 
     def _watched(self) -> list[str]:
         """Return the sensitive attributes with a constraint; all of them if one is combined."""
@@ -102,7 +110,15 @@ class LocalProblem:
     def classes(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of parts of atoms for the constraints; arrays of shape (parts,)."""
         sensitive = {name: own.at(atoms) for name, own in self.atoms.sensitive.items()}
-        return Classes(class_of, counts, number, sensitive)
+        units = {name: Units.of_parts(own[atoms], counts) for name, own in self.atoms.units.items()}
+        return Classes(class_of, counts, number, sensitive, units)
+
+    def weights(self, atoms: IntArray, counts: IntArray) -> IntArray:
+        """Return what parts of atoms add to the size of a class, at most, shape (parts,), int64.
+
+        A class of parts that add up to less than ``size`` is too small.
+        """
+        return counts if self.unit is None else np.where(self.atoms.units[self.unit][atoms] < 0, counts, 1)
 
     def costs(self, nodes: CodeArray) -> FloatArray:
         """Return the cost of a record in classes with these nodes, (classes,); infinite with ``NONE``."""
@@ -199,6 +215,25 @@ class Assignment:
     def total(self) -> float:
         """Sum of the records' costs."""
         return float(self.sizes @ self.costs) + self.suppressed * SUPPRESSION_COST
+
+    @cached_property
+    def spare(self) -> tuple[IntArray, IntArray]:
+        """How much more than the smallest size each part's class has, and what the part adds to its size.
+
+        In records, or in the unit of the smallest size; both of shape (parts of classes,), int64.
+        """
+        ground, class_of = self.ground, self.class_of[self.first :]
+        atoms, counts = self.atoms[self.first :], self.counts[self.first :]
+        sizes, added = self.sizes, counts
+        if ground.unit is not None:
+            sizes = ground.classes(atoms, counts, class_of, self.classes).sizes_in(ground.unit)
+            unit_of = ground.atoms.units[ground.unit][atoms]
+            space = int(unit_of.max(initial=0)) + 1
+            groups, distinct = group_keys(class_of * space + np.maximum(unit_of, 0), self.classes * space)
+            known = unit_of >= 0
+            alone = np.bincount(groups[known], minlength=len(distinct))[groups] == 1
+            added = np.where(known, alone, counts).astype(np.int64)
+        return np.maximum(sizes[class_of] - ground.size, 0), added
 
     @property
     def loss(self) -> float:

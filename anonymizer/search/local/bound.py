@@ -2,9 +2,10 @@
 
 Local recoding is a lower-bounded facility location: a facility is a vector of allowed nodes and serves k
 records or more, a record is served once, by a facility that covers it, at the sum of its nodes' costs, or
-suppressed at cost 1. "Every record is served once" is relaxed. Any dual prices, one per record, prove a
-bound; good prices are found by ascent. As no price exceeds 1, suppression never pays more than it costs, so
-the bound holds for any limit.
+suppressed at cost 1. Where k units are asked for, a facility serves records of k units: a unit that two items
+have counts twice, which only lowers the bound. "Every record is served once" is relaxed. Any dual prices, one
+per record, prove a bound; good prices are found by ascent. As no price exceeds 1, suppression never pays more
+than it costs, so the bound holds for any limit.
 
 Source: the relaxation of Erlenkotter (Operations Research 26, 1978, doi:10.1287/opre.26.6.992), with
 facilities that need k customers; steps scaled by the slopes' second moments: Kingma, Ba (ICLR 2015,
@@ -42,23 +43,23 @@ ROUNDING = 1e-11
 class Lagrangian:
     """Lower bound on the total cost of serving all records, as a function of the prices of their items.
 
-    Every facility serves the records whose price exceeds its cost, and if these are fewer than k, the next
-    best up to k, or none. With price u and n records of each item, the bound is the sum of n * u minus the
-    gains of the facilities; it is concave in u.
+    Every facility serves the records whose price exceeds its cost, and if these are of fewer than k units,
+    the next best up to k, or none. With price u and n records of each item, the bound is the sum of n * u
+    minus the gains of the facilities; it is concave in u.
 
     Parameters
     ----------
     facilities: all that could gain at the prices of interest.
-    counts: records of each item, shape (items,), int64.
-    size: fewest records of a facility, k.
+    items: with their records and units.
+    size: fewest units of a facility, k.
     """
 
-    def __init__(self, facilities: Facilities, counts: IntArray, size: int) -> None:
+    def __init__(self, facilities: Facilities, items: Items, size: int) -> None:
         self._facilities, self._size = facilities, size
-        self._counts = counts.astype(np.float64)
+        self._counts, self._units = items.counts.astype(np.float64), items.units.astype(np.float64)
         self._owner = segments(facilities.starts)
         self._cost = facilities.cost[self._owner]
-        self._bits = max(len(counts) - 1, 1).bit_length()
+        self._bits = max(items.number - 1, 1).bit_length()
 
     def value(self, prices: FloatArray) -> tuple[float, FloatArray]:
         """Return the bound, less rounding errors, and its slope in each price.
@@ -104,16 +105,16 @@ class Lagrangian:
     ) -> tuple[FloatArray, FloatArray, np.ndarray]:
         """Return records taken per entry, the part of each facility (at most 0), and the served entries."""
         starts = np.searchsorted(owner, np.arange(len(cost)))
-        price, records = prices[items], self._counts[items]
-        before = np.cumsum(records) - records
+        price, units = prices[items], self._units[items]
+        before = np.cumsum(units) - units
         before -= before[starts][owner]
-        taken = np.minimum(records, np.maximum(self._size - before, 0.0))
+        taken = np.minimum(units, np.maximum(self._size - before, 0.0))
+        missing = self._size - np.add.reduceat(taken, starts)
         pays = price > cost[owner]
-        taken[pays] = records[pays]
+        taken[pays] = self._counts[items[pays]]
         # Unlisted items of a higher price are assumed to fill up first.
         other = rest[owner]
         gains = np.add.reduceat(taken * (cost[owner] - np.maximum(price, other)), starts)
-        missing = self._size - np.add.reduceat(taken, starts)
         short = missing > 0
         gains[short] += missing[short] * (cost[short] - rest[short])
         served = (gains < 0)[owner] & (price >= other)
@@ -186,8 +187,8 @@ class DualBound:
         self._pairs = pairs
         self.items, self._size = items, size
         self._records = int(items.counts.sum())
-        # An item with k records needs no others, so its price cannot exceed its own cost.
-        alone = np.where(items.counts >= size, trees.costs(items.nodes), np.inf)
+        # An item with k units needs no others, so its price cannot exceed its own cost.
+        alone = np.where(items.units >= size, trees.costs(items.nodes), np.inf)
         self._most = np.minimum(alone, 1.0)
         self.loss, self.settled, self.rounds = 0.0, False, 0
         self.prices = self._first_prices()
@@ -216,7 +217,7 @@ class DualBound:
         if found is None:
             self.settled = True
             return
-        bound = Lagrangian(found, self.items.counts, self._size)
+        bound = Lagrangian(found, self.items, self._size)
         best, prices = bound.value(self.prices)[0], self.prices
         for value, current in self._ascent(bound, steps):
             if stopped():
@@ -302,13 +303,14 @@ class NeighbourBound:
     """A lower bound that holds in any number of dimensions, from the neighbours of each record.
 
     A record costs at least as much as its join with the farthest other record of its class, and so with its
-    (k - 1)-th nearest record of the table. In many dimensions, where hardly any records are near, that is
-    half of what a release loses; in few dimensions ``DualBound`` is far better. Records whose neighbours
-    nobody has looked for yet cost what they do alone, so the bound is weak on large tables.
+    (k - 1)-th nearest record, or unit, of the table. In many dimensions, where hardly any records are near,
+    that is half of what a release loses; in few dimensions ``DualBound`` is far better. Records whose
+    neighbours nobody has looked for yet cost what they do alone, so the bound is weak on large tables.
 
     Parameters
     ----------
     size: smallest class.
+    unit: in which it is counted; None for records.
 
     Attributes
     ----------
@@ -316,13 +318,13 @@ class NeighbourBound:
     settled: whether the neighbours of all records are known.
     """
 
-    def __init__(self, table: Table, trees: AllowedTrees, size: int) -> None:
-        self._counts, self._size = table.counts, size
+    def __init__(self, table: Table, trees: AllowedTrees, size: int, unit: str | None = None) -> None:
+        self._counts, self._units, self._size = table.counts, table.units_of_rows(unit), size
         nodes, least = lowest_nodes(table, trees), _least_costs(trees)
         self._joins = BlockedJoins(trees, least, nodes)
         self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
-        # A combination with k records needs no others. The others are looked at in an even order.
-        sparse = np.flatnonzero(self._counts < size)
+        # A combination with k units needs no others. The others are looked at in an even order.
+        sparse = np.flatnonzero(self._units < size)
         strides = max(isqrt(len(sparse)), 1)
         self._waiting = np.concatenate([sparse[first::strides] for first in range(strides)])
         self._total = float(self._counts @ self._alone)
@@ -352,33 +354,33 @@ class NeighbourBound:
             if stopped():
                 return False
             own = self._waiting[first : min(first + together, reached)]
-            near = _nearest(self._joins.costs(own), self._counts, self._size)
+            near = _nearest(self._joins.costs(own), self._units, self._size)
             total += float(self._counts[own] @ (near - self._alone[own]))
         self._total, self._waiting = total, self._waiting[reached:]
         self.loss = max(total / int(self._counts.sum()) - self._joins.slack, 0.0)
         return True
 
 
-def _nearest(costs: NDArray[np.float32], counts: IntArray, size: int) -> FloatArray:
-    """Return the least cost within which each of several items has ``size`` records, at most 1.
+def _nearest(costs: NDArray[np.float32], units: IntArray, size: int) -> FloatArray:
+    """Return the least cost within which each of several items has ``size`` units, at most 1.
 
     Parameters
     ----------
     costs: of the join of each with every item, shape (several, items).
-    counts: records of each item, shape (items,), int64; together at least ``size``.
+    units: of each item, shape (items,), int64; together at least ``size``.
 
     Returns
     -------
     Costs, shape (several,), float64.
     """
     # A sample shows how near they are at most; of those nearer, few are left to sort.
-    sampled = costs[:, :: max(isqrt(len(counts) // size) // 3, 1)]
+    sampled = costs[:, :: max(isqrt(len(units) // size) // 3, 1)]
     place = min(size, sampled.shape[1]) - 1
     found = np.partition(sampled, place, axis=1)[:, place]
     row, item = np.divmod(np.flatnonzero(costs < found[:, None]), costs.shape[1])
     order = np.lexsort((costs[row, item], row))
     row, item = row[order], item[order]
-    within = np.cumsum(counts[item])
+    within = np.cumsum(units[item])
     before = np.concatenate([[0], within])[np.searchsorted(row, np.arange(len(found)))]
     enough = np.flatnonzero(within - before[row] >= size)
     rows, firsts = np.unique(row[enough], return_index=True)
@@ -506,13 +508,14 @@ def best_possible(
     trees = allowed_trees(attributes, problem.metric)
     if problem.table.combinations > MOST_ITEMS and surely_more_items(problem.table, trees, MOST_ITEMS):
         return None
-    items = items_of(problem.table, trees)
+    size, unit = problem.smallest_class
+    items = items_of(problem.table, trees, unit)
     if items.number > MOST_ITEMS:
         return None
     pairs = PAIRS if seconds is None else min(max(int(PAIRS_A_SECOND * seconds), 1), PAIRS)
-    bound = DualBound(trees, items, problem.minimum_size, pairs)
+    bound = DualBound(trees, items, size, pairs)
     bound.improve(stopped, FEW_STEPS)
-    near = NeighbourBound(problem.table, trees, problem.minimum_size)
+    near = NeighbourBound(problem.table, trees, size, unit)
     if (
         bound.rounds
         and not near.brief

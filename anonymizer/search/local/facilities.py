@@ -1,9 +1,9 @@
 """The classes that could pay at given prices: facilities of low reduced cost, by exact pricing.
 
-A facility is a vector of allowed nodes that serves at least k records. With a price u for each item's
-records, serving one by a facility of cost c is worth u - c. Facilities that cannot pay while no price exceeds
-its ceiling are never built: extending a vector attribute by attribute raises its cost and reduces its
-coverage, so a prefix that cannot pay is dropped with all its extensions.
+A facility is a vector of allowed nodes that serves at least k records, or records of k units. With a price u
+for each item's records, serving one by a facility of cost c is worth u - c. Facilities that cannot pay while
+no price exceeds its ceiling are never built: extending a vector attribute by attribute raises its cost and
+reduces its coverage, so a prefix that cannot pay is dropped with all its extensions.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Pricing:
 
     def __init__(self, trees: AllowedTrees, items: Items, size: int) -> None:
         self._trees, self._size = trees, size
-        self._counts = items.counts.astype(np.float64)
+        self._counts, self._units = items.counts.astype(np.float64), items.units.astype(np.float64)
         self._chains = [self._chain(items.nodes[:, position]) for position in range(trees.attributes)]
         # Attributes with an expensive first step come first, as they rule out most vectors early.
         steps = [self._first_step(chain) for chain in self._chains]
@@ -257,7 +257,9 @@ class Pricing:
             found = kept_of(found, cheapest_of_equals(found, marks))
             waiting += [(depth + 1, block) for block in blocks(found)]
         whole = joined(done) if done else empty(len(self._order))
-        return self._listed(kept_of(whole, cheapest_of_equals(whole, marks)), ranked, prices, counts)
+        return self._listed(
+            kept_of(whole, cheapest_of_equals(whole, marks)), ranked, prices, self._units[ranked]
+        )
 
     def _extended(
         self, old: NodePrefixes, chain: CodeArray, prices: FloatArray, counts: FloatArray
@@ -317,12 +319,12 @@ class Pricing:
         return kept_of(found, worth > found.cost)
 
     def _listed(
-        self, found: NodePrefixes, ranked: IntArray, prices: FloatArray, counts: FloatArray
+        self, found: NodePrefixes, ranked: IntArray, prices: FloatArray, units: FloatArray
     ) -> Facilities:
         """Cut each facility's list after the items that may pay and enough to fill it up."""
         starts = starts_of(found.vector, len(found.cost))
-        records = counts[found.items]
-        before = np.cumsum(records) - records
+        filling = units[found.items]
+        before = np.cumsum(filling) - filling
         before -= before[starts[:-1]][found.vector] if len(before) else 0
         price, cost = prices[found.items], found.cost[found.vector]
         listed = (price > cost) | (before < FILL * self._size)

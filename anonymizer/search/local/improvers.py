@@ -319,7 +319,7 @@ class Clustering(Improver):
         zone_of = zone_of_class[own.class_of[inside]]
         order = np.argsort(zone_of, kind="stable")
         parts = Parts(own.atoms[inside[order]], own.counts[inside[order]], zone_of[order], zones)
-        labels = _Clusters(own.ground, parts, self._validity.minimum_size, random).run(self._ended)
+        labels = _Clusters(own.ground, parts, random).run(self._ended)
         if labels is None:
             return own
         labels = _placed(own.ground, Grouped(parts, labels), may_suppress=self._acceptance.room(own) > 0)
@@ -334,23 +334,26 @@ class _Clusters:
     Parameters
     ----------
     parts: sorted by zone.
-    size: records of a cluster that is large enough.
     """
 
-    def __init__(self, ground: LocalProblem, parts: Parts, size: int, random: np.random.Generator) -> None:
-        self._ground, self._size, self._random = ground, size, random
+    def __init__(self, ground: LocalProblem, parts: Parts, random: np.random.Generator) -> None:
+        self._ground, self._size, self._random = ground, ground.size, random
         _, row = np.unique(parts.zones, return_inverse=True)
         self._row = row.reshape(-1).astype(np.int64)
         lengths = np.bincount(self._row)
         self._place = np.arange(len(self._row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         shape = len(lengths), int(lengths.max())
-        self._counts = np.zeros(shape, dtype=np.int64)
-        self._counts[self._row, self._place] = parts.counts
+        self._weights = np.zeros(shape, dtype=np.int64)
+        self._weights[self._row, self._place] = ground.weights(parts.atoms, parts.counts)
+        self._units: IntArray | None = None
+        if ground.unit is not None:
+            self._units = np.full(shape, -1, dtype=np.int64)
+            self._units[self._row, self._place] = ground.atoms.units[ground.unit][parts.atoms]
         nodes = ground.atoms.nodes[parts.atoms]
         self._nodes = np.repeat(nodes[:1, None], shape[0], axis=0).repeat(shape[1], axis=1)
         self._nodes[self._row, self._place] = nodes
         self._labels = np.full(shape, UNASSIGNED, dtype=np.int64)
-        self._open = self._counts > 0
+        self._open = self._weights > 0
         self._farthest = bool(random.random() < FARTHEST)
 
     def run(self, ended: Callable[[], bool]) -> IntArray | None:
@@ -358,28 +361,33 @@ class _Clusters:
         last: CodeArray | None = None
         turn = 0
         while not ended():
-            left = np.where(self._open, self._counts, 0).sum(axis=1)
+            left = np.where(self._open, self._weights, 0).sum(axis=1)
             rows = np.flatnonzero(left >= self._size)
             if not len(rows):
                 return self._labels[self._row, self._place]
-            last = self._grown(rows, turn * len(self._counts), last)
+            last = self._grown(rows, turn * len(self._weights), last)
             turn += 1
         return None
 
     def _grown(self, rows: IntArray, label: int, last: CodeArray | None) -> CodeArray:
         """Add a cluster in some zones; return the nodes of the last cluster of every zone."""
-        worth = self._random.random((len(rows), self._counts.shape[1]))
+        worth = self._random.random((len(rows), self._weights.shape[1]))
         if last is not None and self._farthest:
             worth += self._ground.joins.costs(last[rows][:, None], self._nodes[rows])
         nodes = np.empty((len(rows), self._nodes.shape[2]), dtype=np.int32)
         sizes, growing = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
         chosen = np.where(self._open[rows], worth, -np.inf).argmax(axis=1)
         nodes[:] = self._nodes[rows, chosen]
+        weights = self._weights if self._units is None else self._weights.copy()
         while True:
             own = rows[growing]
             self._labels[own, chosen] = label + own
             self._open[own, chosen] = False
-            sizes[growing] += self._counts[own, chosen]
+            sizes[growing] += weights[own, chosen]
+            if self._units is not None:
+                # Further records of a unit do not make the cluster larger.
+                unit = self._units[own, chosen][:, None]
+                weights[own] = np.where((self._units[own] == unit) & (unit >= 0), 0, weights[own])
             growing = growing[sizes[growing] < self._size]
             if not len(growing):
                 break
@@ -393,7 +401,11 @@ class _Clusters:
             growing, chosen = growing[possible], chosen[possible]
             own = rows[growing]
             nodes[growing] = self._ground.trees.common(nodes[growing], self._nodes[own, chosen])
-        found = np.zeros((len(self._counts), nodes.shape[1]), dtype=np.int32) if last is None else last
+        if self._units is not None:
+            few = rows[sizes < self._size]
+            unfinished = self._labels[few] == (label + few)[:, None]
+            self._labels[few] = np.where(unfinished, UNASSIGNED, self._labels[few])
+        found = np.zeros((len(self._weights), nodes.shape[1]), dtype=np.int32) if last is None else last
         found[rows] = nodes
         return found
 
@@ -468,9 +480,10 @@ class Relocation(Improver):
     def _moves(self, assignment: Assignment, random: np.random.Generator) -> _Moves:
         own = assignment
         class_of, counts = own.class_of[own.first :], own.counts[own.first :]
-        spare = np.maximum(own.sizes[class_of] - self._validity.minimum_size, 0)
-        whole = (counts <= spare) | (counts == own.sizes[class_of])
-        amounts = np.where(whole, counts, spare)
+        spare, added = own.spare
+        whole = (added <= spare) | (counts == own.sizes[class_of])
+        # Of several records of one unit, one suffices to keep the size.
+        amounts = np.where(whole, counts, np.where(added == counts, spare, counts - 1))
         saved = np.where(whole, savings(own), amounts * own.costs[class_of])
         leaving = np.flatnonzero(saved > LEAST_GAIN)
         if len(leaving) > SAMPLE:

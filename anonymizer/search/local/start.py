@@ -33,7 +33,7 @@ WORTHWHILE = 2_000
 
 
 class KnownEmpty:
-    """Vectors known to be empty: no group there has enough records, nor will any as parts are taken away.
+    """Vectors known to be empty: no group there is large enough, nor will any be as parts are taken away.
 
     Parameters
     ----------
@@ -271,13 +271,14 @@ def group_greedily(
     """
     left, found, labels, next_label = parts, [], [], 0
     keying, known_empty = lattice.keying(parts.atoms), KnownEmpty(lattice.top)
+    size, weights = validity.size, validity.weights(parts.atoms, parts.counts)
     for vector in vectors:
         if known_empty.covers(vector):
             continue
-        inside, class_of, number = _large_groups(left, _keys(left, keying, vector), validity.minimum_size)
+        inside, class_of, number = _large_groups(_keys(left, keying, vector), weights, size)
         if not number:
             if len(left.atoms) >= WORTHWHILE:
-                known_empty.climb(vector, partial(_is_empty, left, keying, validity.minimum_size))
+                known_empty.climb(vector, partial(_is_empty, left, keying, weights, size))
             continue
         amounts = _amounts(left.take(inside, left.counts[inside]), class_of, number, validity)
         taken = amounts > 0
@@ -290,6 +291,7 @@ def group_greedily(
         rest[inside] -= amounts
         staying = np.flatnonzero(rest)
         left, keying = left.take(staying, rest[staying]), keying.narrowed(staying)
+        weights = validity.weights(left.atoms, left.counts)
         if not len(staying):
             break
     unassigned = np.full(len(left.atoms), UNASSIGNED, dtype=np.int64)
@@ -316,19 +318,19 @@ def _keys(parts: Parts, keying: Keying, vector: IntArray) -> IntArray:
     return keys * parts.number + parts.zones
 
 
-def _large_keys(parts: Parts, keys: IntArray, minimum: int) -> IntArray:
-    """Return the keys of groups of enough records, ascending, some of them several times."""
-    # If each part repeats its key at most k times, a sorted list has a key k times exactly if the group has k
-    # records. Sorting alone is several times faster than sorting with positions.
-    ranked = np.sort(np.repeat(keys, np.minimum(parts.counts, minimum)))
+def _large_keys(keys: IntArray, weights: IntArray, minimum: int) -> IntArray:
+    """Return the keys of groups of enough weight, ascending, some of them several times."""
+    # If each part repeats its key at most k times, a sorted list has a key k times exactly if the group has a
+    # weight of k. Sorting alone is several times faster than sorting with positions.
+    ranked = np.sort(np.repeat(keys, np.minimum(weights, minimum)))
     large = ranked[minimum - 1 :]
     repeated: IntArray = large[large == ranked[: len(large)]]
     return repeated
 
 
-def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray, IntArray, int]:
-    """Return the parts in groups of enough records, their groups, and the number of groups."""
-    large = _large_keys(parts, keys, minimum)
+def _large_groups(keys: IntArray, weights: IntArray, minimum: int) -> tuple[IntArray, IntArray, int]:
+    """Return the parts in groups of enough weight, their groups, and the number of groups."""
+    large = _large_keys(keys, weights, minimum)
     if not len(large):
         return large, large, 0
     large = large[np.diff(large, prepend=large[0] - 1) != 0]
@@ -337,9 +339,9 @@ def _large_groups(parts: Parts, keys: IntArray, minimum: int) -> tuple[IntArray,
     return inside, group[inside], len(large)
 
 
-def _is_empty(parts: Parts, keying: Keying, minimum: int, vector: IntArray) -> bool:
-    """Return whether no group at a vector has enough records."""
-    return not len(_large_keys(parts, _keys(parts, keying, vector), minimum))
+def _is_empty(parts: Parts, keying: Keying, weights: IntArray, minimum: int, vector: IntArray) -> bool:
+    """Return whether no group at a vector has enough weight."""
+    return not len(_large_keys(_keys(parts, keying, vector), weights, minimum))
 
 
 def _amounts(parts: Parts, class_of: IntArray, number: int, validity: Validity) -> IntArray:

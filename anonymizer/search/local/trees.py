@@ -119,11 +119,13 @@ class Items:
     nodes: smallest allowed node of each attribute, shape (items, quasi-identifiers), int32; rows are
         distinct and sorted.
     counts: records of each item, shape (items,), int64.
+    units: most units that each adds to a class of the problem's smallest size, shape (items,), int64.
     item_of: item of each combination of the table, shape (combinations,), int64.
     """
 
     nodes: CodeArray
     counts: IntArray
+    units: IntArray
     item_of: IntArray
 
     @property
@@ -132,12 +134,20 @@ class Items:
         return len(self.counts)
 
 
-def items_of(table: Table, trees: AllowedTrees) -> Items:
-    """Return the distinct vectors of lowest allowed nodes of a table."""
+def items_of(table: Table, trees: AllowedTrees, unit: str | None = None) -> Items:
+    """Return the distinct vectors of lowest allowed nodes of a table.
+
+    Parameters
+    ----------
+    unit: of the smallest class; None for records.
+    """
     nodes, item_of = np.unique(lowest_nodes(table, trees), axis=0, return_inverse=True)
     item_of = item_of.reshape(-1).astype(np.int64)
-    counts = np.bincount(item_of, weights=table.counts, minlength=len(nodes)).astype(np.int64)
-    return Items(np.ascontiguousarray(nodes), counts, item_of)
+    counts, units = (
+        np.bincount(item_of, weights=each, minlength=len(nodes)).astype(np.int64)
+        for each in (table.counts, table.units_of_rows(unit))
+    )
+    return Items(np.ascontiguousarray(nodes), counts, units, item_of)
 
 
 def surely_more_items(table: Table, trees: AllowedTrees, most: int) -> bool:

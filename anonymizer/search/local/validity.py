@@ -99,7 +99,8 @@ class Validity:
 
     Attributes
     ----------
-    minimum_size: smallest size of a valid class.
+    minimum_size: smallest size of a valid class in records.
+    size, weights: the same in records or units, and what parts add to it at most.
     refers: whether a model compares classes with a reference distribution.
     moving: whether this is the distribution in the release.
     merging: weakest guarantee of any constraint for merged classes.
@@ -109,6 +110,7 @@ class Validity:
         self._ground = ground
         constraints = ground.problem.class_constraints
         self.minimum_size = ground.problem.minimum_size
+        self.size, self.weights = ground.size, ground.weights
         self._input = self._reference(ground.atoms.counts)
         self._release = self._input
         self.refers = any(each.model.uses_reference for each in constraints)
@@ -119,10 +121,9 @@ class Validity:
         )
 
     def _reference(self, counts: IntArray) -> dict[str, Reference]:
-        return {
-            name: Reference(count(own.codes, counts, own.attribute.column.size))
-            for name, own in self._ground.atoms.sensitive.items()
-        }
+        atoms = np.flatnonzero(counts)
+        whole = self._ground.classes(atoms, counts[atoms], np.zeros_like(atoms), 1)
+        return {name: whole.reference(name) for name in self._ground.atoms.sensitive}
 
     def refer_to(self, kept: IntArray) -> bool:
         """Take p of the release from the remaining records of each atom, shape (atoms,).
@@ -132,7 +133,7 @@ class Validity:
         if not (self.moving and kept.any()):
             return False
         before, self._release = self._release, self._reference(kept)
-        return any(not np.array_equal(own.counts, before[name].counts) for name, own in self._release.items())
+        return any(not own.equals(before[name]) for name, own in self._release.items())
 
     def referring(self) -> Iterator[tuple[SensitiveCodes, Reference]]:
         """Yield the sensitive attributes that a constraint compares with p, and p of the release."""

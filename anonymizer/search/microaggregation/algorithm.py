@@ -18,6 +18,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from functools import reduce
+from math import inf
 from typing import Annotated
 
 import numpy as np
@@ -37,6 +38,7 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
+    SuppressionMethod,
     sensitive_codes,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
@@ -466,8 +468,9 @@ class Parts:
 
     def classes(self) -> Classes:
         """Return the groups as equivalence classes; they must be numbered without a gap."""
-        sensitive = sensitive_codes(self.table, self.owner)
-        return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive)
+        table, sensitive = self.table, sensitive_codes(self.table, self.owner)
+        units = {name: own.parts(self.owner, self.counts, table.counts) for name, own in table.units.items()}
+        return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive, units)
 
 
 def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> RegionColumn:
@@ -672,6 +675,8 @@ class Microaggregation(SearchAlgorithm):
     scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MicroaggregationSettings
     settings: MicroaggregationSettings
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
+    most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best round.

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -1204,13 +1205,14 @@ class Mondrian(SearchAlgorithm):
     Settings = MondrianSettings
     settings: MondrianSettings
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
     out_of_core = True
     by_codes = False
 
     @property
-    def counts_units(self) -> bool:
-        """Whether no distinct row is divided between regions."""
-        return self.settings.mode is ModeName.STRICT
+    def most_parts(self) -> float:
+        """Any number where rows are divided between regions."""
+        return inf if self.settings.mode is ModeName.RELAXED else 0
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:
         """Yield what needs all rows in memory: divided rows, long sets, models of several regions."""

@@ -180,6 +180,7 @@ class Checks:
     codes: of their values, shape (combinations, sensitive attributes).
     references: p of each sensitive attribute; a class must satisfy the constraints under each.
     units: of the combinations, by name.
+    records: of each combination, shape (combinations,), int64; needed with units.
     """
 
     def __init__(
@@ -189,8 +190,10 @@ class Checks:
         codes: CodeArray,
         references: Sequence[References],
         units: UnitsByName = NO_UNITS,
+        records: IntArray | None = None,
     ) -> None:
         self._units = units
+        self._records = records
         self._constraints = constraints
         self._references = references
         self._sensitive = {
@@ -203,7 +206,8 @@ class Checks:
         """Return the class constraints of a problem."""
         table = problem.table
         codes = table.codes[:, len(table.quasi_identifiers) :]
-        return cls(problem.class_constraints, table.sensitive, codes, references, table.units)
+        units, records = table.units, table.counts
+        return cls(problem.class_constraints, table.sensitive, codes, references, units, records)
 
     @property
     def by_size(self) -> bool:
@@ -213,7 +217,10 @@ class Checks:
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of rows, each some records of a combination of the table."""
         sensitive = {name: own.at(owner) for name, own in self._sensitive.items()}
-        units = {name: own.at(owner) for name, own in self._units.items()}
+        units: UnitsByName = NO_UNITS
+        if self._units:
+            assert self._records is not None, "units need the records of each combination"
+            units = {name: own.parts(owner, counts, self._records) for name, own in self._units.items()}
         return Classes(class_of, counts, number, sensitive, units)
 
     def regions_hold(self, regions: Regions) -> BoolArray:
