@@ -121,9 +121,9 @@ class PrivacyModel(ABC):
         attribute: the sensitive attribute, None without one.
         unit: what is counted.
         """
-        given = ", ".join(f"{key} = {value}" for key, value in self.parameters().items())
-        of = "" if attribute is None else f" of {attribute}"
-        return f"faces {self.name}{of} by {unit} with {given}"
+        given = " and ".join(f"{key} {value}" for key, value in self.parameters().items())
+        of = f" of {attribute}" if attribute is not None else ""
+        return f"is held to {self.name}{of} by {unit} with {given}"
 
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
         """Return whether the model measures distances along the hierarchy of an attribute's values."""

@@ -57,6 +57,10 @@ class MarketerRisk(TableModel):
         """Return a probe against the records, and one against the population."""
         return [cls(MarketerRiskSettings.model_validate({"max": 1, "against": each})) for each in Against]
 
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return the share of re-identified records."""
+        return f"finds a {unit} with a probability of at most {self.settings.max} on average"
+
     @property
     def singles_out(self) -> bool:
         """True: it concerns linking records."""

@@ -85,6 +85,10 @@ class HighestRisk(_Risk, ClassModel):
 
     merging = Merging.ANY
 
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return the highest risk of a record."""
+        return f"finds a {unit} with a probability of at most {self.settings.max}"
+
     @property
     def least(self) -> int | None:
         """How many records or people every record must be confused with; None: no number suffices."""
@@ -118,6 +122,13 @@ class TableRisk(_Risk, TableModel):
     """The mean risk, or the share of records whose risk is above a threshold, at most ``max``."""
 
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
+
+    def promise(self, attribute: str | None, unit: str) -> str:
+        """Return the mean risk, or the share of records at risk."""
+        if not isinstance(self.settings.at, dict):
+            return f"finds a {unit} with a probability of at most {self.settings.max} on average"
+        share, above = f"{100 * self.settings.max:f}".rstrip("0").rstrip("."), self.settings.at["share-above"]
+        return f"finds at most {share} % of the records with a probability above {above}"
 
     @property
     def singles_out(self) -> bool:

@@ -103,7 +103,8 @@ def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
     decrease of the mean loss of all quasi-identifiers that stay, measured by the same quick search.
     """
     problem, merged = found.prepared.problem, found.promised.merged
-    if plan.algorithm.in_groups:
+    if plan.algorithm.in_groups or problem.has_scenarios:
+        # Without a column, a scenario would name one that is missing.
         return None
     losses = attribute_losses(merged.recoding)
     named = useless_columns(merged)

@@ -159,7 +159,9 @@ class Annealing:
             self._sensitive = sensitive_codes(table)
         # Hashes of levels are not those of the population's values.
         self._rollup = None if table.population is None else RollUp.of(table)
-        rows = table.combinations * (1 if self._judge is None else JUDGED)
+        # Each set of columns that an adversary may know is judged by itself.
+        sets = sum(len(each.knowledge or (None,)) for each in problem.class_constraints)
+        rows = table.combinations * (1 if self._judge is None else JUDGED * max(sets, 1))
         self._round = max(1, min(PROPOSALS, ROWS // max(rows, 1)))
         self._random = np.random.default_rng(problem.seed)
         self._numbers = [
