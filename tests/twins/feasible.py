@@ -120,12 +120,12 @@ class Feasibility(BruteForce):
     def by_classes(self, publishing: Publishing) -> bool:
         """Tell whether some partition into classes, of which those that fail are dropped, may be released."""
         releases = (self.release(classes) for classes in partitions(self._rows))
-        return any(own is not None and self._published(own, publishing) for own in releases)
+        return any(own is not None and self._can_publish(own, publishing) for own in releases)
 
     def by_records(self, publishing: Publishing) -> bool:
         """Tell whether the rest of some suppressed records has a partition into classes that all hold."""
         return any(
-            self._published(own, publishing)
+            self._can_publish(own, publishing)
             for suppressed in self._suppressed()
             for classes in partitions([row for row in self._rows if row not in suppressed])
             for own in self._releases(classes, suppressed)
@@ -163,7 +163,7 @@ class Feasibility(BruteForce):
             release.classes
         )
 
-    def _published(self, release: Release, publishing: Publishing) -> bool:
+    def _can_publish(self, release: Release, publishing: Publishing) -> bool:
         if not release.kept_suppressed:
             return publishing.separates(release.classes)
         stars = tuple(STAR for _ in self.data.quasi_identifiers)
