@@ -243,7 +243,7 @@ def _searched(search: SearchAlgorithm, problem: SearchProblem, below: float = in
     try:
         # Mondrian runs to its end: its first cuts do not show which columns cost most.
         nodes = None if search.name == QUICK else NODES
-        outcome = search.search(problem, Control(nodes=nodes, below=below))
+        outcome = search.search(problem, Control(nodes=nodes, below=below, explained=False))
     except InputError:  # the algorithm does not support the problem
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)

@@ -59,6 +59,7 @@ class Control:
     listen: receives the progress, at most every tenth of a second.
     below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
         is below.
+    explained: whether steps say what each constraint measured.
     """
 
     seconds: float | None = None
@@ -67,6 +68,7 @@ class Control:
     stopped: Callable[[], bool] = lambda: False
     listen: Callable[[Progress], None] | None = None
     below: float = math.inf
+    explained: bool = True
     started: float = field(default_factory=time.monotonic)
     _told: float = 0.0
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +60,17 @@ class Bundle:
 
     def marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
         """Add up whole weights of some combinations by the base values of each attribute."""
-        sums = np.bincount(self.codes[items], weights=weights, minlength=prod(self.sizes)).reshape(self.sizes)
-        others = [tuple(o for o in range(sums.ndim) if o != axis) for axis in range(sums.ndim)]
-        return [sums.sum(axis=axes).astype(np.int64) for axes in others]
+        sums = np.bincount(self.codes[items], weights=weights, minlength=prod(self.sizes))
+        return [own.astype(np.int64) for own in _marginals(sums, self.sizes)]
+
+
+def _marginals(sums: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
+    """Return the sums by each axis of an array of these sizes, given flat: halves first, in fewer passes."""
+    if len(sizes) == 1:
+        return [sums]
+    half = len(sizes) // 2
+    both = sums.reshape(prod(sizes[:half]), -1)
+    return [*_marginals(both.sum(axis=1), sizes[:half]), *_marginals(both.sum(axis=0), sizes[half:])]
 
 
 def bundled(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> tuple[Bundle, ...]:

@@ -1081,7 +1081,7 @@ class _Run(LatticeRun):
 
     def _checks(self, verdict: CandidateVerdict) -> tuple[CheckerMeasure, ...]:
         """Return what each constraint measured, for the first candidates."""
-        return verdict.checks if len(self._steps) < MEASURED else ()
+        return verdict.checks if self._control.explained and len(self._steps) < MEASURED else ()
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
         """Log the step; return the objective, infinite for an invalid transformation.
