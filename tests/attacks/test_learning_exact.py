@@ -183,21 +183,20 @@ def test_interrupt_is_heard_while_solving(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("kind", "ks", "groups", "seed", "best"),
     [
-        (WeightedMean, (3, 3), [[0, 1], [2, 3]], 0, 371),
+        (WeightedMean, (3, 3), [[0, 1], [2, 3]], 0, 381),
         (WeightedMean, (3, 8, 5), [[0, 1], [2, 3], [4, 5]], 2, 391),
-        (WeightedMean, (3, 8), [[0, 1, 2], [3, 4]], 3, 319),
-        (Owa, (3, 8), [[0, 1, 2], [3, 4]], 1, 321),
+        (Owa, (3, 8), [[0, 1, 2], [3, 4]], 1, 343.5),
     ],
 )
 def test_proves_census_samples(
-    kind: Callable[[int], Family], ks: tuple[int, ...], groups: list[list[int]], seed: int, best: int
+    kind: Callable[[int], Family], ks: tuple[int, ...], groups: list[list[int]], seed: int, best: float
 ) -> None:
-    """Masked by MDAV in groups of attributes; of the last two, the fast learner misses the best."""
+    """Masked by MDAV in groups of attributes; of the last one, the fast learner misses the best."""
     records = np.genfromtxt(shared("data", "casc_census", "data.csv.gz"), delimiter=",", skip_header=1)
     rows = np.sort(np.random.default_rng(seed).choice(len(records), 400, replace=False))
     original = records[rows, : groups[-1][-1] + 1]
     masked = Microaggregation(ks, groups).mask(original)
     pairs = Pairs(targets_of(standardised(original), standardised(masked)), kind(original.shape[1]))
     fit = Exact(seconds=300).fit(pairs, np.random.default_rng(0))
-    assert (fit.right, fit.bound) == (best, best)
+    assert (fit.right, fit.bound) == (pytest.approx(best), pytest.approx(best))
     assert fit.right - Fast().fit(pairs, np.random.default_rng(0)).right <= 2
