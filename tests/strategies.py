@@ -58,6 +58,11 @@ COUNTING_PEOPLE: dict[str, dict[str, tuple[Any, ...]]] = {
         "max": (0, 0.01, 0.1, 0.5),
         "estimator": ("count", "negative-binomial", "zayatz", "pitman"),
     },
+    "household-risk": {
+        "max": (0.1, 0.5, 0.9),
+        "at": ("highest", "mean"),
+        "against": ("records", "population"),
+    },
 }
 """The same for the risks of re-identification and the models that need a population."""
 

@@ -22,9 +22,10 @@ from anonymizer.model.classes import (
     SensitiveCodes,
     SensitiveCounts,
 )
+from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
-from anonymizer.model.units import PERSON, Ties, Units
+from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint
 
 
@@ -75,12 +76,15 @@ def count_classes(
         sensitive,
         quasi_identifiers,
     )
-    found, ties = {}, None
+    found: dict[str, Units] = {}
+    ties = None
     for offset, unit in enumerate(units.columns, start=width):
         unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
         codes = groups.codes[:, offset].astype(np.int64)
         own = np.where(unknown[codes], -1, codes)
         found[unit] = Units.of_items(np.arange(len(own)), own, len(own), groups.counts)
+        if unit == HOUSEHOLD:
+            found[MEMBERS] = Households.of_records(np.arange(len(own)), own, len(own), groups.counts)
         if unit == units.linked:
             ties = Ties(own, len(unknown), np.where(own < 0, 1, groups.counts))
     return classes.with_units(found, ties)
@@ -203,7 +207,7 @@ def measure(
                     constraint.measured(classes),
                     constraint.holds(classes),
                     0,
-                    verifiable_from_release=not constraint.model.needs_population,
+                    verifiable_from_release=not constraint.model.needs_more,
                 )
             )
     return measurements
@@ -247,7 +251,7 @@ def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collectio
     grown: sensitive attributes whose hierarchy was built from other data.
     """
     named = constraint.unit == PERSON and classes.linked
-    if constraint.model.needs_population or (constraint.unit is not None and not named):
+    if constraint.model.needs_more or (constraint.unit is not None and not named):
         return False
     if constraint.attribute is None:
         return True

@@ -181,25 +181,33 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         what = "the numbers of input.population have the sign of the input; accepted: input.decimal"
         yield ("output", "decimal"), what
     needing = [place for place, each in enumerate(config.constraints) if each.needs_population]
-    if not needing:
+    households = [place for place, each in enumerate(config.constraints) if each.needs_households]
+    if not needing and not households:
         return
+    counted = "the population" if needing else "households"
+    if households and config.input.household is None:
+        what = "needs input.household, the column that says which records are of one household"
+        yield ("constraints", households[0], "model"), what
+    if households and config.scenarios:
+        what = "with scenarios, households are not counted; remove scenarios, or the constraint"
+        yield ("constraints", households[0], "model"), what
     weights = config.with_role(Role.WEIGHT)
-    if config.input.population is None and len(weights) != 1:
+    if needing and config.input.population is None and len(weights) != 1:
         found = f"found {len(weights)}: {', '.join(weights)}" if weights else "found none"
         what = f"needs input.population, or one column with role weight; {found}"
         yield ("constraints", needing[0], "model"), what
     if not config.algorithm.plug_in.counts_population:
         able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
-        what = f"{config.algorithm.name} cannot count the population; accepted: {', '.join(able)}"
+        what = f"{config.algorithm.name} cannot count {counted}; accepted: {', '.join(able)}"
         yield ("algorithm", "name"), what
     if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), "where constraints count the population, accepted: classes"
+        yield ("suppression", "method"), f"where constraints count {counted}, accepted: classes"
     if config.suppression.keep_rows:
-        yield ("suppression", "keep_rows"), "where constraints count the population, accepted: false"
+        yield ("suppression", "keep_rows"), f"where constraints count {counted}, accepted: false"
     if config.apply is not None:
-        yield ("apply",), "constraints of new records cannot count the population; remove these, or apply"
+        yield ("apply",), f"constraints of new records cannot count {counted}; remove these, or apply"
     if config.suppression.whole is not None:
-        yield ("suppression", "whole"), "where constraints count the population, remove it"
+        yield ("suppression", "whole"), f"where constraints count {counted}, remove it"
 
 
 def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
@@ -403,7 +411,7 @@ def _judges(model: ConstraintSettings) -> ConstraintSettings:
     """Refuse a model that classes of some quasi-identifiers do not determine."""
     from anonymizer.privacy.base import AttackModel  # noqa: PLC0415 - imports every plug-in of attacks
 
-    if model.needs_population:
+    if model.needs_population or model.needs_households:
         what = f"{model.model} counts people by all quasi-identifiers; move it to constraints"
         raise refusal([problem(what, ("model",))])
     if issubclass(model.plug_in, AttackModel):
@@ -609,8 +617,8 @@ class Config(Section):
 
     @property
     def counts_population(self) -> bool:
-        """Whether a constraint counts the population."""
-        return any(each.needs_population for each in self.constraints)
+        """Whether a constraint counts the population or households."""
+        return any(each.needs_population or each.needs_households for each in self.constraints)
 
     @model_validator(mode="after")
     def _suits_labels(self) -> Self:

@@ -262,6 +262,11 @@ class ConstraintSettings(PluginSection):
         """Whether the model counts the population."""
         return bool(self.build().needs_population)
 
+    @property
+    def needs_households(self) -> bool:
+        """Whether the model needs to know which records are of one household."""
+        return bool(self.plug_in.needs_households)
+
     @model_validator(mode="after")
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")

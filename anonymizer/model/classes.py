@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, count, group_keys, group_rows
+from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
@@ -115,6 +116,7 @@ class ClassView:
     missing: code of the missing value if it does not count as a distinct value, else None.
     remembered: what models have computed of these classes, by model and reference.
     population: people of the population in each class, None if unknown.
+    households: of the release by class, None unless the model needs them.
     """
 
     sizes: IntArray
@@ -122,6 +124,7 @@ class ClassView:
     missing: int | None = None
     remembered: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     population: PopulationSizes | None = None
+    households: HouseholdClasses | None = None
 
     def keep(self, kept: BoolArray) -> ClassView:
         """Return some of the classes; ``kept`` has shape (classes,)."""
@@ -316,6 +319,12 @@ class Classes:
     def records(self) -> int:
         """Number of records in all classes."""
         return int(self.counts.sum())
+
+    @property
+    def households(self) -> HouseholdClasses | None:
+        """The households by class, None if they are unknown."""
+        own = self._units.get(MEMBERS)
+        return HouseholdClasses.of(own, self.class_of) if isinstance(own, Households) else None
 
     def sizes_in(self, unit: str | None) -> IntArray:
         """Return the number of distinct units in each class, shape (classes,), int64; None counts records."""

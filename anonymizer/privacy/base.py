@@ -80,6 +80,7 @@ class PrivacyModel(ABC):
     counts_units: whether it can count persons or other units with several records in place of records.
     by_attack: whether an attack measures it.
     needs_population: whether it counts the population that the records are a sample of.
+    needs_households: whether it needs to know which records are of one household.
     measured_by_default: whether ``check`` measures it on every file, else where people are known, and with
         configs that have it.
     """
@@ -93,10 +94,16 @@ class PrivacyModel(ABC):
     counts_units: ClassVar[bool] = False
     by_attack: ClassVar[bool] = False
     needs_population: bool = False
+    needs_households: ClassVar[bool] = False
     measured_by_default: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:
         self.settings = settings
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether a release is not enough to measure it."""
+        return self.needs_population or self.needs_households
 
     @classmethod
     def of(cls, settings: PlugInSettings) -> PrivacyModel:
@@ -403,7 +410,9 @@ class _Binding:
 
     def _view_of(self, classes: Classes) -> BoundView:
         if self.attribute is None:
-            view = ClassView(classes.sizes_in(self.unit), population=classes.population)
+            households = classes.households if self.model.needs_households else None
+            sizes = classes.sizes_in(self.unit)
+            view = ClassView(sizes, population=classes.population, households=households)
             return BoundView(view, np.arange(classes.number))
         found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
         missing = None if self.missing_is_value else found.counts.attribute.column.missing

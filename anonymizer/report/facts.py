@@ -297,7 +297,7 @@ def worst_classes(
     for constraint in constraints:
         if constraint.scenario is not None:
             continue
-        counted = linked or constraint.unit is not None or constraint.model.needs_population
+        counted = linked or constraint.unit is not None or constraint.model.needs_more
         if not isinstance(constraint, ClassConstraint) or counted:
             found.append(None)
             continue

@@ -19,7 +19,7 @@ from anonymizer.model.adversary import AdversaryView, AnatomyRelease, PublishedT
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, SensitiveAttribute
-from anonymizer.model.units import PERSON
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import original_of_files, read_release, with_labels
@@ -154,9 +154,9 @@ def _check_table(
 ) -> Check:
     classes = count_classes(relation, quasi_identifiers, attributes, units)
     people = None if plan is None else people_of_file(plan, relation, quasi_identifiers)
-    if people is not None:
+    if people is not None and units.linked is None:
         classes = classes.with_population(people)
-    counts = KnownCounts(tuple(units.columns), people is not None)
+    counts = KnownCounts(tuple(units.columns), people is not None and units.linked is None)
     constraints, measures, scenarios = _measured(partial(measure, classes), attributes, plan, counts)
     if units.linked is not None:
         classes = classes.published
@@ -189,7 +189,9 @@ class KnownCounts:
         """Return whether a constraint can be measured."""
         units = constraint.unit is None or constraint.unit in self.units
         units = units and (self.classes or constraint.scenario is None)
-        return units and (self.people or not constraint.model.needs_population)
+        model = constraint.model
+        people = self.people or not model.needs_population
+        return units and people and (HOUSEHOLD in self.units or not model.needs_households)
 
 
 RECORDS_ONLY = KnownCounts()
@@ -212,7 +214,7 @@ def _measured(
     models = [
         each
         for name, each in PRIVACY_MODELS.items()
-        if known.people or name in asked or each.measured_by_default
+        if known.people or name in asked or each.measured_by_default or each.needs_households
     ]
     every = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
     wanted = [probe for probe in countable_constraints(every) if known.allow(probe)]

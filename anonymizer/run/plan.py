@@ -327,6 +327,11 @@ class Plan:
         return any(each.model.needs_population for each in self.planned)
 
     @property
+    def needs_households(self) -> bool:
+        """Whether a constraint needs to know households."""
+        return any(each.model.needs_households for each in self.planned)
+
+    @property
     def sampling_weight(self) -> str | None:
         """The column of sampling weights; None without exactly one."""
         weights = self.with_role(Role.WEIGHT)

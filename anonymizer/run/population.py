@@ -255,6 +255,14 @@ def with_people(classes: Classes, groups: Groups, table: Table, recoding: Recodi
     return classes.with_population(replace(found, absent=whole.absent))
 
 
+def people_of_rows(table: Table, recoding: Recoding, rows: IntArray) -> PopulationSizes:
+    """Return the people of the classes of some distinct rows of a table, in the given order."""
+    assert recoding.levels is not None, "only full-domain recoding serves populations"
+    classes = RollUp.of(table).classes(recoding.levels)
+    assert classes.population is not None, "the table has a population"
+    return replace(classes.population, scaled=classes.population.scaled[classes.class_of[rows]])
+
+
 def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> PopulationSizes | None:
     """Return the people of the classes of a file, in the order of its rows; None if they are unknown.
 

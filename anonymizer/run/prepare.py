@@ -28,6 +28,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.classes import Measurement, SensitiveCodes
+from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
@@ -274,6 +275,11 @@ def problem_of(
             f"{relation.name}: algorithm {plan.algorithm.name} counts persons and other units of records in "
             "memory only; set algorithm.name to lattice, engine.name to memory, or unit: record"
         )
+    if stored and plan.needs_households:
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count "
+            "households; raise engine.memory_limit or engine.options.combinations, or use engine memory"
+        )
     if stored:
         found.combinations.units = stored_units(plan, relation, codings)
     source = None
@@ -288,6 +294,10 @@ def problem_of(
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table, encoded = _with_units(plan, table, encoded, own)
+    if plan.needs_households:
+        row_of, rows = encoded.combination.astype(np.int64), table.combinations
+        households = Households.of_records(row_of, units[HOUSEHOLD], rows)
+        table = replace(table, units={**table.units, MEMBERS: households})
     if plan.counts_population:
         if source is not None:
             raise InputError(

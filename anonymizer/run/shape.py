@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -250,11 +251,11 @@ class TableShape(Shape):
         if self._plan.pseudonym is not None:
             judged, at_hand = self._linked(release, found), {None, PERSON}
             references = None if references is None else _unit_references(self._plan, found)
-        own = iter(
-            measure(judged, [each for each in asked if each.unit in at_hand], references, prepared.grown)
-        )
-        units = iter(self._measured_units([each for each in asked if each.unit not in at_hand], found))
-        measured = [next(own if each.unit in at_hand else units) for each in asked]
+        here = [each.unit in at_hand and not each.model.needs_households for each in asked]
+        own = iter(measure(judged, [*compress(asked, here)], references, prepared.grown))
+        others = [each for each, known in zip(asked, here, strict=True) if not known]
+        units = iter(self._measured_units(others, found))
+        measured = [next(own if known else units) for known in here]
         return ReadBack(classes, measured, lambda: mismatched_records(release.name, groups, found.recoding))
 
     def _linked(self, release: Relation, found: Found) -> Classes:

@@ -14,11 +14,14 @@ import numpy as np
 from anonymizer.errors import AuditFailed, plural
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
+from anonymizer.model.households import MEMBERS, Households
+from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Role
-from anonymizer.model.units import PERSON, Ties
+from anonymizer.model.units import HOUSEHOLD, PERSON, Ties
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
+from anonymizer.run.population import people_of_rows
 from anonymizer.run.prepare import Prepared, stored_units, units_of_rows
 from anonymizer.search.base import sensitive_codes
 
@@ -49,7 +52,14 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
         return _counted_by_engine(plan, prepared, recoding)[0]
     class_of, number = class_of_records(plan, prepared, recoding)
     records = np.flatnonzero(class_of >= 0)
-    classes = _classes(prepared, class_of, records, number, linked=plan.pseudonym is not None)
+    people = None
+    if prepared.problem.table.population is not None:
+        first = np.zeros(number, dtype=np.int64)
+        first[class_of[records]] = records
+        rows = prepared.rows(recoding)[first].astype(np.int64)
+        people = people_of_rows(prepared.problem.table, recoding, rows)
+    linked = plan.pseudonym is not None
+    classes = _classes(prepared, class_of, records, number, linked=linked, people=people)
 
     def published() -> CodeArray:
         # A class publishes what any of its records does.
@@ -89,7 +99,13 @@ def _counted_by_engine(plan: Plan, prepared: Prepared, recoding: Recoding) -> tu
 
 
 def _classes(
-    prepared: Prepared, class_of: IntArray, records: IntArray, number: int, *, linked: bool = False
+    prepared: Prepared,
+    class_of: IntArray,
+    records: IntArray,
+    number: int,
+    *,
+    linked: bool = False,
+    people: PopulationSizes | None = None,
 ) -> Classes:
     table, rows = prepared.problem.table, prepared.encoded.combination[records]
     sensitive = {
@@ -97,10 +113,14 @@ def _classes(
         for each in table.sensitive
     }
     own = {name: each[records] for name, each in prepared.units.items()}
-    units = units_of_rows(own, np.arange(len(records)), len(records))
+    items = np.arange(len(records))
+    units = dict(units_of_rows(own, items, len(records)))
+    if HOUSEHOLD in own:
+        units[MEMBERS] = Households.of_records(items, own[HOUSEHOLD], len(records))
     ones = np.ones(len(records), dtype=np.int64)
     ties = Ties(own[PERSON], int(own[PERSON].max(initial=-1)) + 1, ones) if linked else None
-    return classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
+    classes = classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
+    return classes if people is None else classes.with_population(people)
 
 
 def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:

@@ -11,6 +11,7 @@ import numpy as np
 from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 
@@ -71,11 +72,13 @@ class ClassSample:
     people: IntArray
 
     def classes(self) -> Classes:
-        """Return the records' classes, with their people."""
+        """Return the records' classes, with their people; records with equally many are of one household."""
         secret = {SENSITIVE: SensitiveCodes(self.attribute, self.codes)}
         ones, number = np.ones(len(self.codes), dtype=np.int64), int(self.class_of.max()) + 1
         population = PopulationSizes(count(self.class_of, self.people, number))
-        return Classes(self.class_of, ones, number, secret, population=population)
+        items = np.arange(len(ones))
+        units = {MEMBERS: Households.of_records(items, self.people, len(ones))}
+        return Classes(self.class_of, ones, number, secret, units, population=population)
 
     def ordered(self, order: IntArray) -> ClassSample:
         """Return the records in another order."""
