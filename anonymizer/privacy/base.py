@@ -326,15 +326,6 @@ class AttackModel(PrivacyModel):
         """Return whether a success is at most ``max``, compared exactly."""
         return Fraction(repr(measured)) <= Fraction(self.settings.max)
 
-    def measured(self, adversary: AdversaryView, random: np.random.Generator) -> float:
-        """Run the attack and return its success, the upper end of the interval if estimated.
-
-        Parameters
-        ----------
-        random: the source of all randomness.
-        """
-        return self.worst(self.attack().run(adversary, random))
-
     def worst(self, found: Sequence[AttackResult]) -> float:
         """Return the success that counts against ``max``: the upper end of the interval if estimated."""
         # Rounding in a sum must not decide whether the success is at the threshold.

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.attacks.definetti import Definetti
 from anonymizer.config.load import load_config
 from anonymizer.errors import ConfigError
-from anonymizer.privacy.inference_risk import InferenceRisk
 from tests.helpers.age_and_zip import AGE_AND_ZIP
 
 RISK = {"model": "inference-risk", "attack": "definetti", "max": 0.55}
@@ -70,13 +70,13 @@ def test_a_release_is_accepted_below_what_the_attack_reaches_without_it(name: st
 
 @pytest.mark.slow
 def test_it_is_about_one_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
-    attack, asked = InferenceRisk.measured, []
+    attack, asked = Definetti.run, []
 
-    def measured(model: InferenceRisk, scene: Any, random: np.random.Generator) -> float:
+    def run(definetti: Definetti, scene: Any, random: np.random.Generator) -> Any:
         asked.append(scene.release.sensitive_names)
-        return attack(model, scene, random)
+        return attack(definetti, scene, random)
 
-    monkeypatch.setattr(InferenceRisk, "measured", measured)
+    monkeypatch.setattr(Definetti, "run", run)
     roles = settings()["attributes"] | {"blood": {"role": "sensitive"}}
     constraints = [{**RISK, "attribute": "blood", "max": 0.7}, {"model": "k-anonymity", "k": 40}]
     found = report(attributes=roles, constraints=constraints, attacks=[])
