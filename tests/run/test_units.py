@@ -647,3 +647,15 @@ def test_check_refuses_what_a_run_refuses(tmp_path: Path) -> None:
     done = call("check", tmp_path / "visits.csv", "-c", written(tmp_path, frame, input=refused))
     assert done.code == 2
     assert "column 'patient_id' is empty in 10 records" in done.err
+
+
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "local"}, {"name": "mondrian", "mode": "relaxed"}], ids=["local", "relaxed"]
+)
+def test_out_of_core_no_row_is_published_in_parts(
+    tmp_path: Path, algorithm: dict[str, str], message: SnapshotAssertion
+) -> None:
+    options = {"name": "duckdb", "options": {"combinations": 100}}
+    done = run(written(tmp_path, visits(), engine=options, algorithm=algorithm))
+    assert done.code == 2
+    assert exchange(algorithm, done.err, tmp_path) == message

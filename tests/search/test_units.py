@@ -212,3 +212,12 @@ def test_divided_rows_change_nothing_for_the_lattice(spec: ProblemSpec) -> None:
     one, other = (Lattice().search(problem(spec, divided=own), Control()) for own in (False, True))
     assert (one.status, one.optimal) == (other.status, other.optimal)
     assert (one.objective is None and other.objective is None) or same(one.objective, other.objective)
+
+
+def test_a_class_that_loses_a_region_is_judged_again() -> None:
+    """Two regions violated a model that they satisfied with a third, which a cut published otherwise."""
+    random = Random(1001161)
+    spec = strategies.with_persons(random, strategies.problem(random))
+    spec = replace(spec, whole=False, metric="loss")
+    outcome = PARTS["mondrian hierarchy"].search(problem(spec, divided=True), Control(steps=8))
+    check_valid(outcome, spec)

@@ -202,7 +202,10 @@ class Acceptance:
         return Accepted(best, final=True)
 
     def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
-        """Take back cuts with a half in a violating class as published, until no class violates a model."""
+        """Take back cuts until no class as published violates a model.
+
+        Those with a half in a violating class; for a class without halves, those of the regions that it lost.
+        """
         while self._merging and cut.any():
             regions, parent = cuts.after(cut)
             classes, region_of = self._classes(regions)
@@ -213,10 +216,28 @@ class Acceptance:
             guilty = guilty[guilty >= 0]
             guilty = guilty[cut[guilty]]
             if not len(guilty):
+                guilty = self._leaving(cuts, cut, np.unique(region_of[rows]))
+            if not len(guilty):
                 break
             cut = cut.copy()
             cut[guilty] = False
         return cut
+
+    def _leaving(self, cuts: _LevelCuts, cut: BoolArray, failing: IntArray) -> IntArray:
+        """Return the cut regions that shared a class with regions of a violating class, none of which is cut.
+
+        Parameters
+        ----------
+        failing: regions after the cuts, which come first: closed ones, then open ones without a cut.
+        """
+        before, region_of = self._classes(cuts.after(np.zeros_like(cut))[0])
+        placed = region_of >= 0
+        class_of = np.full(cuts.closed.number + len(cut), -1, dtype=np.int64)
+        class_of[region_of[placed]] = before.class_of[placed]
+        closed = np.arange(cuts.closed.number)
+        same = np.concatenate([closed, cuts.closed.number + np.flatnonzero(~cut)])[failing]
+        opened = class_of[cuts.closed.number :]
+        return np.flatnonzero(cut & np.isin(opened, class_of[same]))
 
     def _tables_hold(self, cuts: _LevelCuts, cut: BoolArray) -> bool:
         if not self._tables:
