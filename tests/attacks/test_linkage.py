@@ -61,7 +61,7 @@ def test_on_a_full_domain_release_every_distance_links_as_often_as_the_vulnerabi
     expected = classes_over_records([[row[position] for position in known] for row in rows])
     names = [data.quasi_identifiers[position].name for position in known]
     for distance in DISTANCES:
-        found = linkage(given_scene, distance=distance, knowledge=names)
+        found = linkage(given_scene, distance=distance, knowledge=names, standardise="original")
         assert found.success == pytest.approx(float(expected), abs=1e-12)
         assert found.low == found.success == found.high
         assert found.baseline * len(rows) == 1
@@ -115,7 +115,8 @@ def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random
         return
     table = build.table(chosen.data)
     given_scene = adversary_from_recoding(table, chosen.released(table).recoding)
-    one, other = linkage(given_scene), linkage(given_scene, linkage="assignment")
+    scale = {"standardise": "original"}  # a handful of records has other means than all of them
+    one, other = linkage(given_scene, **scale), linkage(given_scene, linkage="assignment", **scale)
     assert other.success == pytest.approx(one.success, abs=1e-12)
     assert other.details["blocks"] == bool(chosen.suppressed)
 

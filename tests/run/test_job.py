@@ -56,7 +56,6 @@ def test_a_plan_says_what_the_config_does() -> None:
     asked = plan(attacks=["vulnerability"], seed=7)
     assert asked.released(COLUMNS) == list(COLUMNS[1:])
     assert [each.model.name for each in asked.planned] == ["k-anonymity", "l-diversity"]
-    assert asked.positions(["diagnosis", "other"]) == [0, 1, 1]
     assert (asked.k, asked.seed, asked.seed_is_default) == (3, 7, False)
     assert [each.name for each in asked.attacks] == ["vulnerability"]
     assert asked.digest("sex") is None
