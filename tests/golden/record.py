@@ -42,6 +42,9 @@ SENTENCE = 4
 
 TIME = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:s|ms|seconds?|minutes?)\b")
 LEFT = re.compile(r"  (?:\d+:)?\d+:\d\d left$", re.MULTILINE)
+RUNNING = re.compile(r"^\d+/\d+  running\b.*\n?", re.MULTILINE)
+"""Progress of a comparison between two results, which a quick machine does not show."""
+
 RUN_TIME = re.compile(r"^([* ]  \d+ .*  )\d+(?:\.\d+)?$")
 """How long each run of a comparison took: the last number of its line."""
 
@@ -227,7 +230,7 @@ class Digester:
         for place, name in ((str(self._folder.resolve()), "$DIR"), (str(self._folder), "$DIR")):
             text = text.replace(place, name)
         text = text.replace(str(SHIPPED), "SHIPPED").replace(version("anonymizer-engine"), "$VERSION")
-        return LEFT.sub("", TIME.sub("# s", text))
+        return RUNNING.sub("", LEFT.sub("", TIME.sub("# s", text)))
 
     def lines(self, text: str) -> list[str]:
         """Return the lines of a text."""
