@@ -91,11 +91,14 @@ T = TypeVar("T")
 POLL = 0.05
 """Seconds between two checks whether to stop."""
 
+_left: list[threading.Thread] = []
+
 
 def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambda: False) -> T | None:
     """Return the result of work in a thread of its own, which Ctrl-C interrupts; None if ``stopped``.
 
-    A solver cannot be stopped: after an interrupt it runs on until it ends. Its output is discarded.
+    A solver cannot be stopped: after an interrupt it runs on until it ends (``work_runs_on``). Its output is
+    discarded.
 
     Raises
     ------
@@ -111,6 +114,7 @@ def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambd
             failures.append(failure)
 
     thread = threading.Thread(target=run, daemon=True)
+    _left[:] = [*(each for each in _left if each.is_alive()), thread]
     with quiet_output():
         thread.start()
         while thread.is_alive():
@@ -120,6 +124,11 @@ def run_interruptibly(work: Callable[[], T], stopped: Callable[[], bool] = lambd
     if failures:
         raise failures[0]
     return found[0]
+
+
+def work_runs_on() -> bool:
+    """Return whether interrupted work still runs in its thread; a process that ends then is aborted by it."""
+    return any(each.is_alive() for each in _left)
 
 
 class Closing(ABC):

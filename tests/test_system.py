@@ -175,3 +175,22 @@ def test_a_pipe_that_nobody_reads_has_another_error_on_windows(monkeypatch: pyte
     monkeypatch.setattr(system, "WINDOWS", True)
     assert system.reader_is_gone(OSError(errno.EINVAL, "Invalid argument"))
     assert not system.reader_is_gone(OSError(errno.ENOSPC, "No space left on device"))
+
+
+def test_a_process_ends_at_once_where_a_solver_runs_on() -> None:
+    script = """
+import atexit, sys, time
+from anonymizer import system
+from anonymizer.cli.main import main
+assert system.run_interruptibly(lambda: 3) == 3 and not system.work_runs_on()
+system.run_interruptibly(lambda: time.sleep(60), lambda: True)
+assert system.work_runs_on()
+atexit.register(print, "the thread would be ended")
+sys.argv = ["anonymizer", "--version"]
+sys.exit(main())
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=True
+    )
+    assert ended.stdout.startswith("anonymizer ")
+    assert "the thread" not in ended.stdout

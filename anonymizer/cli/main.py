@@ -22,6 +22,7 @@ from anonymizer.cli.output import (
 )
 from anonymizer.distribution import namesakes, own_version
 from anonymizer.errors import AnonymizerError, InputError, Interrupted, suggestion
+from anonymizer.system import work_runs_on
 
 INTERRUPTED = Interrupted.exit_code
 
@@ -128,11 +129,12 @@ def main(args: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     args: words after the program's name. Default: those of this process; its streams are then prepared, and
-        it ends at once if interrupted.
+        it ends at once if interrupted, or if a solver still runs.
     """
     code = _exit_code(args)
-    if args is None and code == INTERRUPTED:
+    if args is None and (code == INTERRUPTED or work_runs_on()):
         # Everything is closed. A solver that still runs in its thread would abort the process at its end.
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     return code
