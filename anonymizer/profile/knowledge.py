@@ -190,7 +190,26 @@ BIRTH = Words(
     "dogum*"
 )
 
+_NUMBERED_PEOPLE = (
+    *(
+        "patient",
+        "person",
+        "subject",
+        "participant",
+        "respondent",
+        "customer",
+        "client",
+        "member",
+        "employee",
+    ),
+    *("user", "student", "pupil", "insured", "citizen", "taxpayer", "resident", "pat", "pers", "cust"),
+)
+_NUMBERS = ("no", "nr", "num", "number", "nbr", "code", "key", "ref")
+
 PERSON_KEYS = Words(
+    ", ".join(f"{people} {number}$, ={people}{number}" for people in _NUMBERED_PEOPLE for number in _NUMBERS)
+    + ", patientennummer, versichertennummer, kundennummer, mitgliedsnummer, personalnummer, "
+    "numero patient$, num patient$, numero client$, num client$, numero paciente$, "
     "infector$, infectee$, subject$, subj$, patient$, person$, participant$, respondent$, proband$, "
     "proband*, zper, customer$, client$, =id, =pid, =pidp, =idno, =idind, =mergeid, =subjid, =usubjid, "
     "=seqn, =caseid, =member, =employee, =user, persnr, personid, patientid, subjectid, sujet$, patiente$, "

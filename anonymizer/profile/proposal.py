@@ -1147,11 +1147,14 @@ def _revealing(
     known = [each for each in columns if roles[each.name] is Role.QUASI_IDENTIFIER]
     found = {}
     for each in columns:
+        if each in known and proposals[each.name].doubtful and each.name not in chosen:
+            others = [other for other in known if other is not each]
+            if (key := _key_of(each, others, counter)) is not None:
+                found[each.name] = key
         if roles[each.name] is Role.INSENSITIVE and each.name not in chosen:
             revealed = [other.name for other in known if counter.determines(each, other)]
-            if len(revealed) >= max(KEY_OF, len(known) / 2) and each.distinctness >= KEY_DISTINCT:
-                reason = f"determines {listed(revealed)}, like the number of a person or a household"
-                found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+            if (key := _key_of(each, known, counter)) is not None:
+                found[each.name] = key
             elif len(revealed) > 1 and (time := _time_of_panel(each, known, counter)):
                 reason = (
                     f"determines {listed(revealed)}, and together with {time} every record, like the number "
@@ -1167,6 +1170,17 @@ def _revealing(
                 reason = f"{proposals[each.name].reason}, known to everybody who knows {listed(finer)}"
                 found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
     return found
+
+
+def _key_of(
+    column: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile
+) -> RoleProposal | None:
+    """Return the proposal for a column that determines most of the known ones; None where it does not."""
+    revealed = [other.name for other in known if counter.determines(column, other)]
+    if len(revealed) < max(KEY_OF, len(known) / 2) or column.distinctness < KEY_DISTINCT:
+        return None
+    reason = f"determines {listed(revealed)}, like the number of a person or a household"
+    return RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
 
 
 def _time_of_panel(key: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,13 +162,14 @@ def test_what_is_known_of_a_known_place_is_known() -> None:
     assert "known to everybody who knows city" in found["rain"][1]
 
 
-def test_a_number_that_determines_most_of_what_is_known_is_a_key() -> None:
+@pytest.mark.parametrize("form", ["{}", "P{:05d}"])
+def test_a_number_that_determines_most_of_what_is_known_is_a_key(form: str) -> None:
     random = np.random.default_rng(12)
     persons = random.integers(0, 150, RECORDS)
     sex, region, marital = (random.integers(0, n, 150) for n in (2, 6, 4))
     frame = pd.DataFrame(
         {
-            "mom": [str(3 * n) for n in persons],
+            "mom": [form.format(3 * n) for n in persons],
             "sex": [str(sex[n]) for n in persons],
             "region": [str(region[n]) for n in persons],
             "marital": [str(marital[n]) for n in persons],

@@ -60,6 +60,11 @@ def test_places_that_number_organisations_are_no_keys_of_persons() -> None:
     assert proposal("person_id", shown).ground is Ground.KEY
 
 
+@pytest.mark.parametrize("name", ["patient_no", "PatNr", "MemberCode", "CustomerNumber", "Patientennummer"])
+def test_a_number_of_people_is_a_key_in_every_form(name: str) -> None:
+    assert proposal(name, [f"P{number // 3:05d}" for number in range(900)]).ground is Ground.KEY
+
+
 def test_hashes_that_repeat_are_keys_whatever_their_name() -> None:
     found = proposal("c7", [f"{number // 3:032x}" for number in range(900)])
     assert (found.role, found.ground, found.doubtful) == (Role.IDENTIFIER, Ground.KEY, True)
