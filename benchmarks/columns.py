@@ -191,7 +191,7 @@ class Nursery:
         self.lowest = np.array([each.minimum for each in own])
         self.highest = np.array([each.maximum for each in own])
         self._problem, self._known = problem, dict[bytes, Individual]()
-        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        self._loss = problem.metric.on_lattice(problem.table, problem.k, problem.minimum_size)
         self._numbers = [
             [
                 random.integers(1 << 63, size=len(each.hierarchy.labels))[each.nodes(level)]

@@ -31,9 +31,9 @@ class AverageClassSize(LossMetric):
         """Return the normalized average; None for a release without records."""
         return _average([*released.class_sizes.tolist(), released.kept_suppressed], released.k)
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        """Return the metric with the floor 1: no class is smaller than k."""
-        return _AverageOnLattice(table, k)
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
+        """Return the metric with the smallest possible class over k as floor."""
+        return _AverageOnLattice(table, k, smallest)
 
 
 def _average(sizes: list[int], k: int | None) -> float | None:
@@ -42,9 +42,9 @@ def _average(sizes: list[int], k: int | None) -> float | None:
 
 
 class _AverageOnLattice(IndifferentLatticeLoss):
-    def __init__(self, table: Table, k: int | None) -> None:
-        self._k = k
-        self.floors = constant_floors(table, 1.0)
+    def __init__(self, table: Table, k: int | None, smallest: int) -> None:
+        self._k, self._smallest = k, smallest if k is None else min(k, smallest)
+        self.floors = constant_floors(table, 1.0 if k is None else self._smallest / k)
         self.worst = float(table.records)
 
     def approximate(self, floor: float, share: float, classes: ReleasedSizes) -> float:
@@ -58,16 +58,16 @@ class _AverageOnLattice(IndifferentLatticeLoss):
         return floors + (1 - share) * self.rounding
 
     def above(self, facts: TransformationFacts) -> float:
-        """Bound by the number of classes, as no class is smaller than k.
+        """Bound by the number of classes, as none is smaller than the smallest possible.
 
         Above, a class with records that are released here has all that last of at least one class; the others
-        consist of suppressed records, k or more each. The suppressed records may be one class more.
+        consist of suppressed records, each as small as possible. The suppressed records may be one class more.
         """
         if self._k is None:
             return -np.inf
-        others = facts.suppressed.records // self._k
+        others = facts.suppressed.records // self._smallest
         classes = len(facts.released) + others + 1
-        return (facts.lasting + self._k * others) / classes / self._k
+        return (facts.lasting + self._smallest * others) / classes / self._k
 
     def objective(self, facts: TransformationFacts) -> float:
         value = _average([*facts.released.tolist(), facts.kept_suppressed], self._k)

@@ -412,7 +412,7 @@ class LossMetric(PlugIn):
         """
         return None
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with its bounds on the lattice of a table.
 
         A metric without bounds can be optimized too, by evaluating every valid transformation.
@@ -420,6 +420,8 @@ class LossMetric(PlugIn):
         Parameters
         ----------
         k: of the config's k-anonymity, None without one.
+        smallest: records of each released class at least; fewer than k where an intruder knows only some of
+            the quasi-identifiers.
         """
         return UnboundedLatticeLoss(table, self.value, k)
 
@@ -474,7 +476,7 @@ class CellMetric(LossMetric):
             losses.append((float(costs @ records) + released.suppressed) / table.records)
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with the mean cost of each level as floors."""
         costs = [self.node_costs(attribute) for attribute in table.quasi_identifiers]
         return CellLatticeLoss(table, costs, self.aggregate)
@@ -487,6 +489,6 @@ class SuppressedRecords(LossMetric):
         """Return the suppressed records."""
         return released.suppressed
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with the certain losses as bounds."""
         return SuppressedLatticeLoss(table)

@@ -24,7 +24,7 @@ class Discernibility(LossMetric):
         """Return the sum, a whole number."""
         return int((released.class_sizes**2).sum()) + released.suppressed * released.records
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with bounds from class sizes and certain losses."""
         return _DiscernibilityOnLattice(table)
 

@@ -31,7 +31,7 @@ class Height(LossMetric):
         """Return the sum, as the loss is one over attributes."""
         return float(sum(bounds))
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with its exact values as floors."""
         return _HeightOnLattice(table)
 

@@ -47,7 +47,7 @@ class NonuniformEntropy(LossMetric):
         """Return the sum, as the loss is one over attributes."""
         return float(sum(bounds))
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with the bits of each level as floors; suppressed records only add to them."""
         return _EntropyOnLattice(table)
 

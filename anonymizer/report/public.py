@@ -487,7 +487,7 @@ PLACED: Mapping[str, Rule] = {
         f"attacks/[]/knowledge/{key}": _exact
         for key in (
             *("attribute", "attributes", "sensitive", "target", "subsets"),
-            *("linkage", "distance", "overlap", "swap_range", "measure", "width"),
+            *("linkage", "distance", "overlap", "swap_range", "measure", "width", "deviation"),
             *("facts", "rare", "threshold", "level"),
         )
     },

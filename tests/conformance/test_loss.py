@@ -34,8 +34,8 @@ def test_a_metric_without_bounds_conforms() -> None:
 class TooHigh(stubs.FewClasses):
     """Claims that no release has fewer than three classes."""
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
-        loss = super().on_lattice(table, k)
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
+        loss = super().on_lattice(table, k, smallest)
         loss.floors = [np.full_like(floor, 3.0 * (i == 0)) for i, floor in enumerate(loss.floors)]
         return loss
 

@@ -68,7 +68,7 @@ def test_value_and_objective_follow_the_definition(name: str, random: Random) ->
 @given(random=RANDOMS)
 def test_floors_bound_every_node(name: str, random: Random) -> None:
     own, aggregate = random_node(random), random.choice(strategies.AGGREGATES)
-    loss = metric(name, aggregate).on_lattice(build.table(own.data), own.k)
+    loss = metric(name, aggregate).on_lattice(build.table(own.data), own.k, own.k or 1)
     floors = loss.combine(loss.floors)
     assert floors.shape == tuple(spec.height + 1 for spec in own.data.quasi_identifiers)
     assert at_least(LOSS_TWINS[name](own.twin(), aggregate), floors[own.levels])
@@ -97,7 +97,7 @@ def test_certain_losses_bound_all_nodes_below(name: str, random: Random) -> None
         [rows[: random.randint(0, len(rows))] for rows in own.classes if rows[0] not in certain]
     )
     unplaced = random.randint(0, len(further))
-    loss = metric(name, aggregate).on_lattice(table, k)
+    loss = metric(name, aggregate).on_lattice(table, k, k or 1)
     bounds = loss.combine(loss.below(own.facts(table, start, certain, unplaced)))
     ranges = [range(low, level + 1) for low, level in zip(start, own.levels, strict=True)]
     assert bounds.shape == tuple(len(levels) for levels in ranges)
@@ -123,7 +123,7 @@ def test_a_node_bounds_all_nodes_above(name: str, random: Random) -> None:
     lasting = min((len(kept - each.suppressed) for each in above), default=0)
     table = build.table(own.data)
     facts = replace(own.facts(table, own.levels, frozenset()), lasting=random.randint(0, lasting))
-    bound = metric(name, aggregate).on_lattice(table, own.k).above(facts)
+    bound = metric(name, aggregate).on_lattice(table, own.k, own.k or 1).above(facts)
     for each in above:
         assert at_least(LOSS_TWINS[name](each.twin(), aggregate), bound)
 
@@ -131,11 +131,21 @@ def test_a_node_bounds_all_nodes_above(name: str, random: Random) -> None:
 def test_few_classes_stay_few_above() -> None:
     """Two classes of 10 and 4 suppressed records: with k = 2, at most five classes of 24 / 5 records."""
     table = build.table(Microdata((QuasiIdentifierSpec("q", {"a": ("a", "*")}),), (), (("a",),) * 24))
-    loss = metric("average-class-size").on_lattice(table, 2)
+    loss = metric("average-class-size").on_lattice(table, 2, 2)
     suppressed = Marginals((np.array([4]),), (), (0,))
     sizes = np.array([10, 10])
     facts = TransformationFacts((0,), sizes, sizes, 0, suppressed, suppressed, lambda: None, lasting=20)
     assert loss.above(facts) == pytest.approx(24 / 5 / 2)
+
+
+def test_where_an_intruder_knows_less_classes_may_be_smaller_than_k() -> None:
+    table = build.table(Microdata((QuasiIdentifierSpec("q", {"a": ("a", "*")}),), (), (("a",),) * 24))
+    loss = metric("average-class-size").on_lattice(table, 4, 1)
+    assert [own.tolist() for own in loss.floors] == [[0.25, 0.25]]
+    suppressed = Marginals((np.array([4]),), (), (0,))
+    sizes = np.array([10, 10])
+    facts = TransformationFacts((0,), sizes, sizes, 0, suppressed, suppressed, lambda: None, lasting=20)
+    assert loss.above(facts) == pytest.approx(24 / 7 / 4)
 
 
 @given(random=RANDOMS)

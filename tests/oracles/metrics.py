@@ -71,7 +71,7 @@ class ScaledLoss(LossMetric):
         """Return the joined loss of the attributes."""
         return float(self.joined(self.components(released)))
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Bound each attribute by what its levels cost, and by what is suppressed for certain."""
         return ScaledLattice(table, self)
 
@@ -174,7 +174,7 @@ class RankedLoss(ScaledLoss):
         by = np.take_along_axis(apart, first[np.newaxis], axis=0)[0]
         return np.where(differs.any(axis=0), by + np.sign(by) * (len(ranked) - 1 - first), 0.0)
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Every attribute may add 1."""
         found = ScaledLattice(table, self)
         found.worst = float(len(table.quasi_identifiers))
@@ -202,7 +202,7 @@ class MonotoneDiscernibility(LossMetric):
         groups = np.unique(nodes, axis=1, return_inverse=True)[1].ravel()
         return float((np.bincount(groups, released.table.counts) ** 2).sum())
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Classes only grow."""
         return _MonotoneDiscernibility(table, float(table.records))
 
@@ -247,7 +247,7 @@ class MonotoneEntropy(LossMetric):
         pairs = zip(released.table.quasi_identifiers, levels, strict=True)
         return sum(self.bits(own, level) for own, level in pairs)
 
-    def on_lattice(self, table: Table, k: int | None) -> LatticeLoss:
+    def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Everything is known in advance."""
         return LevelsAlone(
             [

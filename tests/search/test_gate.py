@@ -209,10 +209,11 @@ def test_a_refused_candidate_is_never_proposed_again() -> None:
 @pytest.mark.slow
 def test_the_attackers_are_asked_once_for_each_recoding(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, runs = small("0.002", 1), []
-    attack = LinkageRisk.measured
-    monkeypatch.setattr(LinkageRisk, "measured", lambda *given: runs.append(1) or attack(*given))
+    attack = LinkageRisk.attack
+    monkeypatch.setattr(LinkageRisk, "attack", lambda *given: runs.append(1) or attack(*given))
     first = Lattice().search(asked, Control())
     number = len(runs)
     second = Lattice().search(asked, Control())
+    assert number
     assert len(runs) == number
     assert first.steps == second.steps

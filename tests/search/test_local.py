@@ -275,6 +275,8 @@ def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Ra
     asked = problem(spec)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("anonymizer.search.local.start.VECTORS", 1)
+        # One vector is all there are where a single attribute has levels.
+        patch.setattr("anonymizer.search.local.start.LevelLattice.wide", True)
         patch.setattr("anonymizer.search.local.algorithm.RECORDS", 0)
         patch.setattr("anonymizer.search.local.algorithm.MOVING_RECORDS", 0)
         outcome = Local().search(asked, Control(steps=12))

@@ -87,7 +87,7 @@ def guiding_loss(problem: SearchProblem, loss: LatticeLoss) -> LatticeLoss:
     """Return the loss by which transformations are chosen: the bits lost if the metric has no bounds."""
     if np.isfinite(loss.worst):
         return loss
-    return LOSS_METRICS["nonuniform-entropy"]().on_lattice(problem.table, problem.k)
+    return LOSS_METRICS["nonuniform-entropy"]().on_lattice(problem.table, problem.k, problem.minimum_size)
 
 
 def chain(attributes: tuple[QuasiIdentifier, ...], loss: LatticeLoss) -> list[Levels]:
@@ -781,7 +781,7 @@ class _Run(LatticeRun):
     """
 
     def __init__(self, problem: SearchProblem, control: Control, *, whole: bool = True) -> None:
-        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        self._loss = problem.metric.on_lattice(problem.table, problem.k, problem.minimum_size)
         super().__init__(control, Tiles(problem.table, self._loss))
         self._problem = problem
         self._table = problem.table
@@ -940,7 +940,9 @@ class _Run(LatticeRun):
             weights.append(weight)
             if self._ended(self._evaluated):
                 bounds.append(
-                    metric.on_lattice(own.table, own.k).floor([attributes[i].minimum for i in group])
+                    metric.on_lattice(own.table, own.k, own.minimum_size).floor(
+                        [attributes[i].minimum for i in group]
+                    )
                 )
                 continue
             search = _Run(own, self._left(), whole=False)

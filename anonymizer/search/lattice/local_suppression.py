@@ -203,7 +203,7 @@ class CellSuppressionSearch(LatticeRun):
     """
 
     def __init__(self, problem: SearchProblem, control: Control) -> None:
-        self._loss = problem.metric.on_lattice(problem.table, problem.k)
+        self._loss = problem.metric.on_lattice(problem.table, problem.k, problem.minimum_size)
         super().__init__(control, Tiles(problem.table, self._loss))
         self._problem = problem
         self._models = CellModels(problem)
