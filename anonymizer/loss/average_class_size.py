@@ -61,7 +61,7 @@ class _AverageOnLattice(IndifferentLatticeLoss):
         """Bound by the number of classes, as none is smaller than the smallest possible.
 
         Above, a class with records that are released here has all that last of at least one class; the others
-        consist of suppressed records, each as small as possible. The suppressed records may be one class more.
+        consist of suppressed records, each as small as possible. Suppressed records may be one more class.
         """
         if self._k is None:
             return -np.inf
