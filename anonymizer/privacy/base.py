@@ -439,6 +439,11 @@ class ClassConstraint(_Binding):
         """No equivalence class with fewer records satisfies the constraint."""
         return self.model.minimum_size if self.knowledge is None else 1
 
+    @property
+    def minimum_units(self) -> int:
+        """No equivalence class with fewer units satisfies the constraint; 1 if it counts records."""
+        return 1 if self.unit is None or self.knowledge is not None else self.model.minimum_units
+
     def holds(self, classes: Classes, reference: Reference | None) -> BoolArray:
         """Return which equivalence classes satisfy the model, shape (classes,), bool.
 

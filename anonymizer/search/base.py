@@ -314,8 +314,8 @@ class SearchProblem:
         """
         best: tuple[int, str | None] = (self.minimum_size, None)
         for each in self.class_constraints:
-            if each.unit is not None and each.model.minimum_units >= best[0]:
-                best = each.model.minimum_units, each.unit
+            if each.unit is not None and each.minimum_units >= best[0]:
+                best = each.minimum_units, each.unit
         return best
 
     def admits(self, suppressed: int) -> bool:

@@ -174,6 +174,16 @@ def test_best_possible_is_below_the_best_of_the_lattice() -> None:
     assert checked > 10
 
 
+def test_an_adversary_who_knows_less_allows_classes_of_one_person() -> None:
+    """Nothing has to be generalized where the adversary knows only a column in which all are alike."""
+    own = tuple(QuasiIdentifierSpec(name, {"a": ("a", "*"), "b": ("b", "*")}, maximum=1) for name in "qr")
+    data = Microdata(own, (), (("a", "a"), ("a", "b")), persons=(0, 1))
+    known = ConstraintSpec("k-anonymity", {"k": 2}, unit="person", knowledge=(frozenset({0}),))
+    asked = problems.problem(ProblemSpec(data, (known,)))
+    assert Lattice().search(asked, Control()).objective == 0
+    assert not best_possible(asked)
+
+
 def test_a_budget_of_the_search_limits_the_work_and_not_the_truth() -> None:
     weaker = 0
     for seed in range(30):

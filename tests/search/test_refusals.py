@@ -20,12 +20,15 @@ from tests.twins.search import ConstraintSpec, ProblemSpec
 PATHS: dict[Value, Path] = {value: (value, value[0], "*") for value in ("aa", "ab", "ba", "bb")}
 
 
-def asked(*sensitive: str) -> SearchProblem:
-    """Return a problem with k-anonymity on four records and some sensitive attributes."""
+PAIRS = ConstraintSpec("k-anonymity", {"k": 2})
+
+
+def asked(*sensitive: str, spec: ConstraintSpec = PAIRS) -> SearchProblem:
+    """Return a problem with a constraint on four records and some sensitive attributes."""
     rows = tuple((value, *(str(i) for _ in sensitive)) for i, value in enumerate(PATHS))
     attributes = (QuasiIdentifierSpec("q", PATHS, False, 1.0, 0, 2),)
     data = Microdata(attributes, tuple(SensitiveSpec(name) for name in sensitive), rows)
-    return problem(ProblemSpec(data, (ConstraintSpec("k-anonymity", {"k": 2}),), k=2))
+    return problem(ProblemSpec(data, (spec,), k=2))
 
 
 @pytest.mark.parametrize("labels", [LabelName.INTERVAL, LabelName.SET])
@@ -66,3 +69,35 @@ def test_a_node_that_is_too_large_and_may_be_valid_is_refused(message: SnapshotA
     with pytest.raises(TooManyDistinctRows) as error:
         OnDemandTables(own, TooLarge()).lost((0,))  # type: ignore[arg-type]
     assert exchange("1,000 distinct rows fit", error.value) == message
+
+
+class OnePerson:
+    """A source too large for memory, whose only class has four records of one person."""
+
+    def at(self, levels: object, most: int) -> None:
+        """Return None: the table does not fit."""
+
+    def records_in_small_classes(self, levels: object, smallest: int, unit: str | None) -> int:
+        """Return all records if the class is too small."""
+        return 4 if smallest > (4 if unit is None else 1) else 0
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ConstraintSpec("k-anonymity", {"k": 5}, knowledge=(frozenset({0}),)),
+        ConstraintSpec("l-diversity", {"l": 2}, "s", unit="person"),
+        ConstraintSpec("vulnerability", {"max": 0.5}),
+    ],
+    ids=["a class of fewer columns may be larger", "a person may have two values", "no model of classes"],
+)
+def test_small_classes_that_may_be_valid_are_not_ruled_out(spec: ConstraintSpec) -> None:
+    with pytest.raises(TooManyDistinctRows):
+        OnDemandTables(asked("s", spec=spec), OnePerson()).lost((0,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "spec", [ConstraintSpec("k-anonymity", {"k": 5}), ConstraintSpec("k-anonymity", {"k": 2}, unit="person")]
+)
+def test_small_classes_are_lost(spec: ConstraintSpec) -> None:
+    assert OnDemandTables(asked("s", spec=spec), OnePerson()).lost((0,)) == 4  # type: ignore[arg-type]

@@ -525,10 +525,12 @@ class OnDemandTables(NodeTables):
         self._most = problem.most
         self._limit = problem.limit
         own = problem.class_constraints
-        self._least = {
-            unit: max(each.model.minimum_size for each in own if each.unit == unit)
+        least = {
+            unit: max(each.minimum_units for each in own if each.unit == unit)
             for unit in dict.fromkeys(each.unit for each in own)
         }
+        least[None] = problem.minimum_size
+        self._least = {unit: size for unit, size in least.items() if size > 1}
         self._records = problem.table.records
         self._held: OrderedDict[Levels, NodeTable] = OrderedDict()
 
@@ -541,7 +543,11 @@ class OnDemandTables(NodeTables):
         if self._find(levels) is not None:
             return None
         small = max(
-            self._source.records_in_small_classes(levels, least, unit) for unit, least in self._least.items()
+            (
+                self._source.records_in_small_classes(levels, least, unit)
+                for unit, least in self._least.items()
+            ),
+            default=0,
         )
         if small > self._limit:
             return small
