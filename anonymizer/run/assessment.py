@@ -248,7 +248,9 @@ def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge
         return None
     rejected = problem.table_constraints or not problem.gate.open or problem.table.units
     unknown = problem.source is not None or isinstance(problem.metric.aggregate, Maximum)
-    if problem.limit or rejected or unknown or problem.has_scenarios:
+    # What a finer release breaks of these, such as k-map, follows neither from sizes nor from values.
+    hidden = any(each.attribute is None and not each.by_size for each in problem.class_constraints)
+    if problem.limit or rejected or unknown or hidden or problem.has_scenarios:
         return None
     own = problem.table.quasi_identifiers
     return MechanismKnowledge(

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.outcome import Outcome
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.run.assessment import mechanism_of
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.attacks.published import FEWER, one
+from tests.helpers import build
 from tests.helpers.problems import problem as problem_of
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
@@ -111,6 +113,15 @@ def test_without_that_certainty_there_is_no_recipe(changed: dict[str, Any]) -> N
     own = spec(Random(7), ConstraintSpec("k-anonymity", {"k": 2}), **changed)
     assert mechanism_of(*searched(own)) is None
     assert mechanism_of(*searched(spec(Random(7), ConstraintSpec("k-anonymity", {"k": 2})))) is not None
+
+
+def test_a_model_that_counts_the_population_may_be_what_a_finer_release_breaks() -> None:
+    problem, outcome = searched(spec(Random(7), *DISTINCT, k=2))
+    assert mechanism_of(problem, outcome) is not None
+    for name, parameters in (("k-map", {"k": 1}), ("delta-presence", {"max": 1})):
+        model = ClassConstraint(model=build.model(name, parameters))
+        hidden = replace(problem, class_constraints=(*problem.class_constraints, model))
+        assert mechanism_of(hidden, outcome) is None
 
 
 def test_combined_parts_are_not_told() -> None:
