@@ -217,7 +217,7 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
     remedy = "or remove input.person.release_as"
     if not config.algorithm.plug_in.links_units:
         able = ", ".join(name for name, each in config.algorithm.registry().items() if each.links_units)
-        what = f"{config.algorithm.name} does not compare lists of rows, which a pseudonym links"
+        what = f"{config.algorithm.name} cannot release pseudonyms"
         yield ("algorithm", "name"), f"{what}; accepted: {able}; {remedy}"
     if config.suppression.method is not Method.CLASSES and not config.counts_units:
         what = f"where a pseudonym links the rows of a person, accepted: {Method.CLASSES}"
@@ -243,6 +243,8 @@ BY_LEVELS = ("auto", "lattice")
 
 def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield each key that cannot be combined with scenarios, and the message about it."""
+    if not config.scenarios:
+        return
     algorithm, able = config.algorithm.plug_in, config.algorithm.registry().items()
     if algorithm.scenarios is ScenarioSupport.NONE:
         others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
@@ -255,7 +257,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
     if config.apply is not None:
         yield ("apply",), "appended records are not judged by scenarios; remove scenarios, or apply"
     if config.input.pseudonym is not None:
-        what = "a pseudonym links the rows of a person, which scenarios do not count"
+        what = "pseudonyms cannot be released with scenarios, which do not count linked rows"
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"
     for place, constraint in enumerate(config.constraints):
         if constraint.needs_population:
@@ -264,7 +266,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
     if algorithm.scenarios is not ScenarioSupport.ALL_KNOWN:
         return
     exact = ", ".join(name for name, each in able if each.scenarios is ScenarioSupport.EXACT)
-    for name, scenario in (config.scenarios or {}).items():
+    for name, scenario in config.scenarios.items():
         for place, each in enumerate(scenario.models):
             if not _lasts(each, config.unit_of(scenario.counting(each))):
                 yield (
@@ -577,9 +579,12 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def _suits_unit_columns(self) -> Self:
-        conflicts = [*_conflicts_with_units(self), *_conflicts_with_population(self)]
-        found = [problem(what, path) for path, what in conflicts]
+    def _suits_who_is_counted(self) -> Self:
+        found = [
+            problem(what, path)
+            for conflicts in (_conflicts_with_units, _conflicts_with_population, _conflicts_with_scenarios)
+            for path, what in conflicts(self)
+        ]
         if found:
             raise refusal(found)
         return self
@@ -605,15 +610,6 @@ class Config(Section):
         """Whether a constraint or a scenario counts units other than records."""
         models = [each.counting(own) for each in (self.scenarios or {}).values() for own in each.models]
         return any(self.unit_of(each) is not None for each in (*self.constraints, *models))
-
-    @model_validator(mode="after")
-    def _suits_scenarios(self) -> Self:
-        found = (
-            [] if not self.scenarios else [problem(w, path) for path, w in _conflicts_with_scenarios(self)]
-        )
-        if found:
-            raise refusal(found)
-        return self
 
     @property
     def counts_population(self) -> bool:

@@ -687,7 +687,8 @@ def constraints(rows: int, sensitive: Iterable[ColumnFacts]) -> list[tuple[dict[
     k = proposed_k(rows)
     first = (
         {"model": "k-anonymity", "k": k},
-        f"every record shares its quasi-identifiers with at least {k - 1} others",
+        f"every class of equal quasi-identifiers has at least {k} records, or persons where input.person "
+        "names them",
     )
     proposed = (proposed_constraint(column) for column in sensitive)
     return [first, *(each for each in proposed if each is not None)]

@@ -89,8 +89,8 @@ class RepeatedKey:
         """
         return (
             f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
-            "takes them for persons, whom its constraints count (input.person); if they are none, remove "
-            "that line"
+            "takes them for persons, and its constraints count persons (input.person); if they are not "
+            "persons, remove that line"
         )
 
 
@@ -183,7 +183,7 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
     return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
 
 
-UNLINKED = "attacks do not use that pseudonyms link the rows of a person; the constraints do"
+UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so their figures may be too low"
 
 ATTACKED_RECORDS = f"attacks count {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 

@@ -80,7 +80,7 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     table = problem.table
     if table.ties is not None and table.ties.records is not None:
         return Choice(
-            "lattice", "the release links the records of a person, which needs full-domain recoding"
+            "lattice", "pseudonyms link the records of a person, which needs full-domain recoding"
         )
     if problem.suppression is not SuppressionMethod.CLASSES:
         method = problem.suppression.value
