@@ -62,8 +62,8 @@ def group_sizes(released: Released) -> tuple[SizeBin, ...]:
     sizes = np.sort(np.concatenate([released.class_sizes, kept_suppressed]))
     if len(sizes) < smallest or sizes.sum() < smallest:
         return ()
-    start = max(released.k or 1, 1)
-    edges = [start]
+    # Classes may be smaller than k where it counts people of a population.
+    edges = [1 if sizes[0] < (released.k or 1) else released.k or 1]
     while edges[-1] <= sizes[-1]:
         edges.append(2 * edges[-1])
     edges = _joined(sizes, edges, smallest)

@@ -27,7 +27,7 @@ from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, plural, suggestion
+from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.number_columns import NumberLabels
@@ -605,7 +605,7 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
     except ValueError:
         raise InputError(f"{public}: is not JSON") from None
     try:
-        expected = public_report(Report(json.loads(content)), plan_of(config).k).to_dict()
+        expected = public_report(Report(json.loads(content)), plan_of(config).k_of_reports).to_dict()
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is not the report of a release; {ACCEPTED}") from None
     for key in COMPARED:
@@ -756,7 +756,7 @@ def check_compatible(config: Config, previous: Previous) -> None:
     ------
     ConfigError: settings differ, or a constraint needs the earlier original records.
     """
-    problems = [*_attributes(config, previous), *_constraints(config, previous)]
+    problems = [*_attributes(config, previous), *_constraints(config, previous), *_promises(previous.config)]
     if problems:
         raise ConfigError(config.source, problems)
 
@@ -823,6 +823,21 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
             what = f"{model.name} compares with all original records, and the earlier ones are not available"
             remedy = "run on all records without apply, with reference: release if you append later"
             yield ConfigProblem(f"constraints[{position}]", f"{what}; {remedy}")
+
+
+def _promises(earlier: Config) -> Iterator[ConfigProblem]:
+    """Yield what the earlier run promises beyond its constraints, which no config with ``apply`` can."""
+    promises = {
+        "scenarios": earlier.scenarios,
+        "input.person.release_as": earlier.input.pseudonym,
+        "suppression.whole": earlier.suppression.whole,
+    }
+    found = [key for key, given in promises.items() if given is not None]
+    if earlier.counts_units:
+        found.append("constraints that count persons or other units")
+    if found:
+        what = f"the earlier run has {listed(found)}, by which appended records are not judged"
+        yield ConfigProblem("apply", f"{what}; run on all records without apply")
 
 
 def _differs(own: Any, other: Any) -> str:

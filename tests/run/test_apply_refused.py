@@ -245,3 +245,35 @@ def test_a_frame_is_not_appended(job: Job, message: SnapshotAssertion) -> None:
         with pytest.raises(an.InputError) as refused:
             function(frame, config)
         assert exchange(f"{function.__name__} with apply", refused.value) == message
+
+
+PROMISES: dict[str, dict[str, Any]] = {
+    "scenarios": {
+        "scenarios": {"neighbour": {"known": ["zip"], "models": [{"model": "k-anonymity", "k": 20}]}}
+    },
+    "persons": {"input": {"path": "people.csv", "person": "name"}},
+    "pseudonyms": {
+        "input": {"path": "people.csv", "person": {"column": "name", "release_as": "pseudonym"}},
+        "constraints": [{"model": "k-anonymity", "k": 3}],
+    },
+    "whole": {
+        "input": {"path": "people.csv", "person": "name"},
+        "constraints": [{"model": "k-anonymity", "k": 3, "unit": "record"}],
+        "suppression": {"limit": 0.1, "whole": "person"},
+    },
+}
+
+
+@pytest.mark.parametrize("given", PROMISES)
+def test_what_the_earlier_run_promised_besides_constraints(
+    given: str, tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    """The new config cannot repeat it, and without it the constraints are the same."""
+    job = Job(tmp_path).rows(ROWS[:100])
+    plain = job.config
+    job.config = {**plain, **PROMISES[given]}
+    done = job.run("-o", tmp_path / "first", "--quiet")
+    assert done.code == 0, done.err
+    job.config = {**plain, "constraints": job.config["constraints"]}
+    job.constraints(*({k: v for k, v in each.items() if k != "unit"} for each in job.config["constraints"]))
+    assert_refused(job, f"earlier run with {given}", message)

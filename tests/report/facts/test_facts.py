@@ -6,6 +6,7 @@ from collections import Counter
 from copy import deepcopy
 from functools import cache
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.report.distribution import COARSER, OTHERS, Distribution, share_step
+from anonymizer.report.facts import group_sizes
 from tests.helpers.slow import slow_but
 from tests.run.commands import COLUMNS, CONFIG, people
 
@@ -58,6 +60,13 @@ def test_the_histogram_counts_every_group_once(seed: int, algorithm: str) -> Non
         assert each.share == pytest.approx(sum(inside) / len(found.data), abs=0.026)
     assert sum(each.classes for each in bins) == len(sizes)
     assert found.facts.smallest_class == min(sizes)
+
+
+def test_groups_smaller_than_the_k_of_a_population_are_counted_too() -> None:
+    own = SimpleNamespace(class_sizes=np.repeat([1, 2, 9], 30), kept_suppressed=0, k=8)
+    bins = group_sizes(own)  # type: ignore[arg-type]
+    assert [each.low for each in bins] == [1, 2, 4, 8]
+    assert [each.classes for each in bins] == [30, 30, 0, 30]
 
 
 def test_few_groups_make_no_histogram() -> None:
