@@ -79,9 +79,7 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     """
     table = problem.table
     if table.ties is not None and table.ties.records is not None:
-        return Choice(
-            "lattice", "pseudonyms link the records of a person, which needs full-domain recoding"
-        )
+        return Choice("lattice", "pseudonyms link the records of a person, which needs full-domain recoding")
     if problem.suppression is not SuppressionMethod.CLASSES:
         method = problem.suppression.value
         return Choice("lattice", f"`suppression.method: {method}` needs full-domain recoding")
