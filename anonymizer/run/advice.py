@@ -383,20 +383,23 @@ FEWEST = 5
 
 def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
     """Yield the problem with half of the k of its only k-anonymity."""
-    for place, planned in enumerate(plan.planned):
-        k = getattr(planned.model.settings, "k", None)
-        if planned.model.name == "k-anonymity" and k is not None and k > FEWEST and k == part.k:
-            half = max(FEWEST, k // 2)
-            constraints = tuple(
-                replace(each, model=each.model.loosened(each.model.thresholds[0], half))
-                if each.model.name == planned.model.name
-                else each
-                for each in part.class_constraints
-            )
-            what = f"a weaker constraint: classes of at least {plural(half, 'record')}"
-            yield Change(
-                what,
-                (*other, f"constraints.{place}.k={half}"),
-                replace(part, class_constraints=constraints, k=half),
-            )
-            return
+    found = [each for each in plan.planned if each.model.name == "k-anonymity"]
+    if len(found) != 1:
+        # What is measured has to be what the one key changes.
+        return
+    planned = found[0]
+    k = getattr(planned.model.settings, "k", FEWEST)
+    if k <= FEWEST or k != part.k:
+        return
+    half = max(FEWEST, k // 2)
+    constraints = tuple(
+        replace(each, model=each.model.loosened(each.model.thresholds[0], half))
+        if each.model.name == planned.model.name
+        else each
+        for each in part.class_constraints
+    )
+    yield Change(
+        f"a weaker constraint: classes of at least {plural(half, planned.unit or 'record')}",
+        (*other, f"{dotted(planned.path[:-1])}.{planned.path[-1]}.k={half}"),
+        replace(part, class_constraints=constraints, k=half),
+    )

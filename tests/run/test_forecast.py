@@ -11,9 +11,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
+from anonymizer.run import advice
 from anonymizer.run.advice import MANY, Forecast
 from anonymizer.run.init import WIDEST
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import prepare
+from anonymizer.run.source import input_path, open_as
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
@@ -91,3 +96,22 @@ def test_nothing_is_named_where_nothing_gains() -> None:
         "12 quasi-identifiers are many: with its constraints, expect to lose 70 % of their detail (measured "
         "by mondrian on 500 of the records; with all of them it is less)"
     )
+
+
+@pytest.mark.parametrize(("ks", "keys"), [((20,), ["constraints.0.k=10"]), ((20, 10), [])])
+def test_advice_halves_k_where_one_key_does_it(tmp_path: Path, ks: tuple[int, ...], keys: list[str]) -> None:
+    """What is measured is what the named key changes."""
+    wide(3).to_csv(tmp_path / "data.csv", index=False)
+    config = load_config(
+        {
+            "input": {"path": str(tmp_path / "data.csv")},
+            "attributes": {name: {"role": "quasi-identifier"} for name in wide(3).columns},
+            "constraints": [{"model": "k-anonymity", "k": k} for k in ks],
+        }
+    )
+    plan = plan_of(config)
+    with open_as(config, input_path(config)) as relation:
+        problem = prepare(plan, relation).problem
+    changes = list(advice._weaker(plan, problem, ()))
+    assert [key for change in changes for key in change.overrides] == keys
+    assert all(change.problem.minimum_size == 10 for change in changes)
