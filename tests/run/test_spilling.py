@@ -19,17 +19,26 @@ from anonymizer.data.duckdb.database import Database
 from anonymizer.data.source import EngineOptions
 from tests.run.commands import call
 
-RECORDS = 400_000
 QUASI = ("a", "b", "c")
+# Mondrian spills less than the lattice: with as many records it would be about one megabyte, by chance less.
+ALGORITHMS = pytest.mark.parametrize(
+    ("algorithm", "job"),
+    [
+        pytest.param("lattice", (400_000, "80MB"), id="lattice"),
+        pytest.param("mondrian", (1_000_000, "120MB"), id="mondrian", marks=pytest.mark.slow),
+    ],
+    indirect=["job"],
+)
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Path:
+def job(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Records nearly all distinct, and a limit that the database cannot keep to without spilling."""
+    records, limit = request.param
     columns = ", ".join(f"'{name}' || hash(i * 3 + {n}) % 1000 AS {name}" for n, name in enumerate(QUASI))
     path = tmp_path / "records.parquet"
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT {columns} FROM range({RECORDS}) AS r(i)) TO '{path}'")
+        connection.execute(f"COPY (SELECT {columns} FROM range({records}) AS r(i)) TO '{path}'")
     (tmp_path / "spill").mkdir()
     config: dict[str, Any] = {
         "input": {"path": path.name},
@@ -41,7 +50,7 @@ def job(tmp_path: Path) -> Path:
         "output": {"path": "release.parquet"},
         "engine": {
             "name": "duckdb",
-            "memory_limit": "80MB",
+            "memory_limit": limit,
             "options": {"threads": 1, "temp_directory": "spill", "combinations": 100_000},
         },
     }
@@ -67,7 +76,7 @@ def spilled(job: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("algorithm", ["lattice", pytest.param("mondrian", marks=pytest.mark.slow)])
+@ALGORITHMS
 def test_a_run_spills_and_cleans_up(job: Path, algorithm: str, spilled: list[int]) -> None:
     done = call("run", job, "--json", "--set", f"algorithm.name={algorithm}")
     assert done.code == 0, done.err
@@ -76,7 +85,7 @@ def test_a_run_spills_and_cleans_up(job: Path, algorithm: str, spilled: list[int
     assert list((job.parent / "spill").iterdir()) == []
 
 
-@pytest.mark.parametrize("algorithm", ["lattice", pytest.param("mondrian", marks=pytest.mark.slow)])
+@ALGORITHMS
 def test_a_full_disk_ends_it(job: Path, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make = Database.__init__
 
@@ -105,6 +114,7 @@ def full_disk(job: Path) -> Iterator[None]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("job", [(400_000, "80MB")], indirect=True)
 @pytest.mark.usefixtures("full_disk")
 def test_a_file_system_that_is_full(job: Path) -> None:
     """The same, told by the system and not by the database's own limit."""
