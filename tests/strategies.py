@@ -43,7 +43,7 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
         "linkage": ("nearest", "assignment", "learned"),
         "distance": (None, "weighted-mean", "choquet"),
     },
-    "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti",)},
+    "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "inference")},
     "belief": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "random-worlds")},
 }
 """The same for the models that attacks measure, which need more than classes."""

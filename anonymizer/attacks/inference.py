@@ -101,6 +101,8 @@ class Inference(Attack):
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records, links or sensitive attribute, if any."""
+        if adversary.grouped is not None:
+            return "sensitive values record by record; an Anatomy release has none"
         if not self._guessed(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
         lacking = self.settings.missing_requirement(adversary)

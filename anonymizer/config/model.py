@@ -378,6 +378,7 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
     if asked is not None and asked not in sensitive:
         known = f"'{asked}' is not a sensitive attribute; {suggestion(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
+    _require_known(constraint.settings, attributes)
     if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
         bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
         if bare:
@@ -422,17 +423,22 @@ def _judges(model: ConstraintSettings) -> ConstraintSettings:
     return model
 
 
-def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
-    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
-    if attributes is None:
-        return attack
+def _require_known(settings: Any, attributes: dict[str, AttributeSettings]) -> None:
+    """Refuse knowledge of columns that are not quasi-identifiers."""
     known = _with_role(attributes, Role.QUASI_IDENTIFIER)
-    for name in getattr(attack.settings, "knowledge", None) or ():
+    for name in getattr(settings, "knowledge", None) or ():
         if name not in known:
             what = (
                 f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
             )
             raise refusal([problem(f"{what}; {suggestion(name, known)}", ("knowledge",))])
+
+
+def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    if attributes is None:
+        return attack
+    _require_known(attack.settings, attributes)
     weights = getattr(attack.settings, "weights", None)
     if weights in attributes and not attributes[weights].released:
         what = f"'{weights}' is not released; accepted: a released column, such as one with role: weight"

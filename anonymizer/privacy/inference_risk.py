@@ -1,17 +1,19 @@
-"""Inference risk: the share of records whose sensitive value the deFinetti attack guesses."""
+"""Inference risk: the share of records whose sensitive value an attack guesses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack, AttackResult
-from anonymizer.attacks.definetti import Definetti, DefinettiSettings
+from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features
+from anonymizer.attacks.inference import Inference, InferenceSettings
+from anonymizer.errors import listed
 from anonymizer.model.adversary import Threat
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, WholeNumber
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
 CHAINS = 4
@@ -25,21 +27,76 @@ class Guesser(StrEnum):
     """The attacks that may measure the model."""
 
     DEFINETTI = "definetti"
+    INFERENCE = "inference"
 
 
 class InferenceRiskSettings(RiskSettings):
-    """Parameters of the inference constraint."""
+    """Parameters of the inference constraint: the attack, and those of its options that were given."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of values guessed correctly")]
-    attack: Annotated[Guesser, Field(description="attack that guesses them")] = Guesser.DEFINETTI
+    attack: Annotated[
+        Guesser,
+        Field(
+            description="definetti: correlations between the classes count; inference: a model of the "
+            "release guesses records that were held out of it"
+        ),
+    ] = Guesser.DEFINETTI
+    knowledge: Annotated[
+        tuple[str, ...] | None,
+        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
+    ] = None
+    features: Annotated[
+        Features | None, Field(description="with definetti: as in the attack; default: exact")
+    ] = None
+    bins: Annotated[
+        WholeNumber | None,
+        Field(ge=2, description="with definetti: maximum number of bins for numbers; default: 10"),
+    ] = None
+    prior: Annotated[
+        Exact | None, Field(gt=0, description="with definetti: concentration of the prior; default: 1")
+    ] = None
+    chains: Annotated[
+        WholeNumber | None, Field(ge=2, le=100, description="with definetti: independent starts; default: 4")
+    ] = None
+    sweeps: Annotated[
+        WholeNumber | None,
+        Field(ge=16, description="with definetti: maximum number of sweeps per chain; default: 1024"),
+    ] = None
+    targets: Annotated[
+        WholeNumber | None,
+        Field(ge=2, description="with inference: maximum number of held-out records; default: 20000"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        own = InferenceSettings if self.attack is Guesser.INFERENCE else DefinettiSettings
+        foreign = [name for name in self._options if name not in own.model_fields]
+        if foreign:
+            other = next(each for each in Guesser if each is not self.attack)
+            raise ValueError(
+                f"{listed(foreign)} {'go' if len(foreign) > 1 else 'goes'} with attack: {other}; remove "
+                f"{'them' if len(foreign) > 1 else 'it'}, or set attack: {other}"
+            )
+        return self
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The options of the attack that were given."""
+        return self.model_dump(exclude={"max", "attack"}, exclude_none=True)
+
+    def built(self) -> Attack:
+        """Return the attack with its options."""
+        if self.attack is Guesser.INFERENCE:
+            return Inference(InferenceSettings(**self._options))
+        return Definetti(DefinettiSettings(**{"chains": CHAINS, "sweeps": SWEEPS} | self._options))
 
 
 class InferenceRisk(AttackModel):
     """The share of records whose sensitive value is guessed correctly.
 
-    The adversary knows the original quasi-identifiers and the class or bucket of each record, and runs the
-    attack ``definetti``; the upper end of its 95% interval decides. No release is below the share of its most
-    frequent value.
+    The adversary knows the original quasi-identifiers and the class or bucket of each record and runs the
+    attack ``definetti``, or knows the quasi-identifiers of records that were held out and runs ``inference``;
+    the upper end of the 95% interval decides. No release is below the share of its most frequent value.
     """
 
     name = "inference-risk"
@@ -49,8 +106,8 @@ class InferenceRisk(AttackModel):
     mitigates = frozenset({Threat.INFERENCE})
 
     def attack(self) -> Attack:
-        """Return the deFinetti attack."""
-        return Definetti(DefinettiSettings(chains=CHAINS, sweeps=SWEEPS))
+        """Return the attack."""
+        return self.settings.built()
 
     def worst(self, found: Sequence[AttackResult]) -> float:
         """Return the success of the attack, or the baseline by the most frequent values if that is larger."""

@@ -104,3 +104,19 @@ def test_nothing_satisfies_less_than_the_most_frequent_value() -> None:
     asked = [{**RISK, "max": 0.2}, {"model": "k-anonymity", "k": 4}]
     with pytest.raises(an.Infeasible):
         report(attributes=settings()["attributes"] | few, constraints=asked)
+
+
+def test_a_model_of_the_release_may_measure_it() -> None:
+    asked = {**RISK, "attack": "inference", "knowledge": ["age"], "targets": 300}
+    found = report(constraints=[{**asked, "max": 0.6}, {"model": "k-anonymity", "k": 4}], attacks=[])
+    free = report(constraints=[{**asked, "max": 1}, {"model": "k-anonymity", "k": 4}], attacks=[])
+    own, other = found["constraints"][0], free["constraints"][0]
+    assert own["measured"] <= 0.6 < other["measured"]
+    assert own["parameters"]["knowledge"] == ["age"]
+    assert any("inference-risk" in each for step in found["steps"] for each in step["failed"])
+
+
+def test_anatomy_has_no_records_that_a_model_could_learn_from() -> None:
+    asked = [{**RISK, "attack": "inference"}, {"model": "l-diversity", "l": 2, "attribute": "illness"}]
+    with pytest.raises(an.InputError, match="inference needs sensitive values record by record"):
+        report(constraints=asked, algorithm={"name": "anatomy"})
