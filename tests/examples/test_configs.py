@@ -13,8 +13,7 @@ import pytest
 import yaml
 
 from anonymizer.config.load import check_columns, load_config
-from anonymizer.config.model import ApplySettings, Config
-from anonymizer.config.scenario import ScenarioSettings
+from anonymizer.config.model import ApplySettings, Config, ScenarioSettings
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 from anonymizer.privacy.base import PRIVACY_MODELS
 

@@ -11,8 +11,8 @@ import pytest
 
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.run.append import AppendedShape
 from anonymizer.run.audit import audit_release
+from anonymizer.run.job import AppendedShape
 from tests.run.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 
