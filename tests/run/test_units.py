@@ -23,6 +23,7 @@ from anonymizer.report.public import RECORDS
 from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call
+from tests.spark import engine, running
 
 pytestmark = pytest.mark.usefixtures("without_page")
 
@@ -514,8 +515,8 @@ def test_spark_counts_persons(tmp_path: Path, options: dict[str, int]) -> None:
     place = {**MANY["attributes"]["zip"], "levels": {"min": 2, "max": 3}}
     asked = {**MANY, "attributes": {**MANY["attributes"], "age": age, "zip": place}}
     expected = report_of(tmp_path, {"name": "memory"}, **asked)
-    engine = {"name": "spark", "options": {"master": "local[1]", **options}}
-    assert report_of(tmp_path, engine, **asked) == expected
+    with running():
+        assert report_of(tmp_path, engine(**options), **asked) == expected
 
 
 def test_out_of_core_a_visit_without_a_patient_and_a_patient_in_two_families_are_refused(
