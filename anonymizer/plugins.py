@@ -12,7 +12,7 @@ import re
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -24,6 +24,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from anonymizer.errors import InputError, suggestion
 
 T = TypeVar("T")
+
+
+@cache
+def _installed() -> Any:
+    """Return the entry points of all distributions: files to read once."""
+    return entry_points()
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):
@@ -55,7 +61,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 module = self._module(each.name)
                 for plug_in in self._in_module(module) if module else ():
                     self._enter(found, plug_in)
-            for point in entry_points(group=self._group):
+            for point in _installed().select(group=self._group):
                 self._enter(found, point.load())
             self._classes = found
         return self._classes
@@ -86,7 +92,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     @cached_property
     def _alone(self) -> bool:
         """Whether no other distribution has classes in the group."""
-        return not entry_points(group=self._group)
+        return not _installed().select(group=self._group)
 
     def _in_module(self, name: str) -> Iterator[type[T]]:
         for member in list(vars(import_module(name)).values()):

@@ -424,6 +424,15 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+def physical_memory() -> int | None:
+    """Return the bytes of memory of the machine; None where the system does not say."""
+    names = ("SC_PAGE_SIZE", "SC_PHYS_PAGES")
+    if not all(name in getattr(os, "sysconf_names", {}) for name in names):  # Windows
+        return None
+    size, pages = (os.sysconf(name) for name in names)
+    return size * pages if min(size, pages) > 0 else None
+
+
 def container_limits(system: Path) -> Iterator[int]:
     """Yield the memory limits of this process's control groups and their parents, in bytes.
 

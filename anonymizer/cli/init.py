@@ -150,8 +150,7 @@ def _phases(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     if not sys.stderr.isatty():
-        console = messages(quiet=quiet)
-        with pipe_progress(lambda line: console.print(line, soft_wrap=True)) as lines:
+        with pipe_progress(lambda line: messages(quiet=quiet).print(line, soft_wrap=True)) as lines:
             yield lines.phase
         return
     with messages(quiet=quiet).status("starting") as status:

@@ -364,9 +364,9 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
     if quiet:
         yield RunMonitor(stopped=stopped)
         return
-    console = messages(quiet=quiet)
     if not sys.stderr.isatty():
-        with pipe_progress(lambda line: console.print(line, soft_wrap=True)) as lines:
+        # Most runs end before their first line.
+        with pipe_progress(lambda line: messages(quiet=quiet).print(line, soft_wrap=True)) as lines:
             yield RunMonitor(
                 progress=lines.progress,
                 phase=lines.phase,
@@ -374,6 +374,7 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
                 stopped=stopped,
             )
         return
+    console = messages(quiet=quiet)
     with console.status("starting") as status:
 
         def say(line: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from anonymizer.errors import InputError
-from anonymizer.system import LockedFolder, NoLocks, container_limits
+from anonymizer.system import LockedFolder, NoLocks, container_limits, physical_memory
 
 SYSTEM = Path("/")
 """Root of the system's files."""
@@ -50,7 +50,10 @@ def parse_memory_setting(setting: str) -> int:
 
 @cache
 def _physical() -> int:
-    """Return the bytes of the machine, on any system, from DuckDB's default limit."""
+    """Return the bytes of the machine; where the system does not say, from DuckDB's default limit."""
+    known = physical_memory()
+    if known is not None:
+        return known
     with duckdb.connect(":memory:") as connection:
         ((limit,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     return int(parse_memory_setting(str(limit)) / OF_MACHINE)

@@ -324,7 +324,7 @@ class NeighbourBound:
         self._joins = BlockedJoins(trees, least, nodes)
         self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
         # A combination with k units needs no others. The others are looked at in an even order.
-        sparse = np.flatnonzero(self._units < size)
+        sparse = _sparse(table, size, unit)
         strides = max(isqrt(len(sparse)), 1)
         self._waiting = np.concatenate([sparse[first::strides] for first in range(strides)])
         self._total = float(self._counts @ self._alone)
@@ -332,8 +332,7 @@ class NeighbourBound:
 
     @property
     def _reached(self) -> int:
-        """Combinations whose neighbours a round looks for."""
-        return max(ADDITIONS // (len(self._counts) * (self._joins.blocks + SORTING)), 1)
+        return _reached(len(self._counts), self._joins.blocks)
 
     @property
     def brief(self) -> bool:
@@ -359,6 +358,21 @@ class NeighbourBound:
         self._total, self._waiting = total, self._waiting[reached:]
         self.loss = max(total / int(self._counts.sum()) - self._joins.slack, 0.0)
         return True
+
+
+def _sparse(table: Table, size: int, unit: str | None) -> IntArray:
+    """Return the combinations that need others for ``size`` units, shape (sparse,), int64."""
+    return np.flatnonzero(table.units_of_rows(unit) < size)
+
+
+def _reached(combinations: int, blocks: int) -> int:
+    """Return for how many combinations a round looks for neighbours."""
+    return max(ADDITIONS // (combinations * (blocks + SORTING)), 1)
+
+
+def surely_long(table: Table, size: int, unit: str | None) -> bool:
+    """Return True only if one round of ``NeighbourBound`` is certainly not enough."""
+    return len(_sparse(table, size, unit)) > _reached(table.combinations, 1)
 
 
 def _nearest(costs: NDArray[np.float32], units: IntArray, size: int) -> FloatArray:
@@ -515,12 +529,11 @@ def best_possible(
     pairs = PAIRS if seconds is None else min(max(int(PAIRS_A_SECOND * seconds), 1), PAIRS)
     bound = DualBound(trees, items, size, pairs)
     bound.improve(stopped, FEW_STEPS)
-    near = NeighbourBound(problem.table, trees, size, unit)
-    if (
-        bound.rounds
-        and not near.brief
-        and prod(own.maximum - own.minimum + 1 for own in attributes) <= VECTORS
-    ):
+    few = prod(own.maximum - own.minimum + 1 for own in attributes) <= VECTORS
+    near = None
+    if not (bound.rounds and few and surely_long(problem.table, size, unit)):
+        near = NeighbourBound(problem.table, trees, size, unit)
+    if near is None or (bound.rounds and few and not near.brief):
         return bound.loss
     rounds = inf if seconds is None else max(ROUNDS_A_SECOND * seconds, 1)
     while rounds > 0 and not near.settled and near.improve(stopped):

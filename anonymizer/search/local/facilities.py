@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 from anonymizer.search.local.trees import NONE, AllowedTrees, Items
 
 BLOCK = 1 << 17
@@ -198,15 +198,21 @@ class Pricing:
     def __init__(self, trees: AllowedTrees, items: Items, size: int) -> None:
         self._trees, self._size = trees, size
         self._counts, self._units = items.counts.astype(np.float64), items.units.astype(np.float64)
-        self._chains = [self._chain(items.nodes[:, position]) for position in range(trees.attributes)]
+        self._chains: list[CodeArray] = []
+        steps = []
+        for nodes in items.nodes.T:
+            # Items are many, their nodes few.
+            place, distinct = group_keys(nodes.astype(np.int64), int(nodes.max(initial=0)) + 1)
+            chain = self._chain(distinct.astype(np.int32))
+            self._chains.append(chain[place])
+            steps.append(float(self._first_steps(chain)[place].mean()))
         # Attributes with an expensive first step come first, as they rule out most vectors early.
-        steps = [self._first_step(chain) for chain in self._chains]
         self._order = sorted(range(trees.attributes), key=lambda position: -steps[position])
         # Fingerprints only suggest which vectors may cover the same items.
         self._marks = np.random.default_rng(0).integers(0, 2**62, items.number, dtype=np.int64)
 
     def _chain(self, nodes: CodeArray) -> CodeArray:
-        """Return the nodes of each item from its lowest up, without those as expensive as the next."""
+        """Return each node and those above it, lowest first, without those as expensive as the next."""
         columns = []
         parents, costs = self._trees.parent, self._trees.cost
         while (nodes != NONE).any():
@@ -216,12 +222,13 @@ class Pricing:
             nodes = above
         return np.stack(columns, axis=1)
 
-    def _first_step(self, chain: CodeArray) -> float:
+    def _first_steps(self, chain: CodeArray) -> FloatArray:
+        """Return by how much the second node of each chain costs more than the first, 0 without one."""
         costs = np.where(chain == NONE, np.inf, self._trees.cost[chain])
         costs.sort(axis=1)
         if costs.shape[1] == 1:
-            return 0.0
-        return float(np.where(np.isinf(costs[:, 1]), 0.0, costs[:, 1] - costs[:, 0]).mean())
+            return np.zeros(len(costs))
+        return np.where(np.isinf(costs[:, 1]), 0.0, costs[:, 1] - costs[:, 0])
 
     def facilities(
         self, ceilings: FloatArray, most: int, stopped: Callable[[], bool] = lambda: False
@@ -242,7 +249,8 @@ class Pricing:
         ranked = np.argsort(-ceilings, kind="stable")
         prices, counts = ceilings[ranked], self._counts[ranked]
         marks = self._marks[ranked]
-        waiting, done, looked_at = [(0, unchosen(len(ranked)))], [], 0
+        # Blocks that wait will be looked at, so that their pairs count as soon as they are known.
+        waiting, done, pairs = [(0, unchosen(len(ranked)))], [], len(ranked)
         while waiting:
             depth, found = waiting.pop()
             if depth == len(self._order):
@@ -250,12 +258,12 @@ class Pricing:
                 continue
             if stopped():
                 raise Stopped
-            looked_at += len(found.items)
-            if looked_at > most:
+            if pairs > most:
                 raise TooMany
             found = self._extended(found, self._chains[self._order[depth]][ranked], prices, counts)
             found = kept_of(found, cheapest_of_equals(found, marks))
             waiting += [(depth + 1, block) for block in blocks(found)]
+            pairs += len(found.items) if depth + 1 < len(self._order) else 0
         whole = joined(done) if done else empty(len(self._order))
         return self._listed(
             kept_of(whole, cheapest_of_equals(whole, marks)), ranked, prices, self._units[ranked]

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from anonymizer.loss.base import CellMetric
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, numbered
 from anonymizer.model.table import QuasiIdentifier, Table
 
 NONE = -1
@@ -141,8 +141,9 @@ def items_of(table: Table, trees: AllowedTrees, unit: str | None = None) -> Item
     ----------
     unit: of the smallest class; None for records.
     """
-    nodes, item_of = np.unique(lowest_nodes(table, trees), axis=0, return_inverse=True)
-    item_of = item_of.reshape(-1).astype(np.int64)
+    every = lowest_nodes(table, trees)
+    item_of, first = numbered(every.T, len(every))
+    nodes = every[first]
     counts, units = (
         np.bincount(item_of, weights=each, minlength=len(nodes)).astype(np.int64)
         for each in (table.counts, table.units_of_rows(unit))
