@@ -169,18 +169,49 @@ class SubsetSettings(KnowledgeSettings):
         return self
 
 
-class AlignedSettings(Settings):
-    """The source of links from original to released records."""
+class PairingSettings(Settings):
+    """How the records of two files belong together, and the names of their columns."""
 
     aligned: Annotated[
         bool, Field(description="row i of the release comes from row i of the original, as in masked data")
     ] = False
+    key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="column of both files that tells which records are of the same person; within a file "
+            "its values differ",
+        ),
+    ] = None
+    columns: Annotated[
+        Mapping[str, str] | None,
+        Field(
+            min_length=1,
+            description="names of columns in files where they differ from the config, such as {age: AGE}",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_truth(self) -> Self:
+        if self.aligned and self.key is not None:
+            raise ValueError("aligned and key exclude each other; remove one")
+        return self
+
+
+class AlignedSettings(PairingSettings):
+    """The source of links from original to released records."""
 
     def links(self, original: Original) -> Links:
         """Return the links from original to released rows."""
-        if self.aligned and original.aligned_links is not None:
+        if (self.aligned or self.key is not None) and original.aligned_links is not None:
             return original.aligned_links
         return original.links
+
+    def truth(self, original: Original) -> Truth:
+        """Return the source of these links."""
+        if self.key is not None:
+            return Truth.BY_KEY
+        return Truth.BY_POSITION if self.aligned else original.truth
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing requirement for links as words for a message, None if links are known."""
@@ -188,6 +219,9 @@ class AlignedSettings(Settings):
             return "original records"
         if self.aligned and adversary.original.aligned_links is None:
             return "an original with as many rows as the release, because of aligned: true"
+        if self.key is not None:
+            has_links = adversary.original.aligned_links is not None
+            return None if has_links else f"two files with the column '{self.key}', because of key"
         if not self.aligned and adversary.original.truth is Truth.UNKNOWN:
             return (
                 "links from original to released records: no published value covers the values of an "

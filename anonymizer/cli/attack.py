@@ -184,7 +184,7 @@ def _beliefs(
     """Return the beliefs about a row of the original, or of the release, or about the records of a file."""
     from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.adversary import original_of_files  # noqa: PLC0415
+    from anonymizer.run.adversary import as_in_config, original_of_files  # noqa: PLC0415
     from anonymizer.run.beliefs import attack_of, beliefs_about, persons_of  # noqa: PLC0415
     from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
 
@@ -194,14 +194,14 @@ def _beliefs(
         table = source or stack.enter_context(
             open_foreign_release(release if pair is None else pair.records, config)
         )
-        persons = persons_of(table, names, [int(target)])
+        persons = persons_of(as_in_config(plan, table), names, [int(target)])
     elif not Path(target).is_file():
         raise InputError(f"--target: '{target}' is neither a row number nor a file")
     else:
-        relation = stack.enter_context(open_as(config, Path(target)))
+        relation = as_in_config(plan, stack.enter_context(open_as(config, Path(target))))
         persons = persons_of(relation, names)
         if source is None and view.grouped is None:
-            opened = stack.enter_context(open_foreign_release(release, config))
+            opened = as_in_config(plan, stack.enter_context(open_foreign_release(release, config)))
             known = original_of_files(plan, view.release, opened, relation)
     return beliefs_about(view, persons, attack_of(plan), plan.seed, known)
 

@@ -534,6 +534,10 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     if attributes is None:
         return attack
     _require_known(attack.settings, attributes)
+    for name in getattr(attack.settings, "columns", None) or ():
+        if name not in attributes:
+            what = f"'{name}' is not a column of attributes; {suggestion(name, attributes)}"
+            raise refusal([problem(what, ("columns",))])
     weights = getattr(attack.settings, "weights", None)
     if weights in attributes and not attributes[weights].released:
         what = f"'{weights}' is not released; accepted: a released column, such as one with role: weight"

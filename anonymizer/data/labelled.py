@@ -1,13 +1,14 @@
-"""A release with numbers in place of labels, read by its labels."""
+"""A release read by its labels where it has numbers in their place, or by other names of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.data.relation import Groups, Projection, Relation, ReleaseQuery
+from anonymizer.data.distinct_rows import DistinctRows
+from anonymizer.data.relation import Coding, Groups, Projection, Relation, ReleaseQuery
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.number_columns import NumberColumns
@@ -148,6 +149,85 @@ class LabelledRelation(Relation):
     def close(self) -> None:
         """Close the release as stored."""
         self._stored.close()
+
+
+class RenamedRelation(Relation):
+    """The records of a relation whose columns have other names.
+
+    Parameters
+    ----------
+    own: the relation; closed with this one.
+    names: new names by the ones in the relation.
+    """
+
+    def __init__(self, own: Relation, names: Mapping[str, str]) -> None:
+        self._own = own
+        self.columns = tuple(names.get(each, each) for each in own.columns)
+        self._named = dict(zip(self.columns, own.columns, strict=True))
+        self.name, self.rows, self.sha256 = own.name, own.rows, own.sha256
+        self.separator, self.renamed = own.separator, own.renamed
+        self.index_columns, self.marker = own.index_columns, own.marker
+
+    def _own_name(self, column: str) -> str:
+        self.position(column)
+        return self._named[column]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether records have an order."""
+        return self._own.ordered
+
+    def dictionary(self, column: str) -> list[tuple[str | None, int]]:
+        """Return the distinct texts of a column with their records, sorted by code point."""
+        return self._own.dictionary(self._own_name(column))
+
+    def codes(self, column: str) -> CodeArray:
+        """Return each record's position in the column's dictionary, shape (records,)."""
+        return self._own.codes(self._own_name(column))
+
+    def combinations(self, codings: Sequence[Coding]) -> DistinctRows:
+        """Return the distinct rows of the codes of columns, to be closed."""
+        return self._own.combinations([replace(each, name=self._own_name(each.name)) for each in codings])
+
+    def is_text(self, column: str) -> bool:
+        """Return whether the values of a column are texts, rather than stored numbers or dates."""
+        return self._own.is_text(self._own_name(column))
+
+    def holds_texts(self, column: str) -> bool:
+        """Return whether the values of a column are texts in every record."""
+        return self._own.holds_texts(self._own_name(column))
+
+    def stores_whole_numbers(self, column: str) -> bool:
+        """Return whether the values of a column are stored as whole numbers."""
+        return self._own.stores_whole_numbers(self._own_name(column))
+
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
+        """Return a query for the records under their own names."""
+        return self._own.records_query(projection, shuffled=shuffled)
+
+    def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
+        """Replace the values of columns."""
+        self._own.relabel({self._own_name(name): own for name, own in labels.items()})
+
+    def check_unchanged(self) -> None:
+        """Check that the input is unchanged since it was opened."""
+        self._own.check_unchanged()
+
+    def close(self) -> None:
+        """Close the relation."""
+        self._own.close()
+
+
+def renamed(relation: Relation, names: Mapping[str, str]) -> Relation:
+    """Return a relation with other names of columns, where it has them and lacks the new names.
+
+    Parameters
+    ----------
+    names: new names by the ones in the relation.
+    """
+    columns = frozenset(relation.columns)
+    own = {name: new for name, new in names.items() if name in columns and new not in columns}
+    return RenamedRelation(relation, own) if own else relation
 
 
 def labelled(table: Relation, numbers: Mapping[str, ReadNumbers], decimal: str | None) -> Relation:

@@ -236,6 +236,7 @@ class Truth(StrEnum):
     KNOWN = "known"
     RECONSTRUCTED = "reconstructed"
     BY_POSITION = "by position"
+    BY_KEY = "by key"
     UNKNOWN = "unknown"
 
 
@@ -273,7 +274,8 @@ class Original:
     links: to rows of the release.
     names: quasi-identifiers of both files, in the order of the release.
     truth: source of the links; ``unknown`` without links.
-    aligned_links: links of equal row numbers in the two files; None if these have different lengths.
+    aligned_links: links of equal keys in the two files, without a key those of equal row numbers; None if
+        there are no keys and the files have different lengths.
     unmatched_columns: columns of only one of the two files, by file.
     """
 

@@ -19,11 +19,11 @@ from anonymizer.attacks.adversary_view import (
 from anonymizer.attacks.generalized_values import meanings_of
 from anonymizer.audit.classes import value_codes
 from anonymizer.data.frames import NAME as FRAME
-from anonymizer.data.labelled import ReadNumbers, labelled
+from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
-from anonymizer.errors import InputError
+from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
@@ -58,6 +58,7 @@ def adversary_from_files(
     InputError: the release has no quasi-identifier of the config, or shares none with the original, or is one
         of the two files of an Anatomy release.
     """
+    release, original, second = by_config_names(plan, release, original, second)
     for each in (release, second):
         _refuse_half(plan, each)
     if original is not None:
@@ -71,6 +72,33 @@ def adversary_from_files(
     other = read_release(plan, second)
     same = None if original is None else original_of_files(plan, other, second, original)
     return AdversaryView(table, other, own, same)
+
+
+def by_config_names(
+    plan: Plan, release: Relation, original: Relation | None, other: Relation | None
+) -> tuple[Relation, Relation | None, Relation | None]:
+    """Return files with the names that columns have in the config, by the option ``columns`` of attacks.
+
+    Raises
+    ------
+    InputError: a name in ``columns`` is in none of the files.
+    """
+    names = plan.foreign_names
+    known = [each for each in (release, original, other) if each is not None]
+    every = [column for each in known for column in each.columns]
+    for foreign in names:
+        if foreign not in every:
+            raise InputError(
+                f"{plan.config}: attacks: columns: '{foreign}' is not a column of "
+                f"{listed([each.name for each in known])}; {suggestion(foreign, every)}"
+            )
+    others = [None if each is None else as_in_config(plan, each) for each in (original, other)]
+    return as_in_config(plan, release), others[0], others[1]
+
+
+def as_in_config(plan: Plan, relation: Relation) -> Relation:
+    """Return a file with the names that its columns have in the config."""
+    return renamed(relation, plan.foreign_names)
 
 
 def with_labels(plan: Plan, relation: Relation) -> Relation:
@@ -231,7 +259,7 @@ def original_of_files(
         links,
         names,
         Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
-        _by_position(encoded, relation, release, table),
+        _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
     )
 
@@ -295,12 +323,56 @@ def _reconstructed(
     )
 
 
-def _by_position(
-    encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+def _true_links(
+    key: str | None, encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
 ) -> Links | None:
-    """Return the links of row i to row i; None if the numbers of rows differ, or a file has no order."""
-    if original.rows != release.rows or not (original.ordered and release.ordered):
+    """Return the links of equal keys, without a key those of row i to row i.
+
+    None if the numbers of rows differ, or a file has no order.
+    """
+    if not (original.ordered and release.ordered) or (key is None and original.rows != release.rows):
         return None
+    own, other = paired_records(original, release, key)
+    rows = rows_of_records(release, table)
+    return links_of_pairs(encoded.combination[own], rows[other], np.ones(len(own), dtype=np.int64))
+
+
+def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[IntArray, IntArray]:
+    """Return the record numbers of two files that belong together, shape (pairs,) each.
+
+    Parameters
+    ----------
+    key: column of both; None if record i belongs to record i.
+
+    Raises
+    ------
+    DataError: a file lacks the column.
+    InputError: a key is in several records.
+    """
+    if key is None:
+        every = np.arange(min(first.rows, second.rows))
+        return every, every
+    records: list[dict[str, int]] = []
+    for each in (first, second):
+        dictionary = each.dictionary(key)
+        repeated = sum(number > 1 for text, number in dictionary if text is not None)
+        if repeated:
+            raise InputError(
+                f"{each.name}: column '{key}' has {plural(repeated, 'value')} in several records; accepted "
+                "as key: a column whose values differ"
+            )
+        record_of = np.zeros(len(dictionary), dtype=np.int64)
+        record_of[each.codes(key)] = np.arange(each.rows)
+        records.append(
+            {text: int(own) for (text, _), own in zip(dictionary, record_of, strict=True) if text is not None}
+        )
+    common = [text for text in records[0] if text in records[1]]
+    own, other = (np.array([each[text] for text in common], dtype=np.int64) for each in records)
+    return own, other
+
+
+def rows_of_records(release: Relation, table: PublishedTable) -> IntArray:
+    """Return the row of a counted release that each of its records is in, shape (records,), int64."""
     columns = []
     for position, name in enumerate(table.names):
         place = {label: code for code, label in enumerate(table.labels[position])}
@@ -310,8 +382,7 @@ def _by_position(
         texts = [text for text, _ in release.dictionary(name)]
         columns.append(value_codes(release.name, own.attribute.column, texts)[release.codes(name)])
     known = np.column_stack([*table.codes.T, *(own.codes for own in table.sensitive.values())])
-    rows = located(np.column_stack(columns), known.astype(np.int64))
-    return links_of_pairs(encoded.combination, rows, np.ones(len(rows), dtype=np.int64))
+    return located(np.column_stack(columns), known.astype(np.int64))
 
 
 def _unmatched_columns(release: Relation, original: Relation) -> dict[str, list[str]]:

@@ -213,6 +213,10 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
             f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the original "
             "of the release, or compare the other columns with --force (Python: force=True)"
         )
+    if original.aligned_links is not None and plan.key is not None:
+        number = original.aligned_links.records
+        have = f"{number:,} of {release.records:,} records of {release.source} have"
+        return f"{have} the key of a record of {original.source}"
     if original.aligned_links is not None and any(
         getattr(each.settings, "aligned", False) for each in plan.attacks
     ):

@@ -22,7 +22,7 @@ from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
 from anonymizer.release.anatomy import AnatomyFiles
-from anonymizer.run.adversary import original_of_files, read_release, with_labels
+from anonymizer.run.adversary import by_config_names, original_of_files, read_release, with_labels
 from anonymizer.run.bands import put_in_bands, put_values_in_bands
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.population import people_of_file
@@ -315,8 +315,9 @@ def scene_of_pair(
     ------
     InputError: a column is missing, the files do not belong together, or the original has other columns.
     """
-    records, _ = tables
-    grouped = grouped_of_config(plan, tables)
+    records, original, values = by_config_names(plan, tables[0], original, tables[1])
+    assert values is not None
+    grouped = grouped_of_config(plan, (records, values))
     release = read_release(plan, records, weights)
     if original is None:
         return AdversaryView(release, grouped=grouped)

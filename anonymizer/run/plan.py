@@ -344,6 +344,40 @@ class Plan:
         return sorted({name for name in named if name is not None})
 
     @property
+    def foreign_names(self) -> dict[str, str]:
+        """The columns of the config by the names that the settings of attacks give them in other files.
+
+        Raises
+        ------
+        InputError: one name is given to two columns.
+        """
+        found: dict[str, str] = {}
+        for each in self.attacks:
+            for name, foreign in (getattr(each.settings, "columns", None) or {}).items():
+                if found.setdefault(foreign, name) != name:
+                    both = f"'{found[foreign]}' and '{name}'"
+                    raise InputError(
+                        f"{self.config}: attacks: columns: '{foreign}' is the name of {both}; accepted: "
+                        "another name for each"
+                    )
+        return found
+
+    @property
+    def key(self) -> str | None:
+        """The column of keys in the settings of attacks; None without one.
+
+        Raises
+        ------
+        InputError: there are several.
+        """
+        named = (getattr(each.settings, "key", None) for each in self.attacks)
+        keys = sorted({key for key in named if key is not None})
+        if len(keys) > 1:
+            every = ", ".join(f"'{each}'" for each in keys)
+            raise InputError(f"{self.config}: attacks: key: {every}; accepted: the same for all attacks")
+        return next(iter(keys), None)
+
+    @property
     def hierarchy_files(self) -> list[Path]:
         """The files that the hierarchies are read from."""
         given = [self.hierarchy(name) for name in self.columns]

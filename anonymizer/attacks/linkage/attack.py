@@ -39,7 +39,7 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
 from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, Links, Original, Threat, Truth
+from anonymizer.model.adversary import AdversaryView, Links, Original, Threat
 from anonymizer.model.arrays import IntArray, count, numbered
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import WholeNumber
@@ -301,9 +301,8 @@ class Linkage(Attack):
             knowledge["noise"] = float(self.settings.noise)
         if self.settings.standardise is not Standardisation.EACH:
             knowledge["standardise"] = self.settings.standardise.value
-        truth = Truth.BY_POSITION if self.settings.aligned else original.truth
         details: dict[str, Any] = {
-            "truth": truth.value,
+            "truth": self.settings.truth(original).value,
             "held_records": int(space.records.sum()),
             "sampled": targets < links.records,
             "ceiling": space.ceiling,
