@@ -110,6 +110,16 @@ class Units:
         """Number of distinct units."""
         return int(self.alone.sum()) + len(np.unique(self.keys))
 
+    def most_values(self, codes: IntArray) -> int:
+        """Return the most distinct values that a unit has in its items.
+
+        Parameters
+        ----------
+        codes: value of each item, shape (items,), int64.
+        """
+        own, _ = _distinct_pairs(self.keys, codes[self.items], self.space, int(codes.max(initial=0)) + 1)
+        return max(int(np.bincount(own).max(initial=0)), 1)
+
     def folded(self) -> Units:
         """Return the same units, each with a single pair among those that are alone."""
         keys, distinct = group_keys(self.keys, self.space)

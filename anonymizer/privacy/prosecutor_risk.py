@@ -32,6 +32,11 @@ class ProsecutorRisk(HighestRisk):
         """No class with fewer records satisfies the model."""
         return self.least or 1
 
+    @property
+    def minimum_units(self) -> int:
+        """No class with fewer units satisfies the model."""
+        return self.minimum_size
+
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None
     ) -> CountConditions | None:

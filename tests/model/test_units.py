@@ -174,3 +174,14 @@ def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
         assert parts.counted(group_of, number).tolist() == [len(each) for each in sets]
         again = Units.of_parts(parts.of_each(counts), counts)
         assert again.counted(group_of, number).tolist() == [len(each) for each in sets]
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_most_values_of_a_unit(random: Random) -> None:
+    units, sets = drawn(random)
+    codes = np.array([random.randrange(4) for _ in sets])
+    found: dict[object, set[int]] = {}
+    for own, code in zip(sets, codes.tolist(), strict=True):
+        for unit in own:
+            found.setdefault(unit, set()).add(code)
+    assert units.most_values(codes) == max(map(len, found.values()))

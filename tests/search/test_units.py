@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
+from math import ceil, inf
 from random import Random
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.outcome import Outcome, Status
+from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Exact, Local
@@ -25,7 +26,11 @@ from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.search.test_local import small
 from tests.search.test_microaggregation_models import spec_of
+from tests.search.test_mondrian import decided_by_cuts, expected
+from tests.search.test_mondrian import published as published_records
 from tests.twins.local import TwinLocal
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec
+from tests.twins.mondrian import TwinMondrian
 from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
@@ -110,6 +115,51 @@ def test_every_class_of_mondrian_satisfies_the_models(
     if spec.whole and not kept:
         persons = {spec.data.persons[row] for row in released} - {None}
         assert all(spec.data.persons[row] not in persons for row in set(everyone) - set(released))
+
+
+def many_values(random: Random, data: Microdata) -> Microdata:
+    """Return a table with two long axes, so that the first and the last cuts with enough persons differ."""
+    values = [strategies.domain(random, 20, numeric=True, missing=False), list(range(30))]
+    own = [
+        QuasiIdentifierSpec(f"q{i}", strategies.tree(random, each, 2), True, 1.0, 0, 2)
+        for i, each in enumerate(values)
+    ]
+    secrets = [row[len(data.quasi_identifiers) :] for row in data.records] * 3
+    records = tuple((*map(random.choice, values), *each) for each in secrets)
+    return replace(data, quasi_identifiers=tuple(own), records=records)
+
+
+def fewest_persons(spec: ProblemSpec, constraint: ClassConstraint) -> int:
+    """Return how many persons a class needs: with at most m values each, l values need l / m of them."""
+    if constraint.unit is None:
+        return 1
+    found: dict[object, set[object]] = {}
+    if constraint.attribute is not None:
+        names = [own.name for own in spec.data.sensitive]
+        place = len(spec.data.quasi_identifiers) + names.index(constraint.attribute)
+        for person, record in zip(spec.data.persons, spec.data.records, strict=True):
+            found.setdefault(person, set()).add(record[place])
+        found.pop(None, None)
+        most = max(map(len, found.values()), default=1)
+        return max(constraint.minimum_units, ceil(constraint.minimum_size / most))
+    return constraint.minimum_units
+
+
+@pytest.mark.parametrize("labels", LabelName)
+@share(2)
+@given(st.randoms(use_true_random=False))
+def test_mondrian_cuts_persons_as_the_twin_does(labels: LabelName, random: Random) -> None:
+    """Both sides of a cut need k persons, wherever else these have records."""
+    spec = decided_by_cuts(random)
+    spec = replace(spec, data=many_values(random, spec.data)) if random.random() < 0.7 else spec
+    own = ConstraintSpec("k-anonymity", {"k": random.randint(2, 6)}, unit="person")
+    spec = strategies.with_persons(random, replace(spec, constraints=(own, *spec.constraints[:1])))
+    asked = problem(spec)
+    fewest = max(fewest_persons(spec, own) for own in asked.class_constraints)
+    twin = TwinMondrian(spec, labels, asked.minimum_size, relaxed=False, fewest=fewest)
+    outcome = Mondrian(MondrianSettings(labels=labels)).search(asked, Control())
+    if all(twin.holds(region) for region in twin.start()):
+        assert published_records(outcome) == expected(twin, twin.run())
 
 
 def classes_of_parts(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int]], bool]:

@@ -122,10 +122,12 @@ class TwinMondrian:
 
     Parameters
     ----------
-    minimum: no cut leaves fewer records on a side; it decides which cuts are tried.
+    minimum, fewest: no cut leaves fewer records, or persons, on a side; they decide which cuts are tried.
     """
 
-    def __init__(self, problem: ProblemSpec, labels: str, minimum: int, *, relaxed: bool) -> None:
+    def __init__(
+        self, problem: ProblemSpec, labels: str, minimum: int, *, relaxed: bool, fewest: int = 1
+    ) -> None:
         self.data = problem.data
         self.brute = BruteForce(problem)
         self.labels, self.relaxed = labels, relaxed
@@ -133,7 +135,7 @@ class TwinMondrian:
             TwinAxis(self.data, position, problem.metric, labels)
             for position in range(len(self.data.quasi_identifiers))
         ]
-        self.minimum = minimum
+        self.minimum, self.fewest = minimum, fewest
         self.rows: dict[Combination, list[int]] = {}
         for row, record in enumerate(self.data.records):
             self.rows.setdefault(record, []).append(row)
@@ -206,9 +208,16 @@ class TwinMondrian:
         size, upto, found = sum(region.values()), 0, {}
         for number, own in enumerate(parts[:-1]):
             upto += sum(region[each] for each in own)
-            if min(upto, size - upto) >= self.minimum:
+            sides = parts[: number + 1], parts[number + 1 :]
+            if min(upto, size - upto) >= self.minimum and min(map(self.persons, sides)) >= self.fewest:
                 found[number] = upto
         return found
+
+    def persons(self, parts: list[list[Combination]]) -> int:
+        """Return how many persons have a record in some parts; who is unknown is somebody else."""
+        rows = [row for own in parts for each in own for row in self.rows[each]]
+        own = [self.data.persons[row] if self.data.persons else None for row in rows]
+        return len(set(own) - {None}) + own.count(None)
 
     @staticmethod
     def nearest(region: Region, cuts: dict[int, int]) -> int:

@@ -60,7 +60,14 @@ from anonymizer.search.mondrian.labelling import (
     SetLabelling,
     hides,
 )
-from anonymizer.search.mondrian.regions import Checks, Regions, Segments, Sharing, distinct_keys
+from anonymizer.search.mondrian.regions import (
+    Checks,
+    Regions,
+    Segments,
+    Sharing,
+    UnitsOfRows,
+    distinct_keys,
+)
 from anonymizer.search.mondrian.store import CHUNK, Batch, Coding, Span, Store, chunks, looked_up, stored
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import References, references
@@ -330,8 +337,8 @@ class AxisCuts:
         """Return which regions have more than one part, shape (regions,)."""
         return np.diff(self.parts.starts, append=len(self.upto)) > 1
 
-    def close(self, cuts: IntArray) -> None:
-        """Close cuts that failed."""
+    def close(self, cuts: IntArray | BoolArray) -> None:
+        """Close cuts that failed: their positions, or which of all."""
         self._open[cuts] = False
 
     def whole(self, part: IntArray) -> Cuts:
@@ -709,6 +716,10 @@ _DENSE_SHARE = 4
 class View:
     """The open regions of a batch along one axis.
 
+    Parameters
+    ----------
+    units: of which a class needs several, in the rows of the batch.
+
     Attributes
     ----------
     regions: regions of the batch with several parts and enough records for two, shape (regions of the view,).
@@ -720,7 +731,9 @@ class View:
     cuts: AxisCuts
     part_of: NDArray[Any]
 
-    def __init__(self, batch: Batch, position: int, mode: Mode, minimum: int) -> None:
+    def __init__(
+        self, batch: Batch, position: int, mode: Mode, minimum: int, units: Sequence[UnitsOfRows] = ()
+    ) -> None:
         frames = batch.coding.frames(batch.traces, position)
         self.regions = np.flatnonzero((frames.parts > 1) & (batch.records >= 2 * minimum))
         self.batch = batch.select(self.regions)
@@ -735,6 +748,12 @@ class View:
         kinds = (kind for kind in (np.uint8, np.uint16, np.uint32) if len(summary.part) <= np.iinfo(kind).max)
         rank = self.cuts.rank.astype(next(kinds))
         self.part_of = looked_up(rank[number_of], keys)
+        if units and len(self.regions) < batch.number:
+            kept = np.zeros(batch.number, dtype=bool)
+            kept[self.regions] = True
+            units = [each.select(np.repeat(kept, batch.rows)) for each in units]
+        for each in units:
+            self.cuts.close(~each.suffice(self.part_of, self.cuts.parts))
 
     def left(self, chosen: Cuts) -> NDArray[Any]:
         """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows of the view,)."""
@@ -889,7 +908,8 @@ class Level:
         self._mode = mode
         self._checks = checks
         self._number = batch.number
-        views = {place: View(batch, place, mode, minimum) for place in range(len(batch.coding.axes))}
+        units = checks.units(batch.owner, batch.counts, batch.segments)
+        views = {place: View(batch, place, mode, minimum, units) for place in range(len(batch.coding.axes))}
         self._views = {position: view for position, view in views.items() if len(view.regions)}
         self._tried = 0
 
@@ -925,7 +945,7 @@ class Level:
 
     def _hold(self, proposed: Proposed, asked: BoolArray) -> BoolArray:
         """Return which of the asked regions satisfy the models on both sides of their cut."""
-        if self._checks.by_size:
+        if self._checks.by_size or (self._checks.by_sizes and not self._mode.divides):
             return asked
         held = np.zeros(self._number, dtype=bool)
         sides = self._batch.halves(self.left(proposed), asked)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_keys
 from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.model.units import UnitsByName
+from anonymizer.model.units import Units, UnitsByName
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.suppressor import References, holding
@@ -171,6 +172,75 @@ class Regions:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class UnitsOfRows:
+    """Persons or other units of one kind in rows sorted by region, to be counted on both sides of cuts.
+
+    Attributes
+    ----------
+    fewest: no class with fewer of these units satisfies the constraints.
+    alone: units that no other row of their region has, by row, shape (rows,), int64.
+    row: of each pair of a row and another unit, sorted by region and unit, shape (pairs,), int64.
+    starts: first pair of each unit in each region, shape (units of regions,), int64.
+    """
+
+    fewest: int
+    alone: IntArray
+    row: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, units: Units, regions: Segments, fewest: int) -> UnitsOfRows:
+        """Return the units of rows in their regions.
+
+        Parameters
+        ----------
+        units: of the rows.
+        """
+        # Regions times units is far below 2**63, as each has at least one row in memory.
+        keys = regions.of_row[units.items] * units.space + units.keys
+        group, groups = group_keys(keys, regions.number * units.space)
+        sizes = np.bincount(group, minlength=len(groups))
+        single = sizes[group] == 1
+        alone = units.alone + np.bincount(units.items[single], minlength=len(units.alone))
+        order = np.argsort(group[~single], kind="stable")
+        sizes = sizes[sizes > 1]
+        return cls(fewest, alone, units.items[~single][order], np.cumsum(sizes) - sizes)
+
+    def select(self, kept: BoolArray) -> UnitsOfRows:
+        """Return the units of some regions.
+
+        Parameters
+        ----------
+        kept: which rows, shape (rows,), bool; all of a region or none.
+        """
+        inside = kept[self.row]
+        numbers = np.cumsum(kept) - 1
+        before: IntArray = np.cumsum(inside) - inside
+        starts: IntArray = before[self.starts[inside[self.starts]]]
+        return UnitsOfRows(self.fewest, self.alone[kept], numbers[self.row[inside]], starts)
+
+    def suffice(self, part_of: NDArray[np.integer], parts: Segments) -> BoolArray:
+        """Return behind which parts a region can be cut with enough units on both sides, shape (parts,).
+
+        A unit is on the left from its first part on, and on the right up to its last.
+
+        Parameters
+        ----------
+        part_of: part of each row, shape (rows,).
+        parts: in the order of the cuts, in their regions.
+        """
+        number = len(parts.of_row)
+        first = last = np.bincount(part_of, self.alone, number).astype(np.int64)
+        if len(self.starts):
+            own = part_of[self.row]
+            first = first + np.bincount(np.minimum.reduceat(own, self.starts), minlength=number)
+            last = last + np.bincount(np.maximum.reduceat(own, self.starts), minlength=number)
+        right = parts.total(last)[parts.of_row] - parts.running(last)
+        enough: BoolArray = (parts.running(first) >= self.fewest) & (right >= self.fewest)
+        return enough
+
+
 class Checks:
     """Class constraints with their reference distributions.
 
@@ -200,6 +270,21 @@ class Checks:
             own.name: SensitiveCodes(own, codes[:, position].astype(np.int64))
             for position, own in enumerate(sensitive)
         }
+        self._fewest: dict[str, int] = {}
+        for each in constraints:
+            if each.unit is not None:
+                needed = max(self._fewest.get(each.unit, 1), self._fewest_of(each, units[each.unit]))
+                self._fewest[each.unit] = needed
+
+    def _fewest_of(self, constraint: ClassConstraint, units: Units) -> int:
+        """Return a number of units that no satisfying class is below.
+
+        Such a class has as many pairs of a unit and a value as it needs records if each has one value.
+        """
+        if constraint.attribute is None:
+            return constraint.minimum_units
+        most = units.most_values(self._sensitive[constraint.attribute].codes)
+        return max(constraint.minimum_units, -(-constraint.minimum_size // most))
 
     @classmethod
     def of(cls, problem: SearchProblem, references: Sequence[References]) -> Checks:
@@ -214,13 +299,32 @@ class Checks:
         """Whether the constraints ask only for a number of records."""
         return all(each.by_size for each in self._constraints)
 
+    @property
+    def by_sizes(self) -> bool:
+        """Whether the constraints ask only for numbers of records, persons and other units."""
+        return all(each.model.by_size and each.knowledge is None for each in self._constraints)
+
+    def units(self, owner: IntArray, counts: IntArray, regions: Segments) -> list[UnitsOfRows]:
+        """Return the units of rows of which a class needs several.
+
+        Parameters
+        ----------
+        owner, counts: combination and records of each row, shape (rows,).
+        """
+        return [
+            UnitsOfRows.of(self._units_of(name, owner, counts), regions, fewest)
+            for name, fewest in self._fewest.items()
+            if fewest > 1
+        ]
+
+    def _units_of(self, name: str, owner: IntArray, counts: IntArray) -> Units:
+        assert self._records is not None, "units need the records of each combination"
+        return self._units[name].parts(owner, counts, self._records)
+
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of rows, each some records of a combination of the table."""
         sensitive = {name: own.at(owner) for name, own in self._sensitive.items()}
-        units: UnitsByName = NO_UNITS
-        if self._units:
-            assert self._records is not None, "units need the records of each combination"
-            units = {name: own.parts(owner, counts, self._records) for name, own in self._units.items()}
+        units = {name: self._units_of(name, owner, counts) for name in self._units}
         return Classes(class_of, counts, number, sensitive, units)
 
     def regions_hold(self, regions: Regions) -> BoolArray:
