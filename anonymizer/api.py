@@ -28,6 +28,7 @@ from anonymizer.run.engine import reading_release, rewritten_numbers
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of
+from anonymizer.run.repeated_keys import records_warnings
 from anonymizer.run.result import Result, tree_of_attribute
 from anonymizer.utility.comparison import comparison_of
 
@@ -330,8 +331,9 @@ def attack(
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
-    if warning is not None:
-        found.attrs["warnings"] = [warning]
+    warnings = [*([] if warning is None else [warning]), *records_warnings(plan, entries)]
+    if warnings:
+        found.attrs["warnings"] = warnings
     return found
 
 

@@ -5,7 +5,7 @@ Links from original to released records follow from the recoding, for Anatomy re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from anonymizer.model.adversary import (
     AnatomyTruth,
     Links,
     Original,
+    Owners,
     PublishedTable,
     ValueCoverage,
 )
@@ -258,6 +259,39 @@ def _links(
     sensitive: dict[str, SensitiveCodes],
 ) -> Links:
     kept = ~recoding.removed
+    found = _placed(recoding, release, sensitive)[kept]
+    return links_of_pairs(_original_rows(recoding, row_of)[kept], found, recoding.table.counts[kept])
+
+
+def _original_rows(recoding: Recoding, row_of: IntArray | None) -> IntArray:
+    """Return the row of the original of each row of the recoding's table, shape (rows,), int64."""
+    return recoding.owners if row_of is None else row_of[recoding.owners]
+
+
+def owners_of_records(
+    table: Table,
+    recoding: Recoding,
+    rows: IntArray | CodeArray,
+    units: Mapping[str, IntArray],
+    release: PublishedTable,
+    original: Original,
+) -> Owners:
+    """Return the owners of released records, given the units of all records of the input.
+
+    Parameters
+    ----------
+    table: the searched table.
+    rows: row of the recoding's table of each record, shape (records,).
+    units: of each record, shape (records,), int64; if negative, the record is a unit of its own.
+    original: as ``known_original`` returns it.
+    """
+    placed = _placed(recoding, release, dict(original.sensitive))
+    return Owners.of(_original_rows(recoding, table.row_of)[rows], placed[rows], units)
+
+
+def _placed(recoding: Recoding, release: PublishedTable, sensitive: dict[str, SensitiveCodes]) -> IntArray:
+    """Return the released row of each row of the recoding's table, -1 if it is removed, shape (rows,)."""
+    kept = ~recoding.removed
     columns = _positions(release.labels, recoding)
     known = [release.codes.astype(np.int64)]
     for name, other in release.sensitive.items():
@@ -267,8 +301,9 @@ def _links(
     found = located(np.column_stack(columns), np.concatenate(known, axis=1))
     if (found < 0).any():
         raise InputError(f"{release.source}: is not what the recoding publishes")
-    owners = recoding.owners[kept]
-    return links_of_pairs(owners if row_of is None else row_of[owners], found, recoding.table.counts[kept])
+    placed = np.full(len(kept), -1, dtype=np.int64)
+    placed[kept] = found
+    return placed
 
 
 def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> dict[str, SensitiveCodes]:

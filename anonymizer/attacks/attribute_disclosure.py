@@ -4,32 +4,106 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from pydantic import model_validator
 
-from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, somebody
+from anonymizer.attacks.base import (
+    Attack,
+    AttackResult,
+    KnowledgeSettings,
+    UnitSettings,
+    reached,
+    somebody,
+    targets_of,
+)
 from anonymizer.attacks.facts import Facts, KnownFacts
-from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray, count
-from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.model.adversary import AdversaryView, Owners
+from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
+from anonymizer.model.classes import Classes, Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.units import RECORD
+
+
+class DisclosureSettings(KnowledgeSettings, UnitSettings):
+    """What the adversary knows of a target."""
+
+    @model_validator(mode="after")
+    def _facts_are_about_records(self) -> Self:
+        if isinstance(getattr(self, "facts", None), Facts) and self.unit not in (None, RECORD):
+            raise ValueError(f"facts in words are about records; set unit: {RECORD}, or remove facts")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class UnitCounts:
+    """The distinct units of each class, and of those with each value; a unit may have several values.
+
+    Attributes
+    ----------
+    class_of, entry_of: class of each record, and its entry (a class and a value), shape (records,), int64.
+    sizes: units of each class, shape (classes,), int64.
+    counts: units of each entry, shape (entries,), int64.
+    overall: units with the value of each entry in any class, shape (entries,), int64.
+    number: of units.
+    """
+
+    class_of: IntArray
+    entry_of: IntArray
+    sizes: IntArray
+    counts: IntArray
+    overall: IntArray
+    number: int
+
+    @classmethod
+    def of(cls, class_of: IntArray, values: IntArray, units: IntArray, number: int) -> UnitCounts:
+        """Count the units of records.
+
+        Parameters
+        ----------
+        class_of, values, units: of each record, shape (records,), int64, none negative.
+        number: of units.
+        """
+        entry_of, (_, value) = _pairs(class_of, values)
+        entries = _pairs(entry_of, units)[1][0]
+        sizes, overall = np.bincount(_pairs(class_of, units)[1][0]), np.bincount(_pairs(values, units)[1][0])
+        return cls(class_of, entry_of, sizes, np.bincount(entries), overall[value], number)
+
+
+def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, tuple[IntArray, IntArray]]:
+    """Return the number of each pair, shape as both, and the two parts of each distinct pair, ascending."""
+    width = int(second.max(initial=0)) + 1
+    numbers, distinct = group_keys(first * width + second, (int(first.max(initial=0)) + 1) * width)
+    return numbers, (distinct // width, distinct % width)
 
 
 class ClassDisclosure(Attack):
     """Share of records in classes that disclose their sensitive value, by a rule of the subclass.
 
     The baseline is the same rule on all records as one class: the adversary knows no quasi-identifier.
+
+    Where it is known whose the records are, it is the share of persons, or other units, with a record in such
+    a class, or with a value that all units of the class have. Facts in words are about records.
+
+    Class attributes
+    ----------------
+    certain: whether the adversary is certain of a value.
     """
 
-    Settings = KnowledgeSettings
-    settings: KnowledgeSettings
+    certain: ClassVar[bool] = True
+
+    Settings = DisclosureSettings
+    settings: DisclosureSettings
     of_release_alone = True
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing sensitive attribute, if any."""
-        return None if adversary.disclosing.sensitive else "a sensitive attribute"
+        if not adversary.disclosing.sensitive:
+            return "a sensitive attribute"
+        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
@@ -62,11 +136,59 @@ class ClassDisclosure(Attack):
             known = {**knowledge, "facts": facts.shown()}
             base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
             return self.counted(adversary, known, success, baseline, base_rate)
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        if unit is not None and owners is not None:
+            return self._of_units(owners, unit, classes, name, knowledge | self.further())
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         details = self.beyond_guess(counts, disclosed, overall)
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
+
+    def _of_units(
+        self, owners: Owners, unit: str, classes: Classes, name: str, knowledge: dict[str, Any]
+    ) -> AttackResult:
+        """Return the share of units with a record in a class that discloses its value."""
+        rows, (units, number) = owners.release, owners.targets(unit)
+        attribute = classes.counted(name).counts.attribute
+        values = classes.sensitive_codes(name)[rows]
+        inferred = self.inferred(attribute)[values]
+        told, whole = (
+            self.told_of_units(
+                self._disclosed(own, name)[own.class_of[rows]],
+                UnitCounts.of(own.class_of[rows], inferred, units, number),
+            )
+            for own in (classes, classes.pooled())
+        )
+        details = {}
+        if self.certain:
+            held = UnitCounts.of(np.zeros_like(rows), inferred, units, number)
+            further = told & (held.entry_of != held.counts.argmax())
+            if attribute.column.missing is not None:
+                further &= values != attribute.column.missing
+            beyond = reached(owners, unit, further)
+            details = {"base_rate": int(held.counts.max()) / number, "beyond_guess": float(beyond)}
+        success = reached(owners, unit, told)
+        exact, baseline = float(success), Fraction(int(whole.any()))
+        known = {**knowledge, "unit": unit}
+        return AttackResult(self.name, known, success, baseline, exact, exact, number, details)
+
+    def _disclosed(self, classes: Classes, name: str) -> BoolArray:
+        counts, _ = classes.sensitive_counts(name)
+        whole, _ = classes.pooled().sensitive_counts(name)
+        return self.disclosed(counts, whole.reference())
+
+    def told_of_units(self, disclosed: BoolArray, own: UnitCounts) -> BoolArray:
+        """Return for which records a class tells a value to somebody who looks for units, shape (records,).
+
+        It does by the rule of the attack, and where all units of the class have the value.
+
+        Parameters
+        ----------
+        disclosed: by the rule of the attack on records, shape (records,), bool.
+        """
+        common: BoolArray = own.counts[own.entry_of] == own.sizes[own.class_of]
+        return disclosed | common
 
     @property
     def known_facts(self) -> Facts | None:
@@ -102,13 +224,13 @@ class ClassDisclosure(Attack):
         return True
 
     def further(self) -> dict[str, Any]:
-        """Return the parameters other than ``knowledge``, for the report."""
-        return self.settings.model_dump(mode="json", exclude={"knowledge"})
+        """Return the parameters other than ``knowledge`` and ``unit``, for the report."""
+        return self.settings.model_dump(mode="json", exclude={"knowledge", "unit"})
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
-        """Return for how many records the value is certain, and how often a guess of it is right."""
-        known = f"{somebody(knowledge)}{cls.learns(knowledge)} for {success} of the records"
+        """Return for how many targets the value is certain, and how often a guess of it is right."""
+        known = f"{somebody(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
         return f"{known}; guessing its most frequent value is right for {guess}."
 
     @classmethod

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure
-from anonymizer.attacks.base import KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.attacks.facts import Facts
 from anonymizer.errors import plural
 from anonymizer.model.adversary import Threat
@@ -18,7 +17,7 @@ from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.plugins import WholeNumber
 
 
-class BackgroundSettings(KnowledgeSettings):
+class BackgroundSettings(DisclosureSettings):
     """What the adversary knows of a target, and how many values they can exclude."""
 
     facts: Annotated[

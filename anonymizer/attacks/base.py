@@ -20,10 +20,12 @@ from anonymizer.model.adversary import (
     AdversaryView,
     Links,
     Original,
+    Owners,
     Threat,
     Truth,
 )
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, WholeNumber
 
 Share = Fraction | float
@@ -150,7 +152,19 @@ class KnowledgeSettings(Settings):
     ] = None
 
 
-class SubsetSettings(KnowledgeSettings):
+class UnitSettings(Settings):
+    """Whom the adversary targets."""
+
+    unit: Annotated[
+        str | None,
+        Field(
+            description="who is a target: a record, a person, a household or a name of input.units, reached "
+            "through any of their records; default: a person where the persons of the records are known"
+        ),
+    ] = None
+
+
+class SubsetSettings(KnowledgeSettings, UnitSettings):
     """What the adversary knows of a target: one set of quasi-identifiers, or every possible set."""
 
     subsets: Annotated[
@@ -166,6 +180,8 @@ class SubsetSettings(KnowledgeSettings):
             raise ValueError("knowledge and subsets exclude each other; remove one")
         if self.size and not self.subsets:
             raise ValueError("size goes with subsets: all; add it, or remove size")
+        if self.subsets and self.unit not in (None, RECORD):
+            raise ValueError(f"subsets: all counts records; remove it, or set unit: {RECORD}")
         return self
 
 
@@ -250,6 +266,23 @@ def somebody(knowledge: Mapping[str, Any]) -> str:
     return f"Somebody who knows {known_columns(knowledge)} of a person"
 
 
+def targets_of(knowledge: Mapping[str, Any]) -> str:
+    """Return whom an attack counts: records, or units of the name in its knowledge.
+
+    >>> targets_of({}), targets_of({"unit": "person"}), targets_of({"unit": "ward"})
+    ('records', 'persons', 'units of ward')
+    """
+    unit = knowledge.get("unit")
+    if unit is None:
+        return "records"
+    return f"{unit}s" if unit in (PERSON, HOUSEHOLD) else f"units of {unit}"
+
+
+def target_of(knowledge: Mapping[str, Any]) -> str:
+    """Return whom an attack aims at: a record, or a unit of the name in its knowledge."""
+    return str(knowledge.get("unit", RECORD))
+
+
 def known_columns(knowledge: Mapping[str, Any]) -> str:
     """Return the columns that an adversary knows as words; of many, the first ones and a number."""
     names = list(knowledge["attributes"])
@@ -272,6 +305,40 @@ def guess_of(entry: Mapping[str, Any]) -> float:
 def threat_of(entry: Mapping[str, Any]) -> Threat | None:
     """Return the threat that an entry of a report's ``attacks`` measures, None for none of the seven."""
     return ATTACKS[entry["attack"]].threat_of(entry["knowledge"])
+
+
+def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:
+    """Return the share of the units of which some record is told, shape (records,), bool."""
+    numbers, number = owners.targets(unit)
+    return Fraction(len(np.unique(numbers[told])), number)
+
+
+def found_units(
+    owners: Owners, unit: str, guess: IntArray, chance: FloatArray, *, once: bool
+) -> tuple[FloatArray, float]:
+    """Return the probability that each unit is found, shape (units,), and the mean of single guesses.
+
+    A member is found by the best of its guesses, or by any of them; a unit by any of its members. Guesses
+    fail independently.
+
+    Parameters
+    ----------
+    guess: number of the guess that aims at each record, shape (records,), int64.
+    chance: that it finds the member whose record it is, shape (records,).
+    once: whether the adversary makes only the best guess about each member.
+    """
+    members, (numbers, number) = owners.members(unit), owners.targets(unit)
+    member_of = group_keys(members, int(members.max(initial=0)) + 1)[0]
+    order = np.lexsort((-chance, guess, member_of))
+    member, own = member_of[order], guess[order]
+    first = np.concatenate([[True], (member[1:] != member[:-1]) | (own[1:] != own[:-1])])
+    if once:
+        order = np.lexsort((-chance, member_of))
+        first = np.concatenate([[True], np.diff(member_of[order]) > 0])
+    taken = order[first]
+    with np.errstate(divide="ignore"):
+        missed = np.bincount(numbers[taken], weights=np.log1p(-chance[taken]), minlength=number)
+    return -np.expm1(missed), float(chance[taken].mean())
 
 
 def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:

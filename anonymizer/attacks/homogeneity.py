@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure
-from anonymizer.attacks.base import KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.attacks.facts import Facts
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 
 
-class HomogeneitySettings(KnowledgeSettings):
+class HomogeneitySettings(DisclosureSettings):
     """What the adversary knows of a target, and besides."""
 
     facts: Annotated[

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure
-from anonymizer.attacks.base import KnowledgeSettings
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, IntArray
@@ -18,7 +17,7 @@ from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import WholeNumber
 
 
-class SimilaritySettings(KnowledgeSettings):
+class SimilaritySettings(DisclosureSettings):
     """What the adversary knows of a target, and the precision of the inferred value."""
 
     level: Annotated[
@@ -43,7 +42,7 @@ class Similarity(ClassDisclosure):
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing sensitive attribute with a hierarchy, if any."""
         if any(self.suits(own.attribute) for own in adversary.disclosing.sensitive.values()):
-            return None
+            return adversary.lacks_unit(self.settings.unit)
         return "a hierarchy of a sensitive attribute"
 
     def suits(self, attribute: SensitiveAttribute) -> bool:

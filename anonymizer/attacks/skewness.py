@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure
-from anonymizer.attacks.base import KnowledgeSettings, somebody
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings, UnitCounts
+from anonymizer.attacks.base import somebody, targets_of
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
@@ -40,7 +40,7 @@ def at_most(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> Bo
     return at_least(totals - counts, 1 - Fraction(share), totals)
 
 
-class SkewnessSettings(KnowledgeSettings):
+class SkewnessSettings(DisclosureSettings):
     """What the adversary knows of a target, and the definition of skewed."""
 
     rare: Annotated[Exact, Field(ge=0, le=1, description="largest share in the release of a rare value")] = (
@@ -59,16 +59,16 @@ class Skewness(ClassDisclosure):
 
     name = "skewness"
     threat = Threat.SKEWNESS
+    certain = False
     Settings = SkewnessSettings
     settings: SkewnessSettings
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
-        """Return for how many records a rare value becomes likely."""
+        """Return for how many targets a rare value becomes likely."""
         learns = f"learns that a rare value of {knowledge['sensitive']} is likely"
-        return (
-            f"{somebody(knowledge)} {learns}, for {success} of the records; without the release for {guess}."
-        )
+        found = f"{learns}, for {success} of the {targets_of(knowledge)}"
+        return f"{somebody(knowledge)} {found}; without the release for {guess}."
 
     def beyond_guess(
         self,
@@ -87,3 +87,12 @@ class Skewness(ClassDisclosure):
         frequent = at_least(counts.counts, self.settings.threshold, sizes)
         disclosed: BoolArray = np.logical_or.reduceat(rare[counts.values] & frequent, counts.starts[:-1])
         return disclosed
+
+    def told_of_units(self, disclosed: BoolArray, own: UnitCounts) -> BoolArray:  # noqa: ARG002 - of records
+        """Return which records are in a class where many units have a value that few have overall."""
+        rare = at_most(own.overall, self.settings.rare, np.full(len(own.counts), own.number))
+        entries = rare[own.entry_of]
+        entries &= at_least(own.counts[own.entry_of], self.settings.threshold, own.sizes[own.class_of])
+        classes = np.bincount(own.class_of[entries], minlength=len(own.sizes)) > 0
+        told: BoolArray = classes[own.class_of]
+        return told

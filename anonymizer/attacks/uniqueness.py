@@ -16,7 +16,14 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.base import Attack, AttackResult, SubsetSettings, known_columns
+from anonymizer.attacks.base import (
+    Attack,
+    AttackResult,
+    SubsetSettings,
+    known_columns,
+    reached,
+    targets_of,
+)
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
@@ -259,14 +266,18 @@ class Uniqueness(Attack):
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
-        """Return the share of unique records."""
+        """Return the share of unique records, or of units that are alone in a class."""
+        unit = knowledge.get("unit")
+        if unit is not None:
+            known = known_columns(knowledge)
+            return f"{success} of the {targets_of(knowledge)} are the only {unit} with some record's {known}."
         return f"{success} of the records are the only ones with their {known_columns(knowledge)}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing column of weights, if one is named."""
         if self.settings.weights is not None and self.settings.weights not in adversary.release.weights:
             return f"the column of sampling weights '{self.settings.weights}'"
-        return None
+        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records."""
@@ -280,8 +291,17 @@ class Uniqueness(Attack):
         details["classes_by_size"] = dict(zip(*(part[:10].tolist() for part in smallest), strict=True))
         if self.settings.weights or self.settings.population:
             details["population"] = _expected(self.sample(release, worst.names))
+        known: dict[str, Any] = {"attributes": list(worst.names)}
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        if unit is not None and owners is not None and not self.settings.subsets:
+            classes = release.classes(worst.names).class_of[owners.release]
+            units, number = owners.targets(unit)
+            alone = np.bincount(np.unique(np.stack([classes, units]), axis=1)[0]) == 1
+            share, known["unit"] = reached(owners, unit, alone[classes]), unit
+            exact = float(share)
+            return [AttackResult(self.name, known, share, Fraction(0), exact, exact, number, details)]
         success = Fraction(len(worst.unique), release.records)
-        return [self.counted(adversary, {"attributes": list(worst.names)}, success, Fraction(0), details)]
+        return [self.counted(adversary, known, success, Fraction(0), details)]
 
     def sample(self, release: PublishedTable, names: Sequence[str] | None = None) -> SampleClasses:
         """Return the class sizes in the release, f, and their estimates in the population, F.

@@ -85,9 +85,9 @@ def attack(
     ):
         watch.phase("reading " + " and ".join(each.name for each in (release, original, second) if each))
         source = None if original is None else stack.enter_context(open_as(loaded, original))
-        for warning in attack_warnings(plan, source):
-            results.warn(warning, "Warning: ")
         view = _adversary_view(stack, loaded, plan, release, source, second)
+        for warning in attack_warnings(plan, source, owners=view.owners is not None):
+            results.warn(warning, "Warning: ")
         results.warn(origin_warning(plan, view, force=force))
         if target is not None:
             results.believe(_beliefs(stack, loaded, plan, view, release, source, target))
@@ -97,6 +97,8 @@ def attack(
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
+        if view.owners is not None:
+            results.count_records(plan)
 
 
 class _Results:
@@ -123,6 +125,13 @@ class _Results:
         self._warnings.append(warning)
         if not self._json:
             write_line(f"{title}{warning}")
+
+    def count_records(self, plan: Plan) -> None:
+        """Print the warning about attacks that counted records where others counted persons."""
+        from anonymizer.run.repeated_keys import records_warnings  # noqa: PLC0415 - --help needs none of it
+
+        for warning in records_warnings(plan, self._entries):
+            self.warn(warning, "Warning: ")
 
     def add(self, attacked: Attacked) -> None:
         """Print the results of an attack that ended."""

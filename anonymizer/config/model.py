@@ -449,17 +449,22 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     given: InputSettings | None = info.data.get("input")
     if given is None:
         return constraint
-    known, unit = [RECORD, *given.unit_columns], constraint.unit
-    if unit is not None and unit not in known:
-        key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
-        what = f"'{unit}' is not defined; {suggestion(unit, known)}; {key} names its column"
-        raise refusal([problem(what, ("unit",))])
+    unit = constraint.unit
+    if unit is not None and unit not in (RECORD, *given.unit_columns):
+        raise _undefined(unit, given)
     if constraint.counts_units or unit == RECORD:
         return constraint
     if unit is not None or given.person is not None:
         what = f"{constraint.model} counts records only; accepted: {RECORD}"
         raise refusal([problem(what, ("unit",))])
     return constraint
+
+
+def _undefined(unit: str, given: InputSettings) -> ValidationError:
+    """Return the error about a unit that the input does not define."""
+    key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
+    known = suggestion(unit, [RECORD, *given.unit_columns])
+    return refusal([problem(f"'{unit}' is not defined; {known}; {key} names its column", ("unit",))])
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
@@ -538,6 +543,9 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
         if name not in attributes:
             what = f"'{name}' is not a column of attributes; {suggestion(name, attributes)}"
             raise refusal([problem(what, ("columns",))])
+    unit, given = getattr(attack.settings, "unit", None), info.data.get("input")
+    if unit is not None and given is not None and unit not in (RECORD, *given.unit_columns):
+        raise _undefined(unit, given)
     weights = getattr(attack.settings, "weights", None)
     if weights in attributes and not attributes[weights].released:
         what = f"'{weights}' is not released; accepted: a released column, such as one with role: weight"

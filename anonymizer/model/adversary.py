@@ -27,6 +27,7 @@ from anonymizer.model.arrays import (
 from anonymizer.model.classes import Classes, SensitiveCodes, SensitiveCounts
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,6 +262,50 @@ class Links:
 
 
 @dataclass(frozen=True, eq=False)
+class Owners:
+    """Whose the released records are: the unit of each by the name of the unit.
+
+    Attributes
+    ----------
+    original, release: row of each record in the two tables, shape (records,), int64.
+    units: number of the unit of each record, shape (records,), int64, none negative.
+    """
+
+    original: IntArray
+    release: IntArray
+    units: Mapping[str, IntArray]
+
+    @classmethod
+    def of(cls, original: IntArray, release: IntArray, units: Mapping[str, IntArray]) -> Owners:
+        """Return the owners of the released ones of some records.
+
+        Parameters
+        ----------
+        original: row of each record in the original, shape (records,), int64.
+        release: in the release, -1 if it is not released.
+        units: of each record, shape (records,), int64; if negative, the record is a unit of its own.
+        """
+        kept = np.flatnonzero(release >= 0)
+        own = {
+            name: np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)[kept]
+            for name, codes in units.items()
+        }
+        return cls(original[kept], release[kept], own)
+
+    def targets(self, unit: str) -> tuple[IntArray, int]:
+        """Return the unit of each record, numbered from 0, shape (records,), int64, and their number."""
+        own = self.units[unit]
+        numbers, distinct = group_keys(own, int(own.max(initial=0)) + 1)
+        return numbers, len(distinct)
+
+    def members(self, unit: str) -> IntArray:
+        """Return who is looked for when a unit is: the persons, or records, of a household, else the unit."""
+        if unit != HOUSEHOLD:
+            return self.targets(unit)[0]
+        return self.targets(PERSON)[0] if PERSON in self.units else np.arange(len(self.release))
+
+
+@dataclass(frozen=True, eq=False)
 class Original:
     """The distinct rows of original values with their records, and links to the release.
 
@@ -277,6 +322,7 @@ class Original:
     aligned_links: links of equal keys in the two files, without a key those of equal row numbers; None if
         there are no keys and the files have different lengths.
     unmatched_columns: columns of only one of the two files, by file.
+    owners: of the released records, None if unknown.
     """
 
     source: str
@@ -289,6 +335,7 @@ class Original:
     truth: Truth = Truth.KNOWN
     aligned_links: Links | None = None
     unmatched_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    owners: Owners | None = None
 
     @property
     def records(self) -> int:
@@ -371,6 +418,28 @@ class AdversaryView:
     second_original: Original | None = None
     recipe: MechanismKnowledge | None = None
     grouped: AnatomyRelease | None = None
+
+    @property
+    def owners(self) -> Owners | None:
+        """The owners of the released records, None if unknown, or of an Anatomy release."""
+        return None if self.original is None or self.grouped is not None else self.original.owners
+
+    def unit(self, asked: str | None) -> str | None:
+        """Return the unit that an attack counts: the one asked for, else persons if known; None: records."""
+        if asked is None:
+            return PERSON if self.owners is not None and PERSON in self.owners.units else None
+        return None if asked == RECORD else asked
+
+    def lacks_unit(self, asked: str | None) -> str | None:
+        """Return the unit that is asked for and unknown as words for a message, None if there is none."""
+        if asked in (None, RECORD) or (self.owners is not None and asked in self.owners.units):
+            return None
+        return f"original records with the {asked} of each, all linked to their released rows"
+
+    def without_owners(self) -> AdversaryView:
+        """Return the same view with records that may each be of somebody else."""
+        own = self.original
+        return self if own is None else replace(self, original=replace(own, owners=None))
 
     @property
     def disclosing(self) -> PublishedTable:

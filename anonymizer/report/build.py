@@ -296,8 +296,9 @@ def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
 
 
 def _certain_success(attack: Mapping[str, Any]) -> float:
-    """Return the success that is surely due to the release."""
-    found: float = attack.get("details", {}).get("beyond_guess", attack["low"])
+    """Return the success that is surely due to the release; of several guesses, of one."""
+    details = attack.get("details", {})
+    found: float = details.get("beyond_guess", details.get("each_guess", attack["low"]))
     return found
 
 

@@ -295,9 +295,9 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 
 def _of_release_alone(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return whether the recipient can run an attack; not along a hierarchy that is built from the input."""
-    if not ATTACKS[entry["attack"]].of_release_alone:
-        return False
     known = entry["knowledge"]
+    if not ATTACKS[entry["attack"]].of_release_alone or "unit" in known:
+        return False
     source = _source_of(attributes.get(known.get("sensitive"), {}))
     return "level" not in known or isinstance(source, FlatSource) or not source.rule_built
 
@@ -488,7 +488,7 @@ PLACED: Mapping[str, Rule] = {
         for key in (
             *("attribute", "attributes", "sensitive", "target", "subsets"),
             *("linkage", "distance", "overlap", "swap_range", "measure", "width", "deviation"),
-            *("facts", "rare", "threshold", "level"),
+            *("facts", "rare", "threshold", "level", "unit"),
         )
     },
     "attacks/[]/success": _success,

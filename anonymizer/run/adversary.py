@@ -24,7 +24,15 @@ from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
 from anonymizer.data.table import Encoded, encode, read_columns
 from anonymizer.errors import InputError, listed, plural, suggestion
-from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Truth, ValueCoverage
+from anonymizer.model.adversary import (
+    AdversaryView,
+    Links,
+    Original,
+    Owners,
+    PublishedTable,
+    Truth,
+    ValueCoverage,
+)
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
@@ -33,7 +41,7 @@ from anonymizer.model.table import POINT, SUPPRESSED, Role, SensitiveAttribute
 from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.bands import put_in_bands
 from anonymizer.run.plan import Plan, check_weight_columns, weights_of
-from anonymizer.run.prepare import Prepared
+from anonymizer.run.prepare import Prepared, units_of_records
 
 
 def adversary_from_files(
@@ -250,6 +258,7 @@ def original_of_files(
     ]
     meanings = meanings_of(shared, labels, plan.missing, known)
     links = _reconstructed(table, encoded, meanings, own, names)
+    truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
     return Original(
         relation.name,
         meanings,
@@ -258,10 +267,28 @@ def original_of_files(
         encoded.counts,
         links,
         names,
-        Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN,
+        truth,
         _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
+        _owners(plan, table, relation, encoded, links),
     )
+
+
+def _owners(
+    plan: Plan, table: PublishedTable, relation: Relation, encoded: Encoded, links: Links
+) -> Owners | None:
+    """Return the owners of the released records by the units of the original ones.
+
+    None where the config names no unit, the original lacks its column, or records of one distinct row may be
+    linked to several rows, or to none.
+    """
+    whole = np.array_equal(links.counts, encoded.counts[links.original]) and links.records == table.records
+    if not plan.units or not whole or not set(plan.units.values()) <= set(relation.columns):
+        return None
+    placed = np.full(len(encoded.counts), -1, dtype=np.int64)
+    placed[links.original] = links.release
+    rows = encoded.combination.astype(np.int64)
+    return Owners.of(rows, placed[rows], units_of_records(plan, relation))
 
 
 def _reported(release: Relation, section: str, key: str) -> Mapping[str, Any]:

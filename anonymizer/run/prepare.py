@@ -525,9 +525,9 @@ def attack_written_release(prepared: Prepared, scene: AdversaryView) -> list[Mea
 
     Parameters
     ----------
-    scene: the release and the input, without the recipe.
+    scene: the release and the input, without the recipe; constraints count its records.
     """
-    gate = prepared.problem.gate
+    gate, scene = prepared.problem.gate, scene.without_owners()
     found = []
     for constraint in gate.constraints:
         measured = constraint.measured(scene, gate.random(constraint, Stage.AUDIT))

@@ -7,13 +7,15 @@ of one person. Its values are counted in each class.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
+from anonymizer.errors import listed
 from anonymizer.model.arrays import IntArray, group_rows
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import PERSON, RECORD
@@ -188,19 +190,37 @@ UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so the
 ATTACKED_RECORDS = f"attacks count {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
-def attack_warnings(plan: Plan, original: Relation | None) -> list[str]:
+def records_warnings(plan: Plan, entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the warning about attacks that counted records, although constraints count persons.
+
+    Attacks of the config with ``unit: record`` are left out.
+
+    Parameters
+    ----------
+    entries: of a report's ``attacks``.
+    """
+    asked = {each.name for each in plan.attacks if getattr(each.settings, "unit", None) == RECORD}
+    counted = [each["attack"] for each in entries if "unit" not in each["knowledge"]]
+    names = [each for each in dict.fromkeys(counted) if each not in asked]
+    if not names or not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+        return []
+    return [f"{listed(names)} counted {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"]
+
+
+def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = False) -> list[str]:
     """Return the warnings about persons with several records, whom attacks take for several persons.
 
     Parameters
     ----------
     original: the records that the adversary has, None without.
+    owners: whether it is known whose the released records are.
     """
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
     if plan.pseudonym is not None:
         return [UNLINKED]
     if plan.counts_persons:
-        return [ATTACKED_RECORDS]
+        return [] if owners else [ATTACKED_RECORDS]
     if original is None:
         return []
     known = {name: own.role for name, own in plan.columns.items()}

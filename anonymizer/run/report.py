@@ -55,7 +55,7 @@ from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.population import population_facts
 from anonymizer.run.prepare import Prepared
-from anonymizer.run.repeated_keys import UNLINKED
+from anonymizer.run.repeated_keys import UNLINKED, records_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import unit_facts, unit_warnings
 
@@ -188,6 +188,7 @@ def report_parts(
         attack_matrix([each for each in constraints if each.scenario is None], entries, plan.k),
         [
             *warnings_of(plan, prepared, outcome.recoding),
+            *records_warnings(plan, entries),
             *_unattacked(() if verified is None else verified.unattacked),
         ],
         {"name": prepared.engine.name, "because": prepared.engine.because},

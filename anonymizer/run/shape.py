@@ -55,7 +55,7 @@ from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
 from anonymizer.run.population import with_people
 from anonymizer.run.prepare import Prepared, countable_constraints
-from anonymizer.run.units import all_records, check_whole, released_records
+from anonymizer.run.units import all_records, check_whole, released_records, with_owners
 
 Tables = Sequence[Relation]
 """A release that was read back: one table, or the QIT and ST."""
@@ -293,7 +293,9 @@ class TableShape(Shape):
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
-        return scene_of_run(self._plan, found.prepared, found.recoding, tables[0], self._plan.weights)
+        plan, prepared, recoding = self._plan, found.prepared, found.recoding
+        view = scene_of_run(plan, prepared, recoding, tables[0], plan.weights)
+        return with_owners(plan, prepared, recoding, view)
 
 
 def _unit_references(plan: Plan, found: Found) -> dict[str, Reference]:

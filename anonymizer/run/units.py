@@ -7,11 +7,14 @@ each record of the input.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from anonymizer.attacks.adversary_view import owners_of_records
 from anonymizer.errors import AuditFailed, plural
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.households import MEMBERS, Households
@@ -71,6 +74,21 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
         names = [each.name for each in prepared.problem.table.quasi_identifiers]
         classes.values = ClassValues(names, published)
     return classes
+
+
+def with_owners(plan: Plan, prepared: Prepared, recoding: Recoding, view: AdversaryView) -> AdversaryView:
+    """Return the view of a run's release with the owners of its records, if the config names units."""
+    if not prepared.units or view.original is None:
+        return view
+    owners = owners_of_records(
+        prepared.problem.table,
+        recoding,
+        _rows(plan, prepared, recoding),
+        prepared.units,
+        view.release,
+        view.original,
+    )
+    return replace(view, original=replace(view.original, owners=owners))
 
 
 def all_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:

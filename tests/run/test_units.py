@@ -24,6 +24,7 @@ from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call
 from tests.spark import engine, running
+from tests.twins import attacks as twins
 
 pytestmark = pytest.mark.usefixtures("without_page")
 
@@ -599,12 +600,100 @@ def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAs
     assert run(config).code == 0
     release = tmp_path / "out" / "share" / "release.csv"
     original = ("--original", tmp_path / "visits.csv")
-    done = call("attack", release, "-c", config, "-q", *original)
+    done = call("attack", release, "-c", config, "-q")
     assert done.code == 0
     assert exchange("with input.person", done.out.splitlines()[0]) == message
     plain = written(tmp_path, visits(), attacks=["uniqueness"], input={"path": "visits.csv"})
     done = call("attack", release, "-c", plain, "-q", *original)
     assert exchange("without", done.out.splitlines()[0]) == message
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "mondrian in relaxed mode", "local"])
+def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
+    """They find the persons that a loop finds, who are known by the numbers of their visits."""
+    frame = visits(60, 3)
+    attacks = ["uniqueness", "homogeneity", {"attack": "vulnerability", "target": "re-identification"}]
+    constraints = [{"model": "k-anonymity", "k": 2}]
+    changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
+    config = written(tmp_path, frame, attacks=[*attacks, "linkage"], constraints=constraints, **changed)
+    done = run(config)
+    assert done.code == 0, done.err
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    patient_of = dict(zip(frame["visit"].astype(str), frame["patient_id"], strict=True))
+    persons = [patient_of[visit] for visit in release["visit"]]
+    rows = release[["age", "sex", "zip", "illness"]].to_numpy().tolist()
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    found = {each["attack"]: each for each in report["attacks"]}
+    assert {each["knowledge"]["unit"] for each in report["attacks"]} == {"person"}
+    assert found["uniqueness"]["success"] == twins.lone_persons(rows, persons, (0, 1, 2))
+    told = twins.told_persons(
+        rows, persons, (0, 1, 2), lambda row: row[3], lambda own: len({row[3] for row in own}) == 1
+    )
+    assert found["homogeneity"]["success"] == pytest.approx(float(told))
+    best = twins.best_guess(rows, persons, (0, 1, 2))
+    assert found["vulnerability"]["success"] == pytest.approx(float(sum(best.values()) / len(best)))
+    assert found["linkage"]["records"] == len(set(persons))
+    if algorithm == "lattice":
+        at = {visit: [age, sex, place] for _, age, sex, place, _, visit in frame.to_numpy().tolist()}
+        linked = twins.linked_members([at[visit] for visit in release["visit"]], rows, persons, (0, 1, 2))
+        assert found["linkage"]["success"] == pytest.approx(float(sum(linked.values()) / len(linked)))
+        original = ("--original", tmp_path / "visits.csv")
+        done = call("attack", tmp_path / "out" / "share" / "release.csv", "-c", config, "--json", *original)
+        assert done.code == 0, done.err
+        again = {each["attack"]: each for each in done.json["attacks"]}
+        for name, each in found.items():
+            assert again[name]["success"] == pytest.approx(each["success"])
+            assert again[name]["knowledge"] == each["knowledge"]
+        table = an.attack(
+            pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str), frame.astype(str), config
+        )
+        assert [each["unit"] for each in table["knowledge"]] == ["person"] * len(table)
+    public = json.loads((tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8"))
+    assert {each["success"] for each in public["attacks"]} == {None}
+    for name in ("report.json", "share/report.public.json"):
+        audited = call("audit", release_path(tmp_path), "--report", tmp_path / "out" / name, "-q")
+        assert audited.code == 0, audited.out
+
+
+def release_path(folder: Path) -> Path:
+    return folder / "out" / "share" / "release.csv"
+
+
+def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
+    attacks = ["homogeneity", "inference", {"attack": "wildcard"}]
+    config = written(tmp_path, visits(60, 3), attacks=attacks)
+    assert run(config).code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert exchange(attacks, *(each for each in report["warnings"] if "counted" in each)) == message
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        {"attack": "homogeneity", "unit": "household"},
+        {"attack": "homogeneity", "unit": "person", "facts": {"records": 1}},
+        {"attack": "uniqueness", "unit": "person", "subsets": "all"},
+        {"attack": "vulnerability", "unit": "person", "target": "attribute-inference"},
+        {"attack": "linkage", "unit": "person", "overlap": 0.5},
+    ],
+)
+def test_a_unit_that_an_attack_cannot_count(
+    tmp_path: Path, attack: dict[str, Any], message: SnapshotAssertion
+) -> None:
+    done = run(written(tmp_path, visits(20, 2), attacks=[attack]))
+    assert done.code == 2
+    assert exchange(attack, done.err.replace(str(tmp_path), "FOLDER")) == message
+
+
+def test_a_release_alone_does_not_say_whose_its_records_are(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    attack = {"attack": "homogeneity", "unit": "person"}
+    config = written(tmp_path, visits(60, 3), attacks=[attack])
+    assert run(config).code == 0
+    done = call("attack", release_path(tmp_path), "-c", config, "-q")
+    assert done.code == 2
+    assert exchange(attack, done.err.replace(str(tmp_path), "FOLDER")) == message
 
 
 @pytest.mark.slow

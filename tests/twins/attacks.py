@@ -256,3 +256,129 @@ def certain_parts(
         if violating:
             certain = violating if certain is None else certain & violating
     return certain or set()
+
+
+def told_persons(
+    rows: Sequence[Row],
+    persons: Sequence[Any],
+    known: Sequence[int],
+    means: Callable[[Row], Any],
+    tells: Callable[[list[Row]], bool],
+) -> Fraction:
+    """Share of persons with a record in a class that tells, or whose persons have a value in common.
+
+    Parameters
+    ----------
+    means: the value of a record as far as it is learned.
+    tells: whether the records of a class do by themselves.
+    """
+    told = set()
+    for person in persons:
+        for row, owner in zip(rows, persons, strict=True):
+            if owner != person:
+                continue
+            own = [
+                (each, other)
+                for each, other in zip(rows, persons, strict=True)
+                if all(each[column] == row[column] for column in known)
+            ]
+            everybody = {other for _, other in own}
+            common = [
+                value
+                for value in {means(each) for each, _ in own}
+                if {other for each, other in own if means(each) == value} == everybody
+            ]
+            if common or tells([each for each, _ in own]):
+                told.add(person)
+    return Fraction(len(told), len(set(persons)))
+
+
+def skewed_persons(
+    rows: Sequence[Row],
+    persons: Sequence[Any],
+    known: Sequence[int],
+    secret: int,
+    rare: Fraction,
+    threshold: Fraction,
+) -> Fraction:
+    """Share of persons with a record in a class of whose persons many have a value that few have."""
+    everybody, told = set(persons), set()
+    for row, person in zip(rows, persons, strict=True):
+        own = [
+            (each[secret], other)
+            for each, other in zip(rows, persons, strict=True)
+            if all(each[column] == row[column] for column in known)
+        ]
+        here = {other for _, other in own}
+        for value in {value for value, _ in own}:
+            having = {other for each, other in own if each == value}
+            anywhere = {other for each, other in zip(rows, persons, strict=True) if each[secret] == value}
+            if (
+                Fraction(len(having), len(here)) >= threshold
+                and Fraction(len(anywhere), len(everybody)) <= rare
+            ):
+                told.add(person)
+    return Fraction(len(told), len(everybody))
+
+
+def lone_persons(rows: Sequence[Row], persons: Sequence[Any], known: Sequence[int]) -> Fraction:
+    """Share of persons who are alone in some class."""
+    lone = {
+        person
+        for row, person in zip(rows, persons, strict=True)
+        if {
+            other
+            for each, other in zip(rows, persons, strict=True)
+            if all(each[column] == row[column] for column in known)
+        }
+        == {person}
+    }
+    return Fraction(len(lone), len(set(persons)))
+
+
+def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]) -> dict[Any, Fraction]:
+    """Return for each member one divided by the members of its smallest class."""
+    found: dict[Any, Fraction] = {}
+    for row, member in zip(rows, members, strict=True):
+        alike_members = {
+            other
+            for each, other in zip(rows, members, strict=True)
+            if all(each[column] == row[column] for column in known)
+        }
+        found[member] = max(found.get(member, Fraction(0)), Fraction(1, len(alike_members)))
+    return found
+
+
+def linked_members(
+    held: Sequence[Row], rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
+) -> dict[Any, Fraction]:
+    """Return the probability that one of the links of each member leads to one of its records.
+
+    Each different held record of a member is linked to any released record of its own class.
+
+    Parameters
+    ----------
+    held: what the adversary knows of each record, in the order of the rows.
+    """
+    missed: dict[Any, Fraction] = {}
+    guesses = {
+        (member, tuple(own), tuple(row[column] for column in known))
+        for own, row, member in zip(held, rows, members, strict=True)
+    }
+    for member, _, cells in guesses:
+        alike_members = [
+            other
+            for each, other in zip(rows, members, strict=True)
+            if tuple(each[column] for column in known) == cells
+        ]
+        chance = Fraction(alike_members.count(member), len(alike_members))
+        missed[member] = missed.get(member, Fraction(1)) * (1 - chance)
+    return {member: 1 - each for member, each in missed.items()}
+
+
+def found_households(members: Mapping[Any, Fraction], home: Mapping[Any, Any]) -> Fraction:
+    """Share of households of which at least one member is found."""
+    missed: dict[Any, Fraction] = {}
+    for member, chance in members.items():
+        missed[home[member]] = missed.get(home[member], Fraction(1)) * (1 - chance)
+    return sum((1 - each for each in missed.values()), Fraction(0)) / len(missed)

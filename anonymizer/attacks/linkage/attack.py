@@ -12,15 +12,19 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.adversary_view import links_of_pairs
+from anonymizer.attacks.adversary_view import links_of_pairs, located
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
     KnowledgeSettings,
+    UnitSettings,
     clopper_pearson,
     draw_sample,
+    found_units,
     known_columns,
+    target_of,
+    targets_of,
 )
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
@@ -39,8 +43,16 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
 from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, Links, Original, Threat
+from anonymizer.model.adversary import (
+    AdversaryView,
+    Links,
+    Original,
+    Owners,
+    PublishedTable,
+    Threat,
+)
 from anonymizer.model.arrays import IntArray, count, numbered
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import WholeNumber
 
@@ -88,7 +100,7 @@ class Standardisation(StrEnum):
     ORIGINAL = "original"
 
 
-class LinkageSettings(KnowledgeSettings, AlignedSettings):
+class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
     """The records that the adversary holds and the method of linkage."""
 
     linkage: Annotated[LinkageMethod, Field(description="method of linking records")] = LinkageMethod.NEAREST
@@ -171,12 +183,20 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
                 )
         elif self.proof is not None:
             raise ValueError("proof needs linkage: learned; remove it")
+        if self.unit not in (None, RECORD) and self.draws_or_matches:
+            what = "overlap, noise, aligned and key go with records"
+            raise ValueError(f"{what}; remove them, or set unit: {RECORD}")
         if self.swap_range is not None and self.distance is not DistanceName.RANK:
             raise ValueError("swap_range needs distance: rank; set distance: rank")
         bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
             raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
         return self
+
+    @property
+    def draws_or_matches(self) -> bool:
+        """Whether records are drawn or changed one by one, or linked otherwise than by their values."""
+        return self.overlap < 1 or self.noise is not None or self.aligned or self.key is not None
 
     @property
     def by(self) -> DistanceName:
@@ -187,12 +207,20 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings):
         return self.distance or simplest
 
 
+def _method(knowledge: Mapping[str, Any]) -> str:
+    return " and ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
+
+
 class Linkage(Attack):
     """The expected share of released records that are linked correctly.
 
     The adversary holds a share ``overlap`` of the original records and links them by the attributes in
     ``knowledge``. Equally near records are equally likely, so a tie of n counts 1/n. The baseline is
     1 / records: a guess without the released values.
+
+    Where it is known whose the records are, it is the expected share of persons, or other units, of whom a
+    record is linked to any record of the same person: one link for each person's different known values,
+    resolved independently. A household is found through any of its members.
     """
 
     name = "linkage"
@@ -204,16 +232,22 @@ class Linkage(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how many of the held records the adversary links to the right released one."""
         held, by = float(knowledge["overlap"]), known_columns(knowledge)
+        if "unit" in knowledge:
+            what = target_of(knowledge)
+            return (
+                f"Somebody who holds the original records with {by} links a record of {success} of the "
+                f"{targets_of(knowledge)} to a released record of the same "
+                f"{PERSON if what == HOUSEHOLD else what} ({_method(knowledge)}); by chance {guess}."
+            )
         share = "the original records" if held == 1 else f"{100 * held:.3g} % of the original records"
-        method = " and ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
         return (
             f"Somebody who holds {share} with {by} links {success} of them to the right released record "
-            f"({method}); by chance {guess}."
+            f"({_method(knowledge)}); by chance {guess}."
         )
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records or links, if any."""
-        return self.settings.missing_requirement(adversary)
+        return self.settings.missing_requirement(adversary) or adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records that the adversary holds."""
@@ -224,20 +258,69 @@ class Linkage(Attack):
             links = original.links
         names = original.known(self.settings.knowledge)
         linking = self._linking()
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        if self.settings.draws_or_matches:
+            unit = None
         held, targets = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
         space = comparison_space(adversary.release, original, names, held, targets, each=each)
         work = linking.work(space)
         most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
         if most < targets.records:
-            targets = Links(targets.original, targets.release, draw_sample(targets.counts, most, random))
+            if unit is not None and owners is not None:
+                owners = drawn_owners(owners, unit, most, random)
+                ones = np.ones(len(owners.release), dtype=np.int64)
+                targets = links_of_pairs(owners.original, owners.release, ones)
+            else:
+                targets = Links(targets.original, targets.release, draw_sample(targets.counts, most, random))
             if linking.together:
                 held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
                     np.int64
                 )
             space = comparison_space(adversary.release, original, names, held, targets, each=each)
         linked = linking.link(space, random)
-        return [self._finding(adversary, original, links, space, linked)]
+        found = self._finding(adversary, original, links, space, linked)
+        if unit is None or owners is None:
+            return [found]
+        return [self._of_units(adversary.release, original, owners, unit, space, linked, found)]
+
+    def _of_units(
+        self,
+        release: PublishedTable,
+        original: Original,
+        owners: Owners,
+        unit: str,
+        space: ComparisonSpace,
+        linked: Linked,
+        found: AttackResult,
+    ) -> AttackResult:
+        """Return the share of units of whom a record is linked to a record of the same member.
+
+        Parameters
+        ----------
+        owners: of the records of the targets.
+        found: the result by records.
+        """
+        own, published = ([each.names.index(name) for name in space.names] for each in (original, release))
+        rows = located(
+            original.codes[owners.original][:, own].astype(np.int64), space.originals.astype(np.int64)
+        )
+        classes = located(
+            release.codes[owners.release][:, published].astype(np.int64), space.classes.astype(np.int64)
+        )
+        width, truth = len(space.classes), space.truth
+        place = np.searchsorted(truth.original * width + truth.release, rows * width + classes)
+        members = owners.members(unit)
+        own_records = numbered([classes, members], len(members))[0]
+        chance = np.minimum(linked.right[place] * np.bincount(own_records)[own_records], 1.0)
+        each, guesses = found_units(owners, unit, place, chance, once=False)
+        success, number = float(each.mean()), len(each)
+        low, high = success, success
+        if found.low < found.high:
+            low, high = clopper_pearson(float(each.sum()), number)
+        details = {**found.details, "each_guess": guesses, "of_records": float(found.success)}
+        known, baseline = {**found.knowledge, "unit": unit}, Fraction(1, number)
+        return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
     def _linking(self) -> Linking:
         if self.settings.linkage is LinkageMethod.PROBABILISTIC:
@@ -313,6 +396,18 @@ class Linkage(Attack):
         return AttackResult(
             self.name, knowledge, success, baseline, low, high, targets, details | linked.details
         )
+
+
+def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generator) -> Owners:
+    """Return the owners of all records of some units, drawn until there are at most so many records."""
+    numbers, number = owners.targets(unit)
+    order = random.permutation(number)
+    records = np.bincount(numbers, minlength=number)[order]
+    taken = np.zeros(number, dtype=bool)
+    taken[order[: max(int((np.cumsum(records) <= most).sum()), 1)]] = True
+    kept = taken[numbers]
+    units = {name: each[kept] for name, each in owners.units.items()}
+    return Owners(owners.original[kept], owners.release[kept], units)
 
 
 def with_noise(original: Original, links: Links, share: float, random: np.random.Generator) -> Original:

@@ -1,0 +1,196 @@
+"""Attacks on persons and households with several records, against slow twins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.model.adversary import AdversaryView, Owners
+from anonymizer.model.arrays import IntArray
+from tests.attacks.published import FEWER, one, release, run
+from tests.attacks.scenes import _places, original
+from tests.strategies import tree
+from tests.twins import attacks as twins
+from tests.twins.microdata import Path, Value
+
+SECRETS = ("asthma", "cold", "cough", "flu")
+NAMES = ("age", "sex", "illness")
+AGES = {str(age): (str(age), "0-1" if age < 2 else "2-3", "*") for age in range(4)}
+
+Case = tuple[list[tuple[str, ...]], list[int], list[int]]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Return records of age, sex and illness, the person of each, and the household of each."""
+    cells = st.tuples(st.sampled_from("0123"), st.sampled_from("MF"), st.sampled_from(SECRETS))
+    rows = draw(st.lists(st.tuples(cells, st.integers(0, 6)), min_size=1, max_size=14))
+    persons = [person for _, person in rows]
+    return [cell for cell, _ in rows], persons, [person // 3 for person in persons]
+
+
+def published_rows(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    return [(AGES[age][1], sex, illness) for age, sex, illness in rows]
+
+
+def view(case: Case, *, persons: bool = True) -> tuple[AdversaryView, dict[Value, Path]]:
+    """Return the release at level 1 of age, with the owners of its records."""
+    rows, own, homes = case
+    paths = tree(Random(1), list(SECRETS), 2)
+    shown = published_rows(rows)
+    released = release(NAMES, shown, ("illness",), {"illness": paths})
+    trees: dict[str, Any] = {"age": AGES}
+    known = original(NAMES, rows, released, shown, ("illness",), trees)
+    distinct = list(dict.fromkeys(rows))
+    places = _places(released)
+    units = {"household": array(homes)} | ({"person": array(own)} if persons else {})
+    owners = Owners.of(
+        array([distinct.index(row) for row in rows]), array([places[row] for row in shown]), units
+    )
+    return AdversaryView(released, None, replace(known, owners=owners)), paths
+
+
+def array(values: list[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+KNOWN = st.sampled_from([("age",), ("sex",), ("age", "sex")])
+UNITS = st.sampled_from(["person", "household", None])
+
+
+def positions(known: tuple[str, ...]) -> list[int]:
+    return [NAMES.index(name) for name in known]
+
+
+def of_unit(case: Case, unit: str | None) -> list[int]:
+    return case[2] if unit == "household" else case[1]
+
+
+@FEWER
+@given(cases(), KNOWN, UNITS, st.integers(0, 2))
+def test_persons_who_are_told_are_what_a_loop_counts(
+    case: Case, known: tuple[str, ...], unit: str | None, facts: int
+) -> None:
+    scene, paths = view(case)
+    own, rows = of_unit(case, unit), published_rows(case[0])
+
+    def value(row: Any) -> Any:
+        return row[2]
+
+    def expected(at: list[int], attack: str) -> Fraction:
+        if attack == "homogeneity":
+            return twins.told_persons(rows, own, at, value, lambda each: len({row[2] for row in each}) == 1)
+        if attack == "background":
+            few = facts + 1
+            return twins.told_persons(rows, own, at, value, lambda each: len({row[2] for row in each}) <= few)
+        return twins.told_persons(
+            rows,
+            own,
+            at,
+            lambda row: paths[row[2]][1],
+            lambda each: len({paths[row[2]][1] for row in each}) == 1,
+        )
+
+    options: dict[str, dict[str, Any]] = {"homogeneity": {}, "background": {"facts": facts}, "similarity": {}}
+    for name, further in options.items():
+        found = one(name, scene, knowledge=known, unit=unit, **further)
+        assert found.success == expected(positions(known), name), name
+        assert found.baseline == expected([], name), name
+        assert found.knowledge["unit"] == (unit or "person")
+        assert found.records == len(set(own))
+        assert 0 <= found.details["beyond_guess"] <= found.success
+
+
+@FEWER
+@given(cases(), KNOWN, UNITS)
+def test_skewness_and_uniqueness_of_persons(case: Case, known: tuple[str, ...], unit: str | None) -> None:
+    scene, _ = view(case)
+    own, rows = of_unit(case, unit), published_rows(case[0])
+    rare, threshold = Fraction(2, 5), Fraction(1, 2)
+    found = one("skewness", scene, knowledge=known, unit=unit, rare="0.4", threshold="0.5")
+    assert found.success == twins.skewed_persons(rows, own, positions(known), 2, rare, threshold)
+    alone = one("uniqueness", scene, knowledge=known, unit=unit)
+    assert alone.success == twins.lone_persons(rows, own, positions(known))
+
+
+@FEWER
+@given(cases(), KNOWN)
+def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]) -> None:
+    rows, persons, homes = published_rows(case[0]), case[1], case[2]
+    at, home = positions(known), dict(zip(persons, homes, strict=True))
+    scene, _ = view(case)
+    best = twins.best_guess(rows, persons, at)
+    found = run("vulnerability", scene, knowledge=known, target="re-identification")[0]
+    assert found.success == pytest.approx(float(sum(best.values()) / len(best)))
+    (found,) = run("vulnerability", scene, knowledge=known, target="re-identification", unit="household")
+    assert found.success == pytest.approx(float(twins.found_households(best, home)))
+    held = [[row[column] for column in at] for row in case[0]]
+    linked = twins.linked_members(held, rows, persons, at)
+    found = one("linkage", scene, knowledge=known)
+    assert found.success == pytest.approx(float(sum(linked.values()) / len(linked)))
+    found = one("linkage", scene, knowledge=known, unit="household")
+    assert found.success == pytest.approx(float(twins.found_households(linked, home)))
+
+
+@FEWER
+@given(cases(), KNOWN)
+def test_without_persons_each_record_is_a_member(case: Case, known: tuple[str, ...]) -> None:
+    rows, at = published_rows(case[0]), positions(known)
+    scene, _ = view(case, persons=False)
+    members = list(range(len(rows)))
+    home = dict(enumerate(case[2]))
+    (found,) = run("vulnerability", scene, knowledge=known, target="re-identification", unit="household")
+    best = twins.best_guess(rows, members, at)
+    assert found.success == pytest.approx(float(twins.found_households(best, home)))
+    assert "unit" not in one("homogeneity", scene, knowledge=known).knowledge
+
+
+@FEWER
+@given(cases())
+def test_persons_of_one_record_each_are_records(case: Case) -> None:
+    """Where no person has two records, every attack finds what it finds of records."""
+    scene, _ = view((case[0], list(range(len(case[0]))), case[2]))
+    for name in ("homogeneity", "background", "similarity", "skewness", "uniqueness", "linkage"):
+        by_person, by_record = one(name, scene), one(name, scene, unit="record")
+        assert by_person.success == pytest.approx(float(by_record.success)), name
+        assert float(by_person.baseline) == pytest.approx(float(by_record.baseline)), name
+        assert by_person.knowledge == {**by_record.knowledge, "unit": "person"}
+    by_person, by_record = (
+        run("vulnerability", scene, target="re-identification", unit=unit)[0] for unit in ("person", "record")
+    )
+    assert by_person.success == pytest.approx(float(by_record.success))
+
+
+def test_a_lone_patient_is_told_though_his_values_differ() -> None:
+    """A class of one person with three illnesses discloses all of them; by records it discloses none."""
+    rows = [
+        ("0", "M", "asthma"),
+        ("0", "M", "cold"),
+        ("1", "M", "flu"),
+        ("2", "F", "flu"),
+        ("2", "F", "cold"),
+    ]
+    scene, _ = view((rows, [1, 1, 1, 2, 3], [0, 0, 0, 1, 1]))
+    assert one("homogeneity", scene, unit="record").success == 0
+    assert one("homogeneity", scene).success == Fraction(1, 3)
+    assert one("uniqueness", scene, unit="record").success == 0
+    assert one("uniqueness", scene).success == Fraction(1, 3)
+
+
+def test_sampled_targets_are_persons() -> None:
+    random = Random(3)
+    rows = [(random.choice("0123"), random.choice("MF"), random.choice(SECRETS)) for _ in range(400)]
+    persons = [random.randrange(100) for _ in rows]
+    scene, _ = view((rows, persons, persons))
+    whole = one("linkage", scene)
+    some = one("linkage", scene, targets=120)
+    assert some.records < len(set(persons)) == whole.records
+    assert some.low < some.success < some.high
+    assert some.low <= whole.success <= some.high
