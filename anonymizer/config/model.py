@@ -237,16 +237,30 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
     yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:
         return
-    accepted = sorted(each.value for each in config.algorithm.plug_in.unit_suppressions)
-    if not accepted:
-        able = [name for name, each in config.algorithm.registry().items() if each.unit_suppressions]
-        what = f"{config.algorithm.name} counts records only; accepted: {', '.join(able)}"
-        yield ("algorithm", "name"), f"{what}; or set unit: {RECORD} in each constraint"
-    elif config.suppression.method.value not in accepted:
-        what = f"where constraints count units, algorithm {config.algorithm.name} accepts"
-        yield ("suppression", "method"), f"{what}: {', '.join(accepted)}"
+    yield from _counted_by_records(config)
     if config.apply is not None:
-        yield ("apply",), f"constraints of the new records count records only; set unit: {RECORD} for each"
+        what = "the earlier release does not say which of its records are of the same persons as new ones"
+        remedy = f"set unit: {RECORD} in each constraint, or run on all records without apply"
+        yield ("apply",), f"{what}; {remedy}"
+
+
+def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield an algorithm or a method of suppression that cannot count units, and the message about it."""
+    method, plug_in = config.suppression.method, config.algorithm.plug_in
+    registry = config.algorithm.registry()
+    accepted = sorted(each.value for each in plug_in.unit_suppressions)
+    if not accepted:
+        able = [name for name, each in registry.items() if each.unit_suppressions]
+        what = f"{config.algorithm.name} counts records only"
+        if plug_in.in_groups:
+            what += ", as its two tables show how many each person has and how often a bucket has each value"
+        remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
+        yield ("algorithm", "name"), f"{what}; {remedy}"
+    elif method.value not in accepted:
+        what = f"where constraints count units, algorithm {config.algorithm.name} accepts"
+        able = [name for name, each in registry.items() if method.value in each.unit_suppressions]
+        other = f"; {method.value} works with algorithm {', '.join(able)}" if able else ""
+        yield ("suppression", "method"), f"{what}: {', '.join(accepted)}{other}"
 
 
 def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -79,3 +79,25 @@ def test_persons_at_two_ages_are_counted_once_in_a_class() -> None:
     assert max(classes_of.values()) > 1
     measured = result.report.to_dict()["constraints"][0]["measured"]
     assert measured == min(map(len, found.values())) >= 5
+
+
+@pytest.mark.parametrize("steps", [1, 20])
+def test_local_recoding_of_tripled_records_can_lose_less(steps: int) -> None:
+    """A person's records may be in several classes, so that more recodings hold than for single records."""
+    frame = pd.DataFrame({"x": ["a", "a", "b"], "y": ["c", "d", "d"], "person": ["P0", "P1", "P2"]})
+    asked = {
+        "attributes": {
+            "x": {"role": "quasi-identifier"},
+            "y": {"role": "quasi-identifier"},
+            "person": {"role": "identifier"},
+        },
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": {"name": "local"},
+        "budget": {"steps": steps},
+    }
+    records = an.anonymize(frame, asked).report.to_dict()
+    counted = {**asked, "input": {"person": "person"}}
+    persons = an.anonymize(tripled(frame), counted).report.to_dict()
+    assert records["loss"]["loss"] == records["search"]["bound"] == 1.0
+    assert persons["loss"]["loss"] == 0.5
+    assert persons["search"]["bound"] <= 0.5
