@@ -51,6 +51,7 @@ from anonymizer.search.lattice.frontier import (
 from anonymizer.search.rollup import RollUp
 
 Keys = NDArray[np.uint32]
+Move = list[tuple[int, int]]
 
 FIRST_CYCLE = 1_000
 """Proposals of the first cycle; each later one has half as many again."""
@@ -63,6 +64,12 @@ WARMING = 2.5
 
 CHARGE = 4.0
 """Least price of suppressing all records beyond the limit, in losses of the incumbent."""
+
+LEAST_CHANCE = 0.0625
+"""Of each kind of move, beside the share of the four that its success gives."""
+
+REMEMBERED = 400
+"""Counted moves by which kinds of moves are rated."""
 
 PROPOSALS, ROWS = 256, 1 << 22
 """Most proposals of a round, and most rows that all of them count together."""
@@ -110,6 +117,11 @@ def chain(attributes: tuple[QuasiIdentifier, ...], loss: LatticeLoss) -> list[Le
         own[place] = levels[place].pop()
         found.append(tuple(own))
     return found
+
+
+def _picked(places: Sequence[int], number: float) -> int:
+    """Return one of some places by a number in [0, 1)."""
+    return places[int(number * len(places))]
 
 
 @dataclass(frozen=True)
@@ -172,6 +184,7 @@ class Annealing:
         self._seen: dict[bytes, _Estimate] = {}
         self._length, self._taken = FIRST_CYCLE * 2 // 3, 0
         self._charge, self._hottest = CHARGE, HOTTEST
+        self._kind, self._accepted, self._tried = 0, np.ones(4), np.full(4, 2.0)
         self._lowest = self._loss.floor([own[0] for own in self._levels])
         self._walk([len(own) - 1 for own in self._levels])
         self._bar = np.inf
@@ -247,18 +260,28 @@ class Annealing:
         for row in self._random.random((self._round, 5)).tolist():
             if self._taken >= self._length or (most is not None and len(self._seen) - before >= most):
                 break
+            known = len(self._seen)
             found = self._step(row)
+            self._rate(counted=len(self._seen) > known, accepted=found is not None)
             if found is not None and found.excess == 0 and found.loss < self._bar:
                 best, self._bar = self._named(self._position), found.loss
         self.over = self._taken >= self._length
         return best, len(self._seen) - before
+
+    def _rate(self, *, counted: bool, accepted: bool) -> None:
+        """Note whether the last move was counted, and accepted; the last few hundred moves tell."""
+        self._tried[self._kind] += counted
+        self._accepted[self._kind] += accepted
+        if self._tried.sum() > REMEMBERED:
+            self._tried /= 2
+            self._accepted /= 2
 
     def _step(self, draws: list[float]) -> _Estimate | None:
         """Propose a move; return the estimate of its transformation if it is accepted."""
         heat = self._hottest * (COLDEST / self._hottest) ** (self._taken / self._length) * self._degree
         self._taken += 1
         moved = self._proposal(draws)
-        if moved is None:
+        if not moved:
             return None
         most = self._price(self._at) - heat * log(max(draws[4], 1e-300))
         position = self._position.copy()
@@ -286,26 +309,54 @@ class Annealing:
         self._charge = min(max(self._charge * (1.03 if known.excess else 1 / 1.03), CHARGE), 1e6)
         return known
 
-    def _proposal(self, draws: list[float]) -> list[tuple[int, int]] | None:
-        """Return attributes with their new levels, None for a move that leads nowhere."""
-        kind = draws[0]
-        one = self._movable[int(draws[1] * len(self._movable))]
-        at = int(self._position[one])
-        if kind < 0.3:
-            return self._within([(one, at + (1 if draws[2] < 0.5 else -1))])
-        if kind < 0.5:
-            other = int(draws[2] * (len(self._levels[one]) - 1))
-            return [(one, other + (other >= at))]
-        two = self._movable[int(draws[2] * len(self._movable))]
-        beside = int(self._position[two])
-        if one == two:
-            return None
-        if kind < 0.8:
-            return self._within([(one, at + 1), (two, beside - 1)])
-        return None if at == beside else self._within([(one, beside), (two, at)])
+    def _proposal(self, draws: list[float]) -> Move:
+        """Return attributes with their new levels: a step, a jump, a trade of levels or a swap.
 
-    def _within(self, moved: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
-        return moved if all(0 <= own < len(self._levels[place]) for place, own in moved) else None
+        A kind is the likelier the more of its counted moves are accepted: where few columns are below their
+        top, most steps and jumps suppress far too much, and swaps keep the loss of the levels. Without a
+        move of its kind there are none.
+        """
+        rates = self._accepted / self._tried
+        chances = np.cumsum(LEAST_CHANCE + rates / rates.sum())
+        self._kind = min(int(np.searchsorted(chances, draws[0] * chances[-1])), len(rates) - 1)
+        return (self._stepped, self._jumped, self._traded, self._swapped)[self._kind](draws[1], draws[2])
+
+    def _stepped(self, first: float, second: float) -> Move:
+        """Return one attribute at the next level, up or down."""
+        one = _picked(self._movable, first)
+        at, top = int(self._position[one]), len(self._levels[one]) - 1
+        up = at == 0 or (at < top and second < 0.5)
+        return [(one, at + (1 if up else -1))]
+
+    def _jumped(self, first: float, second: float) -> Move:
+        """Return one attribute at any other level."""
+        one = _picked(self._movable, first)
+        other = int(second * (len(self._levels[one]) - 1))
+        return [(one, other + (other >= self._position[one]))]
+
+    def _traded(self, first: float, second: float) -> Move:
+        """Return one attribute a level higher, and another one a level lower."""
+        own = self._position
+        raised = [place for place in self._movable if own[place] < len(self._levels[place]) - 1]
+        if not raised:
+            return []
+        one = _picked(raised, first)
+        lowered = [place for place in self._movable if own[place] > 0 and place != one]
+        if not lowered:
+            return []
+        two = _picked(lowered, second)
+        return [(one, int(own[one]) + 1), (two, int(own[two]) - 1)]
+
+    def _swapped(self, first: float, second: float) -> Move:
+        """Return two attributes with the levels of each other."""
+        one = _picked(self._movable, first)
+        at = int(self._position[one])
+        others = [place for place in self._movable if self._position[place] != at]
+        if not others:
+            return []
+        two = _picked(others, second)
+        moved = [(one, int(self._position[two])), (two, at)]
+        return moved if all(own < len(self._levels[place]) for place, own in moved) else []
 
     def _price(self, estimate: _Estimate) -> float:
         return estimate.loss + estimate.excess * self._charge * self._scale
