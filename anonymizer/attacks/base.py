@@ -63,11 +63,13 @@ class Attack(PlugIn):
     Class attributes
     ----------------
     threat: the threat that the attack measures, None for none of the seven; every attack must set it.
+    compares_releases: whether the attack reads two releases in one domain of values.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
         records, a recipe or randomness; an audit repeats such attacks.
     """
 
     threat: ClassVar[Threat | None]
+    compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:

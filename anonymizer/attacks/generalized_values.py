@@ -8,7 +8,7 @@ knowledge takes the covered values as equally likely.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.recoding import distinct_nodes, value_labels
-from anonymizer.model.table import MISSING, SUPPRESSED, QuasiIdentifier
+from anonymizer.model.table import MISSING, SUPPRESSED, Column, QuasiIdentifier, ValueType
 
 BLOCK = 4096
 """Original rows that are joined at once, unless they have too many pairs."""
@@ -318,8 +318,7 @@ class _Reader:
     def _set(self, label: str) -> _Reading | None:
         if not (label.startswith("{") and label.endswith("}")):
             return None
-        members = [member.removeprefix(" ") for member in _MEMBER.findall(label[1:-1])]
-        codes = [self.read(_ESCAPED.sub(r"\1", member)).codes for member in members]
+        codes = [self.read(member).codes for member in set_members(label)]
         return self._of(np.unique(np.concatenate([_NONE, *codes])))
 
     def _number(self, label: str) -> _Reading:
@@ -328,6 +327,111 @@ class _Reader:
 
     def _as_number(self, text: str) -> float | None:
         return None if self._column.numbers is None else self._column.number(text)
+
+
+_RANGES = (
+    (re.compile(r"\[(.+), (.+)\]"), True),
+    (re.compile(r"\[(.+), (.+)\)"), False),
+    (re.compile(r"(.+) to (.+)"), True),
+    (re.compile(r"(.+)\.\.(.+)"), True),
+    (re.compile(r"([^-]+)-([^-]+)"), True),
+)
+"""Texts of ranges of numbers or dates, and whether the second end belongs to them."""
+
+
+def published_ranges(label: str, number: Callable[[str], float | None]) -> list[tuple[float, float]] | None:
+    """Return the ranges of numbers that a published text names, ends included; None for another text.
+
+    Parameters
+    ----------
+    number: returns the number of a text, None if it is not a number.
+
+    >>> def number(text: str) -> float | None:
+    ...     return float(text) if text.lstrip("-").replace(".", "").isdigit() else None
+    >>> published_ranges("20-24", number), published_ranges("-5 to -1", number), published_ranges("7", number)
+    ([(20.0, 24.0)], [(-5.0, -1.0)], [(7.0, 7.0)])
+    >>> published_ranges("65+", number), published_ranges("{3, 5}", number), published_ranges("many", number)
+    ([(65.0, inf)], [(3.0, 3.0), (5.0, 5.0)], None)
+    """
+    alone = number(label)
+    if alone is not None:
+        return [(alone, alone)]
+    if label.startswith("{") and label.endswith("}"):
+        members = [published_ranges(each, number) for each in set_members(label)]
+        return None if None in members else [own for each in members for own in each or ()]
+    for pattern, included in _RANGES:
+        found = pattern.fullmatch(label)
+        low, high = (None, None) if found is None else (number(end) for end in found.groups())
+        if low is not None and high is not None:
+            return [(low, high if included else float(np.nextafter(high, -np.inf)))]
+    below = number(label[1:]) if label.startswith("<") else None
+    if below is not None:
+        return [(-np.inf, float(np.nextafter(below, -np.inf)))]
+    least = number(label[:-1]) if label.endswith("+") else None
+    return None if least is None else [(least, np.inf)]
+
+
+def set_members(label: str) -> list[str]:
+    """Return the texts of the members of a published set ``{a, b}``."""
+    members = [member.removeprefix(" ") for member in _MEMBER.findall(label[1:-1])]
+    return [_ESCAPED.sub(r"\1", member) for member in members]
+
+
+def coverage_of_ranges(
+    name: str, releases: Sequence[Sequence[Sequence[tuple[float, float]] | None]]
+) -> list[ValueCoverage]:
+    """Return the coverage of ranges of numbers, over the ends that any release mentions.
+
+    Two texts have a common number iff they cover a common end.
+
+    Parameters
+    ----------
+    name: of the column.
+    releases: for each text of each release its ranges; None for a missing value.
+
+    Returns
+    -------
+    A coverage for each release, of one column.
+    """
+    ranges = [own for texts in releases for each in texts for own in each or ()]
+    ends = [low if np.isfinite(low) else high for low, high in ranges]
+    ends += [high for low, high in ranges if np.isfinite(low) and np.isfinite(high)]
+    numbers = np.unique(np.array([end for end in ends if np.isfinite(end)], dtype=np.float64))
+    size = len(numbers)
+    lacking = any(each is None for texts in releases for each in texts)
+    column = Column(
+        name,
+        ValueType.NUMBER,
+        (*map(str, numbers.tolist()), *([MISSING] if lacking else [])),
+        np.ones(size + lacking, dtype=np.int64),
+        np.append(numbers, [np.nan] * lacking),
+        size if lacking else None,
+    )
+    found = []
+    for texts in releases:
+        codes: list[IntArray] = []
+        for each in texts:
+            if each is None:
+                codes.append(np.array([size], dtype=np.int64))
+                continue
+            covered = np.zeros(size, dtype=bool)
+            whole = (-np.inf, np.inf) in each
+            for low, high in each:
+                covered[np.searchsorted(numbers, low, "left") : np.searchsorted(numbers, high, "right")] = (
+                    True
+                )
+            codes.append(np.append(np.flatnonzero(covered), [size] * (whole and lacking)).astype(np.int64))
+        own = [numbers[each[each < size]] for each in codes]
+        found.append(
+            ValueCoverage(
+                column,
+                np.concatenate([[0], np.cumsum([len(each) for each in codes])]).astype(np.int64),
+                np.concatenate([_NONE, *codes]),
+                np.array([each.min() if len(each) else np.nan for each in own]),
+                np.array([each.max() if len(each) else np.nan for each in own]),
+            )
+        )
+    return found
 
 
 def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | None) -> dict[str, list[int]]:

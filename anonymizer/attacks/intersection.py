@@ -83,6 +83,8 @@ class Intersection(Attack):
             return "a second release (--second of the command attack, or second_df in Python)"
         if not _shared(adversary.release, adversary.second):
             return "a sensitive attribute that both releases have"
+        if adversary.original is None:
+            return "original records (--original); without them, release-linkage compares the two releases"
         return self.settings.missing_requirement(adversary)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:

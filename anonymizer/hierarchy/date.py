@@ -60,6 +60,27 @@ _PATTERNS = {
 }
 
 
+def period_days(label: str) -> tuple[float, float] | None:
+    """Return the ordinals of the first and the last day of a period by its label; None for another text.
+
+    >>> period_days("2021-02"), period_days("2020s"), period_days("7")
+    ((737822.0, 737849.0), (737425.0, 741077.0), None)
+    """
+    for period in (Period.MONTH, Period.QUARTER, Period.YEAR, Period.DECADE):
+        if _PATTERNS[period].fullmatch(label) is None:
+            continue
+        year, months = int(label[:4]), {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12}.get(period, 120)
+        month = {Period.MONTH: lambda: int(label[5:]), Period.QUARTER: lambda: 3 * int(label[6:]) - 2}.get(
+            period, lambda: 1
+        )()
+        after = year * 12 + month - 1 + months
+        if not (1 <= month <= 12 and year >= 1 and after < 12 * 9999):
+            return None
+        first = date(year, month, 1).toordinal()
+        return float(first), float(date(after // 12, after % 12 + 1, 1).toordinal() - 1)
+    return None
+
+
 class DateSettings(OptionalSettings):
     """The periods that are levels."""
 

@@ -358,6 +358,29 @@ class Original:
         return tuple(name for name in self.names if names is None or name in names)
 
 
+@dataclass(frozen=True, eq=False)
+class ReleasePair:
+    """Two releases whose published values are read in one domain, without original records.
+
+    Attributes
+    ----------
+    names: quasi-identifiers of both, in the order of the first.
+    first, second: values that the texts of either release cover, by quasi-identifier in the order of
+        ``names``; both of one column.
+    links: from rows of the first to rows of the second release, by common original records; empty without.
+    truth: source of the links.
+    aligned_links: of equal keys in the two files, without a key those of equal row numbers; None if there are
+        no keys and the files have different lengths.
+    """
+
+    names: tuple[str, ...]
+    first: tuple[ValueCoverage, ...]
+    second: tuple[ValueCoverage, ...]
+    links: Links
+    truth: Truth
+    aligned_links: Links | None = None
+
+
 @dataclass(frozen=True)
 class SensitiveConstraint:
     """A constraint on the sensitive values of each class.
@@ -410,6 +433,7 @@ class AdversaryView:
     second_original: the same records, with links to the second release; None without.
     recipe: the mechanism, None if it discloses nothing or is unknown.
     grouped: the Anatomy release, None for a single table.
+    pair: both releases in one domain of values; None without a second one or a common quasi-identifier.
     """
 
     release: PublishedTable
@@ -418,6 +442,7 @@ class AdversaryView:
     second_original: Original | None = None
     recipe: MechanismKnowledge | None = None
     grouped: AnatomyRelease | None = None
+    pair: ReleasePair | None = None
 
     @property
     def owners(self) -> Owners | None:

@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anonymizer.attacks.adversary_view import (
+    NOTHING,
     known_original,
     links_of_pairs,
     located,
     reconstructed,
     same_values,
 )
-from anonymizer.attacks.generalized_values import meanings_of
+from anonymizer.attacks.generalized_values import (
+    coverage_of_ranges,
+    meaning_of,
+    meanings_of,
+    published_ranges,
+    set_members,
+)
 from anonymizer.audit.classes import value_codes
 from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
-from anonymizer.data.table import Encoded, encode, read_columns
+from anonymizer.data.table import Encoded, column_of, encode, read_columns
 from anonymizer.errors import InputError, listed, plural, suggestion
+from anonymizer.hierarchy.date import DateSource, period_days
+from anonymizer.hierarchy.mask import MaskSource
 from anonymizer.model.adversary import (
     AdversaryView,
     Links,
     Original,
     Owners,
     PublishedTable,
+    ReleasePair,
     Truth,
     ValueCoverage,
 )
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.dates import ISO
 from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
-from anonymizer.model.table import POINT, SUPPRESSED, Role, SensitiveAttribute
+from anonymizer.model.table import (
+    MISSING,
+    POINT,
+    SUPPRESSED,
+    Column,
+    Role,
+    SensitiveAttribute,
+    ValueType,
+)
 from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.bands import put_in_bands
-from anonymizer.run.plan import Plan, check_weight_columns, weights_of
+from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, weights_of
 from anonymizer.run.prepare import Prepared, units_of_records
 
 
@@ -79,7 +98,147 @@ def adversary_from_files(
         return AdversaryView(table, None, own)
     other = read_release(plan, second)
     same = None if original is None else original_of_files(plan, other, second, original)
-    return AdversaryView(table, other, own, same)
+    pair = None
+    if not plan.attacks or any(each.compares_releases for each in plan.attacks):
+        pair = pair_of_releases(plan, (table, release), (other, second), links_by_originals(own, same))
+    return AdversaryView(table, other, own, same, pair=pair)
+
+
+CountedRelease = tuple[PublishedTable, Relation]
+"""A release as its recipient counts it, and its records."""
+
+
+def pair_of_releases(
+    plan: Plan, first: CountedRelease, second: CountedRelease, links: Links
+) -> ReleasePair | None:
+    """Return two releases in one domain of values; None if they share no quasi-identifier.
+
+    Without original records, the domain is what the texts mention: the leaves of a hierarchy that the config
+    lists, else the ends of intervals, members of sets and single values.
+
+    Parameters
+    ----------
+    links: by common original records.
+
+    Raises
+    ------
+    InputError: the key of the config repeats in a release.
+    """
+    (table, relation), (other, second_relation) = first, second
+    names = tuple(name for name in table.names if name in other.names)
+    if not names:
+        return None
+    read = [_read_together(plan, name, _labels(table, name), _labels(other, name)) for name in names]
+    aligned = None
+    ordered = relation.ordered and second_relation.ordered
+    if ordered and (plan.key is not None or relation.rows == second_relation.rows):
+        own, same = paired_records(relation, second_relation, plan.key)
+        rows = rows_of_records(relation, table)[own], rows_of_records(second_relation, other)[same]
+        aligned = links_of_pairs(*rows, np.ones(len(own), dtype=np.int64))
+    truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
+    return ReleasePair(
+        names, tuple(each[0] for each in read), tuple(each[1] for each in read), links, truth, aligned
+    )
+
+
+def _labels(table: PublishedTable, name: str) -> tuple[str | None, ...]:
+    return table.labels[table.names.index(name)]
+
+
+def _read_together(
+    plan: Plan, name: str, first: Sequence[str | None], second: Sequence[str | None]
+) -> tuple[ValueCoverage, ValueCoverage]:
+    """Return what the texts of a column cover in either release."""
+    planned = plan.columns[name]
+    source = None if planned.hierarchy is None else planned.hierarchy.source
+    absent = frozenset({MISSING, "", *plan.missing})
+    texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
+    listed_values = source is not None and not source.rule_built
+    if not listed_values and not isinstance(source, MaskSource) and planned.type is not ValueType.TEXT:
+        number = _number_of(plan, planned)
+        ranges = {each: _ranges(each, number, isinstance(source, DateSource)) for each in texts}
+        if all(each is not None for each in ranges.values()):
+            everything = [(-np.inf, np.inf)]
+            readings = [
+                [
+                    None if each is None or each in absent else ranges.get(each) or everything
+                    for each in labels
+                ]
+                for labels in (first, second)
+            ]
+            one, other = coverage_of_ranges(name, readings)
+            return one, other
+    if not listed_values and not isinstance(source, MaskSource):
+        plan = plan.without_hierarchies([name])
+    values = {member for each in texts for member in _members(each)}
+    if source is not None and listed_values:
+        # A text outside the hierarchy covers nothing.
+        counts = np.ones(len(texts), dtype=np.int64)
+        tree = source.build(Column(name, ValueType.TEXT, tuple(texts), counts, None, None), plan.folder)
+        values = {label for level, label in tree if level == 0} - absent
+    lacking = any(each is None or each in absent for each in (*first, *second))
+    dictionary = [*((each, 1) for each in sorted(values)), *([(None, 1)] if lacking else [])]
+    column = column_of(f"column '{name}'", dictionary, plan.request(name, ValueType.TEXT), absent).column
+    (attribute,) = plan.quasi_identifiers({name: column})
+    return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
+
+
+def _members(label: str) -> list[str]:
+    return set_members(label) if label.startswith("{") and label.endswith("}") else [label]
+
+
+def _number_of(plan: Plan, planned: PlannedColumn) -> Callable[[str], float | None]:
+    """Return the function from texts of a column to numbers or the ordinals of dates."""
+
+    def number(text: str) -> float | None:
+        own = None if planned.type is ValueType.DATE else plan.numerals.number(text)
+        if own is not None:
+            return own if np.isfinite(own) else None
+        found = planned.dates.number(text)
+        return ISO.number(text) if found is None else found
+
+    return number
+
+
+def _ranges(
+    label: str, number: Callable[[str], float | None], dated: bool
+) -> list[tuple[float, float]] | None:
+    """Return the ranges of numbers or dates that a text names; with ``dated``, also periods."""
+    days = period_days(label) if dated else None
+    return published_ranges(label, number) if days is None else [days]
+
+
+def links_by_originals(first: Original | None, second: Original | None) -> Links:
+    """Return the links between two releases by the original records that both are linked to.
+
+    Original records that are equal in all columns of both are taken in the order of their rows. Without the
+    same columns in both there are no links.
+    """
+    if first is None or second is None or set(first.names) != set(second.names):
+        return NOTHING
+    if set(first.sensitive) != set(second.sensitive):
+        return NOTHING
+    row_of = located(_in_order(second), _in_order(first))
+    own, rows = _records_of(first.links.original, first.links, first.records)
+    same, others = _records_of(row_of[second.links.original], second.links, first.records)
+    keys, at, place = np.intersect1d(own, same, assume_unique=True, return_indices=True)
+    return links_of_pairs(rows[at], others[place], np.ones(len(keys), dtype=np.int64))
+
+
+def _in_order(original: Original) -> IntArray:
+    """Return the codes of the distinct rows with columns in the order of their names."""
+    columns = {name: original.codes[:, place] for place, name in enumerate(original.names)}
+    columns |= {name: each.codes.astype(np.int32) for name, each in original.sensitive.items()}
+    return np.column_stack([columns[name] for name in sorted(columns)]).astype(np.int64)
+
+
+def _records_of(rows: IntArray, links: Links, most: int) -> tuple[IntArray, IntArray]:
+    """Return a number for each linked record, distinct within an original row, and its released row."""
+    order = np.argsort(rows, kind="stable")
+    of_record = np.repeat(rows[order], links.counts[order])
+    start = np.searchsorted(of_record, of_record)
+    within = np.arange(len(of_record)) - start
+    return of_record * most + within, np.repeat(links.release[order], links.counts[order])
 
 
 def by_config_names(

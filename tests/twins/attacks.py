@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import log
@@ -382,3 +383,57 @@ def found_households(members: Mapping[Any, Fraction], home: Mapping[Any, Any]) -
     for member, chance in members.items():
         missed[home[member]] = missed.get(home[member], Fraction(1)) * (1 - chance)
     return sum((1 - each for each in missed.values()), Fraction(0)) / len(missed)
+
+
+@dataclass(frozen=True)
+class LinkedReleases:
+    """Shares of records linked correctly: with known persons, and as the model expects."""
+
+    success: Fraction
+    expected: Fraction
+
+
+def release_linkage(first: Any, second: Any, nodes: Mapping[str, str]) -> LinkedReleases:
+    """Link two releases of the columns age (intervals), city (nodes) and id, record by record.
+
+    Everybody is in both. A record is linked by the product over the attributes of
+    m(both) / (m(one) m(other)). The records of a person overlap.
+    """
+    ends: set[int] = set()
+    for text in [*first["age"], *second["age"]]:
+        ends |= {int(each) for each in text.split("-")}
+
+    def ages(text: str) -> frozenset[Any]:
+        low, high = int(text.split("-", maxsplit=1)[0]), int(text.rsplit("-", maxsplit=1)[-1])
+        return frozenset(each for each in ends if low <= each <= high)
+
+    def cities(text: str) -> frozenset[Any]:
+        return frozenset(nodes.get(text, text))
+
+    read = {"age": ages, "city": cities}
+    mass: dict[str, dict[Any, Fraction]] = {}
+    for name, of in read.items():
+        own: dict[Any, Fraction] = defaultdict(Fraction)
+        for table in (first, second):
+            for text in table[name]:
+                for value in of(text):
+                    own[value] += Fraction(1, len(of(text)) * len(table) * 2)
+        mass[name] = own
+
+    def ratio(one: Any, other: Any) -> Fraction:
+        found = Fraction(1)
+        for name, of in read.items():
+            a, b = of(one[name]), of(other[name])
+            weights = [sum((mass[name][each] for each in some), Fraction(0)) for some in (a & b, a, b)]
+            found *= weights[0] / (weights[1] * weights[2])
+        return found
+
+    success = expected = Fraction(0)
+    records = second.to_dict("records")
+    for one in first.to_dict("records"):
+        ratios = [ratio(one, other) for other in records]
+        best = [place for place, each in enumerate(ratios) if each == max(ratios)]
+        hits = sum(records[place]["id"] == one["id"] for place in best)
+        success += Fraction(hits, len(best) * len(first))
+        expected += max(ratios) / sum(ratios) / len(first)
+    return LinkedReleases(success, expected)

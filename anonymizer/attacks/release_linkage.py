@@ -1,0 +1,532 @@
+"""Linkage of two releases: the records of one person found in both, without the original records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from anonymizer.attacks.adversary_view import links_of_pairs
+from anonymizer.attacks.base import (
+    Attack,
+    AttackResult,
+    KnowledgeSettings,
+    PairingSettings,
+    clopper_pearson,
+    draw_sample,
+    known_columns,
+)
+from anonymizer.attacks.generalized_values import spans
+from anonymizer.attacks.linkage.attack import LEAST, WORK, DistanceName, LinkageMethod
+from anonymizer.attacks.linkage.distances import (
+    CategoryGaps,
+    Gaps,
+    NumberGaps,
+    Numbers,
+    centred_scale,
+    standard_scale,
+)
+from anonymizer.attacks.linkage.families import FAMILIES
+from anonymizer.attacks.linkage.learned import PASSES, Learned, learn
+from anonymizer.attacks.linkage.local_search import Fast
+from anonymizer.attacks.linkage.pairs import SMALL, Targets
+from anonymizer.attacks.pace import step
+from anonymizer.errors import InputError, suggestion
+from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
+from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
+from anonymizer.model.table import SUPPRESSED
+from anonymizer.plugins import WholeNumber
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+TIED = 1e-9
+"""Relative difference below which distances, and difference below which log-likelihoods, are equal."""
+
+CELLS = 1 << 21
+"""Compared values in memory."""
+
+EXPECTED = "as the model expects"
+"""The aim of an attack without the true links."""
+
+
+class ReleaseLinkageSettings(KnowledgeSettings, PairingSettings):
+    """The compared attributes, the method of linkage and the source of the true links."""
+
+    linkage: Annotated[
+        LinkageMethod,
+        Field(
+            description="nearest: values that overlap most likely; learned: by weights that are learned from "
+            "the true links"
+        ),
+    ] = LinkageMethod.NEAREST
+    distance: Annotated[
+        DistanceName | None,
+        Field(description="with learned: the family of distances; default: weighted-mean"),
+    ] = None
+    targets: Annotated[
+        WholeNumber | None,
+        Field(
+            ge=1, description="maximum number of records to link; default: all, or as many as can be compared"
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        accepted = (LinkageMethod.NEAREST, LinkageMethod.LEARNED)
+        if self.linkage not in accepted:
+            raise ValueError(f"linkage: {self.linkage}; accepted: {', '.join(accepted)}")
+        if self.linkage is LinkageMethod.NEAREST and self.distance is not None:
+            raise ValueError("distance needs linkage: learned; remove it")
+        if self.distance is not None and self.distance not in FAMILIES:
+            raise ValueError(f"distance: {self.distance}; accepted: {', '.join(FAMILIES)}")
+        return self
+
+    @property
+    def by(self) -> DistanceName:
+        """The family of learned distances."""
+        return self.distance or DistanceName.WEIGHTED_MEAN
+
+    def links(self, pair: ReleasePair) -> tuple[Links | None, Truth]:
+        """Return the true links and their source; None if they are unknown."""
+        if self.aligned or self.key is not None:
+            return pair.aligned_links, Truth.BY_POSITION if self.aligned else Truth.BY_KEY
+        return (pair.links, pair.truth) if pair.links.records else (None, Truth.UNKNOWN)
+
+
+@dataclass(frozen=True, eq=False)
+class _Attribute:
+    """The published texts of one attribute in both releases.
+
+    Attributes
+    ----------
+    gaps: from the values of the domain to the texts of the second release.
+    first, second: coverage of the texts.
+    mass: share of the records that each value has, shape (values,), float64.
+    comparable: whether the numbers of both are in the same units, so that overlaps mean something.
+    """
+
+    gaps: Gaps
+    first: ValueCoverage
+    second: ValueCoverage
+    mass: FloatArray
+    comparable: bool
+
+    @cached_property
+    def _members(self) -> tuple[csr_matrix, csr_matrix]:
+        return _matrix(self.first), _matrix(self.second)
+
+    def gap(self, texts: IntArray) -> FloatArray:
+        """Return the least gap between values that texts of both releases cover, with its sign.
+
+        Parameters
+        ----------
+        texts: of the first release, shape (texts,).
+
+        Returns
+        -------
+        Shape (texts, texts of the second), float64; 0 iff both cover a common value, if units are the same.
+        """
+        lengths = self.first.sizes[texts]
+        places, _ = spans(self.first.starts[texts], lengths)
+        values, at = np.unique(self.first.values[places], return_inverse=True)
+        found = np.full((len(texts), len(self.second.sizes)), 1.0)
+        if not len(values):
+            return found
+        gaps = self.gaps.rows(values)[at.reshape(-1)]
+        some = lengths > 0
+        starts = (np.cumsum(lengths) - lengths)[some]
+        above = np.minimum.reduceat(np.where(gaps >= 0, gaps, np.inf), starts)
+        below = np.minimum.reduceat(np.where(gaps < 0, -gaps, np.inf), starts)
+        found[some] = np.where(below < above, -below, above)
+        return found
+
+    def overlap(self, texts: IntArray) -> FloatArray:
+        """Return the mass of the values that texts of both cover, shape (texts, texts of the second)."""
+        one, other = self._members
+        weighed: csr_matrix = one[texts].multiply(self.mass[None, :]).tocsr()
+        shared: FloatArray = (weighed @ other.T).toarray()
+        return shared
+
+    def masses(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mass of the values of each text, of the first and of the second release."""
+        one, other = self._members
+        return one @ self.mass, other @ self.mass
+
+    def likelihood(self, texts: IntArray) -> FloatArray:
+        """Return log P(both texts | one person) - log P(both texts | two persons); 0 in other units.
+
+        Shape (texts, texts of the second), float64; negative infinity without a common value.
+        """
+        if not self.comparable:
+            return np.zeros((len(texts), len(self.second.sizes)))
+        one, other = self.masses()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.overlap(texts) / (one[texts][:, None] * other[None, :])
+            found: FloatArray = np.log(np.nan_to_num(ratio, nan=0.0))
+        return found
+
+    def difference(self, texts: IntArray) -> FloatArray:
+        """Return the difference that weights are learned on: the gap, and the share that does not overlap.
+
+        Between single numbers the gap alone. With its sign, shape (texts, texts of the second), float64.
+        """
+        gap = self.gap(texts)
+        single = max(self.first.sizes.max(), self.second.sizes.max()) <= 1
+        if not self.comparable or (single and isinstance(self.gaps, NumberGaps)):
+            return gap
+        one, other = self.masses()
+        shared = self.overlap(texts)
+        together = one[texts][:, None] + other[None, :] - shared
+        apart = 1 - np.divide(shared, together, out=np.zeros_like(shared), where=together > 0)
+        found: FloatArray = np.where(gap < 0, gap - apart, gap + apart)
+        return found
+
+
+def _matrix(meaning: ValueCoverage) -> csr_matrix:
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+
+    shape = len(meaning.sizes), meaning.column.size
+    return csr_matrix((np.ones(len(meaning.values)), meaning.values, meaning.starts), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """The distinct rows of both releases in the compared attributes.
+
+    Attributes
+    ----------
+    names: of the attributes.
+    attributes: their texts.
+    rows, classes: texts of the rows of the first and of the second release, shape (rows, attributes), int64.
+    records, sizes: records of each, int64.
+    truth: true links from rows to classes; None if unknown.
+    """
+
+    names: tuple[str, ...]
+    attributes: list[_Attribute]
+    rows: IntArray
+    records: IntArray
+    classes: IntArray
+    sizes: IntArray
+    truth: Links | None
+
+    @property
+    def cells(self) -> int:
+        """Number of compared values per row."""
+        return len(self.classes) * len(self.names)
+
+    def of_rows(self, position: int, rows: IntArray, how: str) -> FloatArray:
+        """Return a table of one attribute for some rows and all classes, shape (rows, classes)."""
+        own: _Attribute = self.attributes[position]
+        texts, row_of = np.unique(self.rows[rows, position], return_inverse=True)
+        table: FloatArray = getattr(own, how)(texts)
+        return np.take(np.take(table, self.classes[:, position], axis=1), row_of.reshape(-1), axis=0)
+
+    def blocks(self, rows: IntArray) -> list[IntArray]:
+        """Return rows in blocks whose comparisons fit in memory."""
+        size = max(CELLS // len(self.classes), 1)
+        return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """The most likely classes of each row.
+
+    Attributes
+    ----------
+    chance: that a linked record is the right one, as the model expects, shape (rows,), float64.
+    covered: whether a class has values in common with the row in all attributes, shape (rows,), bool.
+    right: chance that a record of each true link is linked correctly, shape (links,), float64.
+    """
+
+    chance: FloatArray
+    covered: np.ndarray[Any, np.dtype[np.bool_]]
+    right: FloatArray
+
+
+class ReleaseLinkage(Attack):
+    """The share of the records of one release that are linked to the same person's record in another.
+
+    The adversary has both releases and no original records. A record is linked to the nearest one of the
+    other release: the sum of squared gaps between the values that both texts cover, 0 if they overlap in all
+    attributes; then to the most likely one, with P(both texts | one person) / P(both texts | two persons) =
+    m(a and b) / (m(a) m(b)) for each attribute, where m is the share of the records that have the values, as
+    both releases spread them over what their texts cover. Ties of n count 1/n.
+
+    With the true links, success is the share of linked persons of both files. Without them it is what the
+    model expects: the likelihood of the linked record by those of all records of the other release, for
+    persons who are in both, attributes being independent; a record that overlaps with none counts as a guess.
+
+    Sources: Fellegi, Sunter, "A theory for record linkage" (JASA 64, 1969), for the ratio of likelihoods;
+    learned weights as in the attack ``linkage``.
+    """
+
+    name = "release-linkage"
+    threat = None
+    compares_releases = True
+    Settings = ReleaseLinkageSettings
+    settings: ReleaseLinkageSettings
+
+    @classmethod
+    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
+        """Return how many records of one release are linked to the other."""
+        expected = "is expected to link" if knowledge.get("target") == EXPECTED else "links"
+        by = known_columns(knowledge)
+        return (
+            f"Somebody who has both releases {expected} {success} of the records of the first to the same "
+            f"person's record in the second by {by}; by chance {guess}."
+        )
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing second release, common quasi-identifier or true links, if any."""
+        if adversary.second is None:
+            return "a second release (--second of the command attack, or second_df in Python)"
+        if adversary.pair is None:
+            return (
+                "a quasi-identifier that both releases have; if it has another name in one, set columns, "
+                "such as columns: {age: AGE}"
+            )
+        links, _ = self.settings.links(adversary.pair)
+        if self.settings.aligned and links is None:
+            return "two releases with as many rows, because of aligned: true"
+        if self.settings.key is not None and not (links and links.records):
+            return f"records with equal values of '{self.settings.key}' in both releases, because of key"
+        if self.settings.linkage is LinkageMethod.LEARNED and links is None:
+            return (
+                "the true links to learn from: key, a column of both; aligned: true, if row i of both is the "
+                "same person; or the original records"
+            )
+        return None
+
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+        """Link the records of the first release with those of the second."""
+        lacking = self.missing_requirement(adversary)
+        pair, other = adversary.pair, adversary.second
+        if lacking is not None or pair is None or other is None:
+            raise InputError(f"{adversary.release.source}: the attack {self.name} needs {lacking}")
+        links, truth = self.settings.links(pair)
+        names = self._known(adversary, pair)
+        passes = PASSES if self.settings.linkage is LinkageMethod.LEARNED else 1
+        space = _space(adversary.release, other, pair, names, links)
+        counts = space.records if space.truth is None else space.truth.counts
+        most = self.settings.targets or max(WORK // (passes * space.cells), LEAST)
+        drawn = draw_sample(counts, most, random)
+        if space.truth is not None:
+            kept = Links(space.truth.original, space.truth.release, drawn)
+            space = _space(adversary.release, other, pair, names, None, kept)
+        rows = np.flatnonzero(drawn) if space.truth is None else np.unique(space.truth.original)
+        details: dict[str, Any] = {
+            "second": other.source,
+            "truth": truth.value,
+            "sampled": int(drawn.sum()) < int(counts.sum()),
+        }
+        if self.settings.linkage is LinkageMethod.LEARNED:
+            assert space.truth is not None, "it is a requirement"
+            learned = learn(_targets(space), FAMILIES[self.settings.by](len(names)), Fast(), random)
+            right, more = learned.shares, _learned_details(learned, names)
+            worth = space.truth.counts
+        else:
+            found = _nearest(space, rows)
+            expected = float(found.chance @ _weights(space, rows, drawn)) / int(drawn.sum())
+            covered = float(found.covered @ _weights(space, rows, drawn)) / int(drawn.sum())
+            more = {"expected": expected, "overlapping": covered}
+            worth = drawn[rows] if space.truth is None else space.truth.counts
+            right = found.chance if space.truth is None else found.right
+        return [self._finding(space, right, worth, details | more)]
+
+    def _known(self, adversary: AdversaryView, pair: ReleasePair) -> tuple[str, ...]:
+        for name in self.settings.knowledge or ():
+            if name not in pair.names:
+                what = f"{adversary.release.source}: '{name}' is not a quasi-identifier of both releases"
+                raise InputError(f"{what}; {suggestion(name, pair.names)}")
+        return tuple(name for name in pair.names if name in (self.settings.knowledge or pair.names))
+
+    def _finding(
+        self, space: _Space, right: FloatArray, worth: IntArray, details: dict[str, Any]
+    ) -> AttackResult:
+        targets = int(worth.sum())
+        links = float(right @ worth)
+        low, high = clopper_pearson(links, targets) if details["sampled"] else (links / targets,) * 2
+        knowledge: dict[str, Any] = {"attributes": list(space.names), "linkage": self.settings.linkage.value}
+        if self.settings.linkage is LinkageMethod.LEARNED:
+            knowledge["distance"] = self.settings.by.value
+        if space.truth is None:
+            knowledge["target"] = EXPECTED
+        else:
+            own = space.truth.counts / space.sizes[space.truth.release]
+            details["ceiling"] = float(own.sum()) / targets
+        baseline = Fraction(1, int(space.sizes.sum()))
+        return AttackResult(self.name, knowledge, links / targets, baseline, low, high, targets, details)
+
+
+def _space(
+    first: PublishedTable,
+    second: PublishedTable,
+    pair: ReleasePair,
+    names: Sequence[str],
+    links: Links | None,
+    truth: Links | None = None,
+) -> _Space:
+    """Return the distinct rows of both releases in some attributes.
+
+    Parameters
+    ----------
+    links: true links between the rows of the releases.
+    truth: true links between the distinct rows, in place of them.
+    """
+    found = []
+    for table in (first, second):
+        codes = table.codes[:, [table.names.index(name) for name in names]].astype(np.int64)
+        row_of, at = numbered(codes.T, len(codes))
+        found.append((codes[at], row_of, count(row_of, table.counts, len(at))))
+    (rows, row_of, records), (classes, class_of, sizes) = found
+    if links is not None:
+        truth = links_of_pairs(row_of[links.original], class_of[links.release], links.counts)
+    positions = [pair.names.index(name) for name in names]
+    attributes = [
+        _attribute(
+            pair.first[position],
+            pair.second[position],
+            _counts(first, pair.names[position]),
+            _counts(second, pair.names[position]),
+            [_whole(table, pair.names[position]) for table in (first, second)],
+        )
+        for position in positions
+    ]
+    return _Space(tuple(names), attributes, rows, records, classes, sizes, truth)
+
+
+def _counts(table: PublishedTable, name: str) -> IntArray:
+    """Return the records of each text of an attribute, shape (texts,), int64."""
+    position = table.names.index(name)
+    return count(table.codes[:, position].astype(np.int64), table.counts, len(table.labels[position]))
+
+
+def _whole(table: PublishedTable, name: str) -> IntArray:
+    """Return whether each text of an attribute is ``*``, shape (texts,), int64."""
+    labels = table.labels[table.names.index(name)]
+    return np.array([label == SUPPRESSED for label in labels], dtype=np.int64)
+
+
+def _attribute(
+    first: ValueCoverage,
+    second: ValueCoverage,
+    counts: IntArray,
+    others: IntArray,
+    whole: Sequence[IntArray],
+) -> _Attribute:
+    mass = np.zeros(first.column.size)
+    for meaning, records in ((first, counts), (second, others)):
+        spread = np.repeat(records / np.maximum(meaning.sizes, 1), meaning.sizes)
+        mass += np.bincount(meaning.values, weights=spread, minlength=len(mass)) / max(int(records.sum()), 1)
+    mass = mass / max(float(mass.sum()), SMALL)
+    numbers = first.column.numbers
+    if numbers is None or np.isnan(numbers).all():
+        return _Attribute(CategoryGaps(second), first, second, mass, comparable=True)
+    own, other = _numbers(first, counts, whole[0]), _numbers(second, others, whole[1])
+    if own is None or other is None or other.resembles(own) or _overlapping(first, second, counts, whole):
+        scale = standard_scale(own or other or Numbers.of(first.column))
+        return _Attribute(NumberGaps(second, scale, scale), first, second, mass, comparable=True)
+    gaps = NumberGaps(second, centred_scale(own), centred_scale(other))
+    return _Attribute(gaps, first, second, mass, comparable=False)
+
+
+def _overlapping(
+    first: ValueCoverage, second: ValueCoverage, counts: IntArray, whole: Sequence[IntArray]
+) -> bool:
+    """Return whether ranges of numbers overlap for half or more of the records, so that units are the same.
+
+    ``*`` overlaps with everything and does not count.
+    """
+    own, other = (np.flatnonzero(each == 0) for each in whole)
+    if not ((first.low < first.high)[own].any() or (second.low < second.high)[other].any()):
+        return False
+    places, _ = spans(second.starts[other], second.sizes[other])
+    known = np.zeros(second.column.size, dtype=bool)
+    known[second.values[places]] = True
+    texts = np.repeat(np.arange(len(first.sizes)), first.sizes)
+    met = np.bincount(texts, weights=known[first.values], minlength=len(first.sizes)) > 0
+    return 2 * int(counts[own][met[own]].sum()) >= int(counts[own].sum())
+
+
+def _numbers(meaning: ValueCoverage, counts: IntArray, whole: IntArray) -> Numbers | None:
+    """Return the middles of the texts with their records, without ``*``; None if there are none."""
+    some = np.flatnonzero((whole == 0) & ~np.isnan(meaning.low) & (counts > 0))
+    if not len(some):
+        return None
+    values, at = np.unique((meaning.low[some] + meaning.high[some]) / 2, return_inverse=True)
+    return Numbers(values, count(at.reshape(-1), counts[some], len(values)))
+
+
+def _nearest(space: _Space, rows: IntArray) -> _Candidates:
+    """Link rows with the nearest, then the most likely classes."""
+    chance, covered = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
+    right = np.zeros(0 if space.truth is None else len(space.truth.counts))
+    blocks, done = space.blocks(np.arange(len(rows))), 0
+    for block in blocks:
+        step(blocks, done, len(rows))
+        own = rows[block]
+        gaps, ratios = np.zeros((2, len(own), len(space.classes)))
+        for position in range(len(space.names)):
+            gaps += np.square(space.of_rows(position, own, "gap"))
+            ratios += space.of_rows(position, own, "likelihood")
+        least = gaps.min(axis=1, keepdims=True)
+        near = gaps <= least * (1 + TIED)
+        covered[block] = np.isfinite(ratios).any(axis=1) & all(each.comparable for each in space.attributes)
+        ratios[~near & ~covered[block][:, None]] = -np.inf
+        ratios[near & ~covered[block][:, None]] = 0.0
+        best = ratios.max(axis=1, keepdims=True)
+        likely = np.exp(ratios - best)
+        chosen = (ratios >= best - TIED) & near
+        # A record that overlaps with none is a guess to the model.
+        expected = 1 / (likely @ space.sizes)
+        chance[block] = np.where(covered[block], expected, 1 / space.sizes.sum())
+        if space.truth is not None:
+            first, last = (np.searchsorted(space.truth.original, own, side) for side in ("left", "right"))
+            links, row = spans(first, last - first)
+            alike = chosen @ space.sizes
+            hit = chosen[row, space.truth.release[links]]
+            right[links] = np.where(hit, 1 / alike[row], 0.0)
+        done += len(block)
+    return _Candidates(chance, covered, right)
+
+
+def _weights(space: _Space, rows: IntArray, drawn: IntArray) -> FloatArray:
+    """Return the drawn records of each row, shape (rows,), float64."""
+    if space.truth is None:
+        return drawn[rows].astype(np.float64)
+    every = count(space.truth.original, space.truth.counts, len(space.rows))
+    return every[rows].astype(np.float64)
+
+
+def _targets(space: _Space) -> Targets:
+    """Return the true links as targets of learning."""
+    truth = space.truth
+    assert truth is not None, "it is a requirement"
+
+    def differences(targets: IntArray) -> FloatArray:
+        rows, row_of = np.unique(truth.original[targets], return_inverse=True)
+        own = [space.of_rows(position, rows, "difference") for position in range(len(space.names))]
+        found: FloatArray = np.stack(own, axis=-1)[row_of.reshape(-1)]
+        return found
+
+    breadth = np.ones(len(space.sizes))
+    return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, breadth)
+
+
+def _learned_details(learned: Learned, names: Sequence[str]) -> dict[str, Any]:
+    held_out = learned.held_out
+    return {
+        "equal_weights": learned.equal / learned.records,
+        "in_sample": learned.success,
+        "bound": learned.bound,
+        "held_out": None if held_out is None else held_out.right / held_out.records,
+        "weights": learned.parameters(names),
+        "importance": learned.importance(names),
+    }
