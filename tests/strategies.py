@@ -45,6 +45,13 @@ ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "inference")},
     "belief": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "random-worlds")},
+    "interval-risk": {
+        "max": (0, 0.1, 0.25, 0.5),
+        "measure": (None, "rid", "sdid"),
+        "width": (0.05, 0.1, 0.25),
+        "deviation": ("original", "published"),
+    },
+    "uniqueness": {"max": (0, 0.1, 0.5), "subsets": (None, "all")},
 }
 """The same for the models that attacks measure, which need more than classes."""
 

@@ -166,7 +166,7 @@ class UnitSettings(Settings):
     ] = None
 
 
-class SubsetSettings(KnowledgeSettings, UnitSettings):
+class KnownSets(KnowledgeSettings):
     """What the adversary knows of a target: one set of quasi-identifiers, or every possible set."""
 
     subsets: Annotated[
@@ -182,6 +182,14 @@ class SubsetSettings(KnowledgeSettings, UnitSettings):
             raise ValueError("knowledge and subsets exclude each other; remove one")
         if self.size and not self.subsets:
             raise ValueError("size goes with subsets: all; add it, or remove size")
+        return self
+
+
+class SubsetSettings(KnownSets, UnitSettings):
+    """What the adversary knows of a target, and whom it targets."""
+
+    @model_validator(mode="after")
+    def _sets_of_records(self) -> Self:
         if self.subsets and self.unit not in (None, RECORD):
             raise ValueError(f"subsets: all counts records; remove it, or set unit: {RECORD}")
         return self

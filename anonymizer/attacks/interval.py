@@ -18,7 +18,7 @@ from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopp
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, Settings
 
 
 class Measure(StrEnum):
@@ -35,7 +35,7 @@ class Spread(StrEnum):
     PUBLISHED = "published"
 
 
-class IntervalSettings(AlignedSettings):
+class IntervalOptions(Settings):
     """The attacked numbers and the width of the interval."""
 
     attributes: Annotated[
@@ -58,6 +58,10 @@ class IntervalSettings(AlignedSettings):
             "standard deviation",
         ),
     ] = Decimal("0.05")
+
+
+class IntervalSettings(IntervalOptions, AlignedSettings):
+    """The attacked numbers, the width of the interval, and the source of links."""
 
 
 @dataclass(frozen=True, eq=False)

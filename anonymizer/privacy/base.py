@@ -24,7 +24,7 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView, Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference
-from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from anonymizer.plugins import Exact, PlugInSettings, Registry, WholeNumber
 from anonymizer.privacy.conditions import CountConditions
 
@@ -318,9 +318,13 @@ class AttackModel(PrivacyModel):
         return []
 
     @property
-    def allowed_success(self) -> Decimal:
+    def allowed_success(self) -> Decimal | None:
         """Maximum success of the attack."""
         return self.settings.max
+
+    def fault(self, attributes: Sequence[QuasiIdentifier]) -> str | None:
+        """Return why the attack measures nothing on a table with these quasi-identifiers, with the remedy."""
+        return None
 
     def holds(self, measured: float) -> bool:
         """Return whether a success is at most ``max``, compared exactly."""
@@ -540,6 +544,11 @@ class ReleaseConstraint(_Binding):
     """A model that an attack on the release measures, as a constraint."""
 
     model: AttackModel
+
+    @property
+    def of_release_alone(self) -> bool:
+        """Whether a recipient can repeat the attack."""
+        return self.attribute is None and self.model.attack().of_release_alone
 
     def holds(self, measured: float) -> bool:
         """Return whether a measure satisfies the model."""

@@ -83,7 +83,7 @@ from anonymizer.run.assessment import run_timed
 from anonymizer.run.bands import put_in_bands
 from anonymizer.run.engine import reading_release
 from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of
-from anonymizer.run.prepare import prepare_table
+from anonymizer.run.prepare import attacked, prepare_table
 from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.base import SearchProblem
@@ -445,6 +445,11 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
     if constraint.scenario is not None:
         title = f"{constraint.scenario}: {title}"
     claims.compare((*key, "satisfied"), found=True)
+    if isinstance(constraint, ReleaseConstraint) and constraint.of_release_alone:
+        found = asdict(attacked(constraint, case.scene, np.random.default_rng(0)))
+        case.constraints.append(found)
+        _compare_measure(claims, key, title, found)
+        return
     classes = case.judged(constraint, False)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
         case.plan, constraint, classes
@@ -466,14 +471,19 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
         if hidden or agrees(claim.get("measured"), as_reported(read["measured"])):
             found = read
     case.constraints.append({**found, **scenario})
+    if _compare_measure(claims, key, title, found) and _uses_reference(constraint):
+        claims.agree(("config", "reference"))
+
+
+def _compare_measure(claims: Claims, key: Key, title: str, found: Mapping[str, Any]) -> bool:
+    """Compare a claim with what was measured; return whether it is the same and satisfied."""
     same = [
         claims.compare((*key, name), found[name])
         for name in ("measured", "worst_classes", "verifiable_from_release")
     ]
     if not found["satisfied"]:
         claims.refute(key, f"{title} is violated, measured {found['measured']}")
-    elif same[0] and _uses_reference(constraint):
-        claims.agree(("config", "reference"))
+    return bool(same[0] and found["satisfied"])
 
 
 def _type_is_hidden(case: AuditCase, constraint: Constraint) -> bool:

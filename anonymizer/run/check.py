@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
 from anonymizer.audit.classes import UnitColumns, count_classes, measure, measure_pair, read_pair
@@ -20,13 +22,13 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
-from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint
+from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import by_config_names, original_of_files, read_release, with_labels
 from anonymizer.run.bands import put_in_bands, put_values_in_bands
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.population import people_of_file
-from anonymizer.run.prepare import countable_constraints, units_of_records, unmeasured
+from anonymizer.run.prepare import attacked, countable_constraints, units_of_records, unmeasured
 from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import RelationPair, attribute_in_groups
 from anonymizer.run.source import open_foreign_release
@@ -38,8 +40,8 @@ class Check:
 
     Attributes
     ----------
-    constraints: those of the config; attack-based ones unmeasured, and those on units that the file does not
-        name; empty without a config.
+    constraints: those of the config; unmeasured are those by attacks that need more than the file, and those
+        on units that the file does not name; empty without a config.
     measures: every privacy model, measured with neutral thresholds.
     scenarios: the constraints of each scenario of the config; those of an Anatomy release unmeasured.
     warnings: parts of the file that were not measured.
@@ -69,11 +71,17 @@ def with_special_uniques(found: Check, relation: Relation, names: Sequence[str],
     names: of the quasi-identifiers.
     size: largest number of values that single out a record.
     """
-    own = tuple(name for name in relation.columns if name in names)
-    groups = relation.group_counts(own)
-    table = PublishedTable(relation.name, own, groups.values, groups.codes, {}, groups.counts)
+    table = _published(relation, names)
+    own = table.names
     settings = SpecialUniquesSettings(size=size)
     return replace(found, special_uniques=details_of(table, own, size, float(settings.fraction)))
+
+
+def _published(relation: Relation, names: Sequence[str]) -> PublishedTable:
+    """Return a file as its recipient counts it by some columns, without sensitive values."""
+    own = tuple(name for name in relation.columns if name in names)
+    groups = relation.group_counts(own)
+    return PublishedTable(relation.name, own, groups.values, groups.codes, {}, groups.counts)
 
 
 def check_names(
@@ -157,10 +165,14 @@ def _check_table(
     if people is not None and units.linked is None:
         classes = classes.with_population(people)
     counts = KnownCounts(tuple(units.columns), people is not None and units.linked is None)
-    constraints, measures, scenarios = _measured(partial(measure, classes), attributes, plan, counts)
+
+    def look() -> AdversaryView:
+        return AdversaryView(_published(relation, quasi_identifiers))
+
+    constraints, measures, scenarios = _measured(partial(measure, classes), attributes, plan, counts, look)
     if units.linked is not None:
         classes = classes.published
-        measures = _measured(partial(measure, classes), attributes, None, counts)[1]
+        measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
     warnings = [*relation.header_warnings]
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
@@ -194,20 +206,19 @@ class KnownCounts:
         return units and people and (HOUSEHOLD in self.units or not model.needs_households)
 
 
-RECORDS_ONLY = KnownCounts()
-
-
 def _measured(
     measure_all: Callable[[Sequence[CountedConstraint]], list[Measurement]],
     attributes: Sequence[SensitiveAttribute],
     plan: Plan | None,
-    known: KnownCounts = RECORDS_ONLY,
+    known: KnownCounts,
+    look: Callable[[], AdversaryView],
 ) -> tuple[list[Measurement], list[Measurement], dict[str, list[Measurement]]]:
     """Return the measurements of the constraints of a config, of every privacy model, and of scenarios.
 
     Parameters
     ----------
     known: what every model measures besides records, if it can.
+    look: returns the view of an adversary with the file alone.
     """
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
     asked = {each.model.name for each in own}
@@ -226,7 +237,10 @@ def _measured(
     constraints: list[Measurement] = []
     scenarios: dict[str, list[Measurement]] = {}
     for each in own:
-        found = next(measured) if each in counted else unmeasured(each)
+        if isinstance(each, ReleaseConstraint) and each.of_release_alone:
+            found = attacked(each, look(), np.random.default_rng(0))
+        else:
+            found = next(measured) if each in counted else unmeasured(each)
         (constraints if each.scenario is None else scenarios.setdefault(each.scenario, [])).append(found)
     return constraints, measure_all(wanted), scenarios
 
@@ -295,7 +309,14 @@ def check_pair_names(
 
 def _check_groups(grouped: AnatomyRelease, plan: Plan | None) -> Check:
     known = KnownCounts(classes=False)
-    found = _measured(partial(measure_pair, grouped), [grouped.sensitive.attribute], plan, known)
+    attribute = grouped.sensitive.attribute
+    found = _measured(
+        partial(measure_pair, grouped),
+        [attribute],
+        plan,
+        known,
+        lambda: AdversaryView(grouped.tuples, grouped=grouped),
+    )
     return Check(grouped.records, len(grouped.groups), *found)
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.config.load import check_columns
+from anonymizer.config.section import dotted
 from anonymizer.data.distinct_rows import StoredUnits
 from anonymizer.data.relation import Coding, EngineRelation, Relation
 from anonymizer.data.table import Encoded, EngineTables, ReadColumn, read_columns, recoded_as
@@ -35,6 +36,7 @@ from anonymizer.model.report import Report
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table
 from anonymizer.model.units import HOUSEHOLD, PERSON, DividedRows, Ties, Units, UnitsByName
 from anonymizer.privacy.base import (
+    AttackModel,
     ClassConstraint,
     Constraint,
     CountedConstraint,
@@ -311,6 +313,15 @@ def problem_of(
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
 
 
+def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> None:
+    """Refuse constraints that measure nothing on the quasi-identifiers of a table."""
+    for path, constraint in zip(plan.paths(table.sensitive_names), constraints, strict=True):
+        model = constraint.model
+        fault = model.fault(table.quasi_identifiers) if isinstance(model, AttackModel) else None
+        if fault is not None:
+            raise InputError(f"{plan.config}: {dotted(path)}: {model.name}: {fault}")
+
+
 def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> Mapping[str, StoredUnits]:
     """Return the units that constraints count in distinct rows of codes, stored by the engine.
 
@@ -440,7 +451,13 @@ def _in_parts(plan: Plan) -> str:
 
 
 def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:
-    """Return the search problem of a table in memory."""
+    """Return the search problem of a table in memory.
+
+    Raises
+    ------
+    InputError: a constraint measures nothing on it.
+    """
+    _check_measurable(plan, table, constraints)
     return SearchProblem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
@@ -527,12 +544,15 @@ def attack_written_release(prepared: Prepared, scene: AdversaryView) -> list[Mea
     ----------
     scene: the release and the input, without the recipe; constraints count its records.
     """
-    gate, scene = prepared.problem.gate, scene.without_owners()
-    found = []
-    for constraint in gate.constraints:
-        measured = constraint.measured(scene, gate.random(constraint, Stage.AUDIT))
-        found.append(_measurement(constraint, measured, constraint.holds(measured)))
-    return found
+    gate = prepared.problem.gate
+    return [attacked(each, scene, gate.random(each, Stage.AUDIT)) for each in gate.constraints]
+
+
+def attacked(constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator) -> Measurement:
+    """Return the measurement of a constraint by its attack; it counts records."""
+    measured = constraint.measured(scene.without_owners(), random)
+    found = _measurement(constraint, measured, constraint.holds(measured))
+    return replace(found, verifiable_from_release=constraint.of_release_alone)
 
 
 def violated_constraints(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:

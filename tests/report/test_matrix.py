@@ -31,9 +31,19 @@ def test_the_claims_are_those_of_the_overview(name: str) -> None:
     assert {threat.value for threat in PRIVACY_MODELS[name].mitigates} == TABLE[name]
 
 
+NEITHER = ("interval-risk", "uniqueness")
+"""Models that bound what is none of the seven threats."""
+
+
 @pytest.mark.parametrize("name", PRIVACY_MODELS)
 def test_every_model_claims_something(name: str) -> None:
-    assert PRIVACY_MODELS[name].mitigates
+    assert bool(PRIVACY_MODELS[name].mitigates) is (name not in NEITHER)
+
+
+@pytest.mark.parametrize(("model", "attack"), [("interval-risk", "interval"), ("uniqueness", "uniqueness")])
+def test_a_model_of_no_threat_is_measured_by_such_an_attack(model: str, attack: str) -> None:
+    assert ATTACKS[attack].threat is None
+    assert build.model(model, {"max": 0.1}).attack().name == attack  # type: ignore[attr-defined]
 
 
 def entry(attack: str, success: float, low: float, **knowledge: str) -> dict[str, Any]:
