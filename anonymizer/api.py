@@ -91,7 +91,7 @@ def anonymize(
         config, warnings = draft, unnamed_warnings(draft, named)
     elif qi or sensitive or person is not None or k is not None:
         raise InputError(
-            "anonymize: give either a config or qi, sensitive, person and k; a config has them itself"
+            "anonymize: give either a config or qi, sensitive, person and k, which a config contains"
         )
     result = anonymize_frame(frame, load_config(config), warnings)
     second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)

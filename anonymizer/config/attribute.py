@@ -308,7 +308,10 @@ class AttributeSettings(Section):
             what = f"'{self.bands}' of a {self.role} column; accepted: {', '.join(BANDED)}"
             yield "labels", f"{what}, or role: quasi-identifier"
         if self.hierarchy is None:
-            yield "labels", f"a {self.role} column has no groups without a hierarchy; add one, or remove it"
+            yield (
+                "labels",
+                f"a {self.role} column has no groups without a hierarchy; add a hierarchy, or remove labels",
+            )
         if self.distance is Distance.HIERARCHICAL:
             yield "distance", "'hierarchical' of a column released in groups; accepted: equal, ordered"
 

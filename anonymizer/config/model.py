@@ -231,7 +231,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         )
     apart = "suppression.whole" if config.input.pseudonym is None else "input.person.release_as"
     if config.engine.name not in set(EngineName) and (config.suppression.whole or config.input.pseudonym):
-        what = f"engine {config.engine.name} has no records by unit; accepted: {', '.join(EngineName)}"
+        what = f"engine {config.engine.name} cannot read records by unit; accepted: {', '.join(EngineName)}"
         yield ("engine", "name"), f"{what}; or remove {apart}"
     yield from _conflicts_with_whole(config)
     yield from _conflicts_with_pseudonyms(config)
@@ -272,7 +272,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
     if unit not in known:
         key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.person, household or units"
         others = f"{suggestion(unit, known)}; " if known else ""
-        yield path, f"'{unit}' is not defined; {others}{key} names its column"
+        yield path, f"'{unit}' is not defined; {others}to define it, name its column in {key}"
     if config.suppression.method is not Method.CLASSES:
         what = f"with method {config.suppression.method}, records of one {unit} may be suppressed in part"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
@@ -295,7 +295,7 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         return
     counted = "the population" if needing else "households"
     if households and config.input.household is None:
-        what = "needs input.household, the column that says which records are of one household"
+        what = "needs input.household, the column that shows which records belong to one household"
         yield ("constraints", households[0], "model"), what
     if households and config.scenarios:
         what = "with scenarios, households are not counted; remove scenarios, or the constraint"
@@ -316,7 +316,7 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
     if config.apply is not None:
         yield ("apply",), f"constraints of new records cannot count {counted}; remove these, or apply"
     if config.suppression.whole is not None:
-        yield ("suppression", "whole"), f"where constraints count {counted}, remove it"
+        yield ("suppression", "whole"), f"cannot be combined with constraints that count {counted}; remove it"
 
 
 def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
@@ -329,20 +329,20 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"{config.algorithm.name} cannot release pseudonyms"
         yield ("algorithm", "name"), f"{what}; accepted: {able}; {remedy}"
     if config.suppression.method is not Method.CLASSES and not config.counts_units:
-        what = f"where a pseudonym links the rows of a person, accepted: {Method.CLASSES}"
+        what = f"with released pseudonyms, accepted: {Method.CLASSES}"
         yield ("suppression", "method"), f"{what}; {remedy}"
     if config.suppression.keep_rows:
         what = "a pseudonym would show how many records a suppressed person has; accepted: false"
         yield ("suppression", "keep_rows"), f"{what}; {remedy}"
     if config.suppression.whole not in (None, PERSON):
-        what = f"where a pseudonym links the rows of a person, accepted: {PERSON}"
+        what = f"with released pseudonyms, accepted: {PERSON}"
         yield ("suppression", "whole"), f"{what}; {remedy}"
     if config.apply is not None and not config.counts_units:
         what = "pseudonyms of an earlier release are unknown"
         yield ("apply",), f"{what}; remove apply, or input.person.release_as"
     for position, constraint in enumerate(config.constraints):
         if not constraint.counts_units:
-            what = f"{constraint.model} does not use that a pseudonym links the rows of a person"
+            what = f"{constraint.model} does not consider that a pseudonym links the rows of a person"
             yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
 
@@ -364,7 +364,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
         what = "with scenarios, suppressed records are removed; accepted: false"
         yield ("suppression", "keep_rows"), what
     if config.apply is not None:
-        yield ("apply",), "appended records are not judged by scenarios; remove scenarios, or apply"
+        yield ("apply",), "scenarios are not checked on appended records; remove scenarios, or apply"
     if config.input.pseudonym is not None:
         what = "pseudonyms cannot be released with scenarios, which do not count linked rows"
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"
@@ -422,7 +422,10 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
         elif config.engine.name not in set(EngineName):
             yield name, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
         elif config.output.missing:
-            yield name, f"'{form}' leaves fields of '{name}' empty; with output.missing accepted: ''"
+            yield (
+                name,
+                f"'{form}' leaves fields of '{name}' empty; set output.missing to '', or use labels: range",
+            )
         for column in NumberColumns(name, form).columns:
             other = present.get(column.casefold(), name)
             if other != name:
@@ -478,7 +481,9 @@ def _undefined(unit: str, given: InputSettings) -> ValidationError:
     """Return the error about a unit that the input does not define."""
     key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
     known = suggestion(unit, [RECORD, *given.unit_columns])
-    return refusal([problem(f"'{unit}' is not defined; {known}; {key} names its column", ("unit",))])
+    return refusal(
+        [problem(f"'{unit}' is not defined; {known}; to define it, name its column in {key}", ("unit",))]
+    )
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
@@ -529,7 +534,7 @@ def _judges(model: ConstraintSettings) -> ConstraintSettings:
     from anonymizer.privacy.base import AttackModel  # noqa: PLC0415 - imports every plug-in of attacks
 
     if model.needs_population or model.needs_households:
-        what = f"{model.model} counts people by all quasi-identifiers; move it to constraints"
+        what = f"{model.model} needs an adversary who knows all quasi-identifiers; move it to constraints"
         raise refusal([problem(what, ("model",))])
     if issubclass(model.plug_in, AttackModel):
         what = f"{model.model} is measured by an attack on the whole release; move it to constraints"

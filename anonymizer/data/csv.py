@@ -280,7 +280,7 @@ def _undecodable(path: Path, encoding: str, line: int, offset: int) -> str:
     number = plural(found.total(), "byte")
     if not all(_decoded(value, "cp1252") for value in found):
         return (
-            f"{where}; {number} of the file {_are(found.total())} not, and Windows-1252 lacks some of them; "
+            f"{where}; {number} of the file {_are(found.total())} not, and it is not Windows-1252 either; "
             "set input.encoding to the encoding of the file, for example cp850 or latin-1"
         )
     likeliest = sorted(found, key=lambda value: (-found[value], value))[:SHOWN_BYTES]

@@ -206,7 +206,7 @@ _FORMS = 3
 def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: DateFormat) -> str:
     """Return how many records are not dates, their forms, and what helps."""
     strange, records = sum(others.values()), sum(counts.values())
-    found = "none is a date" if strange == records else f"{strange:,} cannot be read"
+    found = "is not a date" if strange == 1 else "are not dates"
     accepted = " or ".join(f'"{form}"' for form in dates.forms) or "YYYY-MM-DD"
     forms: Counter[str] = Counter()
     for text, count in others.items():
@@ -215,7 +215,8 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
     shown = ", ".join(f"'{form}' ({count:,})" for form, count in ranked[:_FORMS])
     more = ", ..." if len(ranked) > _FORMS else ""
     return (
-        f"of {records:,} records, {found} as {accepted}; their forms, 9 for a digit and a for a letter: "
+        f"{strange:,} of {records:,} records {found} in the format {accepted}; their forms (9 for a digit, a "
+        f"for a letter): "
         f"{shown}{more}; {date_remedy(list(counts), dates)}"
     )
 

@@ -273,7 +273,7 @@ def _in_numbers(
     if Published.INTERVALS in published and excluded:
         raise ValueError(
             f"the upper end of '{min(excluded.values())}' is not included, but the algorithm may also release"
-            " intervals between values, whose upper end is; name algorithm: lattice, local or mondrian"
+            " intervals that include theirs; set algorithm.name to lattice, local or mondrian"
         )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():
@@ -294,7 +294,7 @@ def _spelled(text: str, plain: str | None) -> str:
     number = exact(plain or "")
     spelled = None if number is None else number_text(number)
     if spelled is None:
-        raise ValueError(f"'{text}' has more digits than numbers of 64 bits hold; use labels: range")
+        raise ValueError(f"'{text}' has more digits than a 64-bit number can hold; use labels: range")
     return spelled
 
 
@@ -327,7 +327,7 @@ def _label_in_numbers(
     found = found.of_whole_numbers() if column.type is ValueType.INTEGER else found
     named = own.label(found)
     if named is None:
-        what = "needs more digits than numbers of 64 bits hold"
+        what = "needs more digits than a 64-bit number can hold"
         if found.low is None or found.high is None:
             what = "has an open end, so it has no midpoint"
         raise ValueError(

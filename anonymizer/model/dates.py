@@ -166,7 +166,7 @@ def format_problem(text: str) -> str | None:
             "year (%j), or ISO weeks (%G-W%V, %G-W%V-%u), and a time from the hour on (%H, or %I with %p)"
         )
     if of_time and not any(set(each) <= set(of_date) for each in ("md", "j", "GVu")):
-        return f"'{text}' has a time without a day; accepted: a time of a day"
+        return f"'{text}' has a time without a day; add the month and the day, or remove the time"
     return None
 
 
@@ -539,8 +539,8 @@ def date_remedy(texts: Collection[str], dates: DateFormat = ISO) -> str:
     """Return how to declare the dates among some texts."""
     found = reading_of(texts, least=0.5)
     if found is None or set(found.format.forms) <= set(dates.forms):
-        return "list texts that are no dates in input.missing, add their `format:`, or set `type: text`"
+        return "list texts that are not dates in input.missing, add the dates' `format:`, or set `type: text`"
     ways = " or ".join(map(str, found.ways))
     choice = ", whichever is true" if found.ambiguous else ""
-    rest = ", and list texts that are no dates in input.missing" if found.strange else ""
+    rest = ", and list texts that are not dates in input.missing" if found.strange else ""
     return f"set `format: {ways}`{choice}{rest}"

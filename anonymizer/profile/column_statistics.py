@@ -185,7 +185,9 @@ LISTED = 10
 
 REMOVE_BLANKS = "remove them from the file, for example with str.strip() of pandas"
 
-DIFFER_BY_BLANKS = f"from others only by spaces at their ends, which make them other values; {REMOVE_BLANKS}"
+DIFFER_BY_BLANKS = (
+    f"from others only by spaces at their ends, so they count as different values; {REMOVE_BLANKS}"
+)
 
 Texts = Sequence[tuple[str, int]]
 """Distinct texts of a column, or a sample, with their records."""

@@ -836,7 +836,7 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     if earlier.counts_units:
         found.append("constraints that count persons or other units")
     if found:
-        what = f"the earlier run has {listed(found)}, by which appended records are not judged"
+        what = f"the earlier run has {listed(found)}, which are not checked on appended records"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")
 
 

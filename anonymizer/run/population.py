@@ -165,8 +165,8 @@ class _Reader:
         if not steady:
             raise InputError(
                 f"{self._source.name}: the hierarchy of '{attribute.name}' is built from the values of the "
-                "input, and has other groups with those of the population; give it a hierarchy that does "
-                "not depend on them, such as a file, a tree, or intervals with an origin"
+                "input, and the values of the population would change its groups; use a hierarchy that does "
+                "not depend on values, such as a file, a tree, or intervals with an origin"
             )
         return PopulationAttribute(own.labels, found)
 

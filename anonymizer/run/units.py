@@ -254,17 +254,19 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     for name, own in (facts or {}).items():
         column, missing = own["column"], own["records_without"]
         warnings += [
-            f"column '{each}' links the records of {plural(number, name)}, who have a value of their own in "
-            "all of them; leave it out, or make it a quasi-identifier"
+            f"column '{each}' links the records of {plural(number, name)}, each with one value "
+            f"in all their records that no other {name} has; leave the column out, or make it a "
+            "quasi-identifier"
             for each, number in own.get("linked_by", {}).items()
         ]
         if missing:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "
-                f"{name}: if several are of one, fill them in, or set input.missing_person to refuse"
+                f"{name}: if several belong to one {name}, fill in the column, or set "
+                "input.missing_person to refuse"
             )
         elif own["units"] == own["records"]:
             warnings.append(
-                f"column '{column}' has another value in every record, so that each {name} has one record"
+                f"column '{column}' has a different value in every record, so each {name} has one record"
             )
     return warnings

@@ -214,8 +214,16 @@ def test_sensitive_dates_keep_their_format(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "attribute", "words"),
     [
-        (AMERICAN, {}, ["none is a date as YYYY-MM-DD", "'99/99/9999' (120)", 'set `format: "%m/%d/%Y"`']),
-        (GERMAN, {"format": AMERICAN}, ['as "%m/%d/%Y"', "'99.99.99' (120)", 'set `format: "%d.%m.%y"`']),
+        (
+            AMERICAN,
+            {},
+            ["are not dates in the format YYYY-MM-DD", "'99/99/9999' (120)", 'set `format: "%m/%d/%Y"`'],
+        ),
+        (
+            GERMAN,
+            {"format": AMERICAN},
+            ['in the format "%m/%d/%Y"', "'99.99.99' (120)", 'set `format: "%d.%m.%y"`'],
+        ),
     ],
 )
 def test_dates_in_another_format(

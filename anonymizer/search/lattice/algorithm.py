@@ -603,10 +603,10 @@ class OnDemandTables(NodeTables):
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"engine: the search has to count levels with more than {self._most:,} distinct rows, the most "
-            f"that fit in memory (only {plural(small, 'record')} in too small classes there, so they may be "
-            "the best); allow more rows with engine.memory_limit or engine.options.combinations, or exclude "
-            "fine levels with a higher attributes.*.levels.min"
+            f"engine: the search has to count a transformation with more than {self._most:,} distinct "
+            f"rows, the most that fit in memory (it may be the best, as only {plural(small, 'record')} would "
+            "be in classes that are too small); allow more rows with engine.memory_limit or "
+            "engine.options.combinations, or exclude fine levels with a higher attributes.*.levels.min"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
