@@ -1,6 +1,6 @@
 """Runs that count persons beside runs that count records: CPU seconds and peak memory of processes.
 
-Run as ``python -m benchmarks.persons [RECORDS PERSONS] [--beyond ROWS]`` in the folder of the checkout.
+Run as ``python -m benchmarks.persons [RECORDS PERSONS] [--algorithm NAME] [--beyond ROWS]`` in the checkout.
 
 Persons are the records of the profile ``alike`` of ``benchmarks.scale_data``; each has visits, in one of five
 years, with one of ten illnesses, so that nearly all persons have several distinct rows.
@@ -35,9 +35,9 @@ def write(records: int, persons: int, path: Path) -> None:
     )
 
 
-def config(path: Path, engine: dict[str, Any], *, by_person: bool) -> dict[str, Any]:
+def config(path: Path, engine: dict[str, Any], algorithm: str, *, by_person: bool) -> dict[str, Any]:
     """Return a config that counts persons or records."""
-    search = {"algorithm": {"name": "lattice"}, "suppression": {"limit": LIMIT}}
+    search = {"algorithm": {"name": algorithm}, "suppression": {"limit": LIMIT}}
     found = scale_data.config(path, K, engine=engine, **search)
     found["attributes"] |= {
         "person": {"role": "identifier"},
@@ -52,12 +52,14 @@ def config(path: Path, engine: dict[str, Any], *, by_person: bool) -> dict[str, 
     return found
 
 
-def measured(folder: Path, path: Path, engine: dict[str, Any]) -> list[tuple[str, ...]]:
+def measured(folder: Path, path: Path, engine: dict[str, Any], algorithm: str) -> list[tuple[str, ...]]:
     """Run both counts with an engine, and return their rows of the table."""
     rows, first = [], 0.0
     for counted in ("records", "persons"):
         job, output = folder / "job.json", folder / "out"
-        job.write_text(json.dumps(config(path, engine, by_person=counted == "persons")), encoding="utf-8")
+        job.write_text(
+            json.dumps(config(path, engine, algorithm, by_person=counted == "persons")), encoding="utf-8"
+        )
         own, report = run_process(run_command(job, output)), read_report(output)
         first = first or own.cpu_seconds
         figures = (own.cpu_seconds, own.cpu_seconds / first, own.peak_mib, report["search"]["seconds"])
@@ -83,6 +85,7 @@ def main() -> None:
     parser.add_argument("persons", type=int, nargs="?", default=200_000)
     parser.add_argument("--beyond", type=int, help="distinct rows in memory of another run in DuckDB")
     parser.add_argument("--engines", nargs="*", default=["memory", "duckdb"])
+    parser.add_argument("--algorithm", default="lattice")
     given = parser.parse_args()
     engines: list[dict[str, Any]] = [{"name": each} for each in given.engines]
     if given.beyond is not None:
@@ -90,7 +93,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "visits.parquet"
         write(given.records, given.persons, path)
-        rows = [row for engine in engines for row in measured(Path(name), path, engine)]
+        rows = [row for engine in engines for row in measured(Path(name), path, engine, given.algorithm)]
     print(f"{given.records:,} records of {given.persons:,} persons, k = {K}, l = {L}, limit {LIMIT:.0%}\n")
     head = ("engine", "counted", "CPU seconds", "ratio", "peak memory", "search, s", "evaluated", "loss")
     print(table(head, rows))
