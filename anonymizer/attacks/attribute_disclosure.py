@@ -37,6 +37,16 @@ class DisclosureSettings(KnowledgeSettings, UnitSettings):
             raise ValueError(f"facts in words are about records; set unit: {RECORD}, or remove facts")
         return self
 
+    @model_validator(mode="after")
+    def _something_is_certain(self) -> Self:
+        facts = getattr(self, "facts", None)
+        if isinstance(facts, Facts) and facts.probability < 1 and facts.sure == 1:
+            raise ValueError(
+                "facts that are only probable make no value certain; add sure: 0.9, the probability from "
+                "which a value counts, or use vulnerability with target: attribute-inference"
+            )
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class UnitCounts:

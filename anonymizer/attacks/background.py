@@ -48,9 +48,9 @@ class Background(ClassDisclosure):
         """Return the number of excluded values and what is certain."""
         facts = knowledge["facts"]
         if isinstance(facts, Mapping):
-            known = Facts.model_validate(facts).words()
-        else:
-            known = f" and can rule out {plural(facts, 'other value')}"
+            own = Facts.model_validate(facts)
+            return f"{own.words()} {own.certainty()} {knowledge['sensitive']}"
+        known = f" and can rule out {plural(facts, 'other value')}"
         return f"{known} is certain of {knowledge['sensitive']}"
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -33,6 +34,13 @@ class Facts(Settings):
     share: Annotated[Exact, Field(gt=0, le=1, description="share of the people about whom it is known")] = (
         Decimal(1)
     )
+    probability: Annotated[
+        Exact, Field(gt=0, le=1, description="probability that what is known about such a person is right")
+    ] = Decimal(1)
+    sure: Annotated[
+        Exact,
+        Field(gt=0.5, le=1, description="probability from which a value counts as certain"),
+    ] = Decimal(1)
     records: Annotated[
         WholeNumber, Field(ge=0, description="other records of the class that the adversary knows")
     ] = 0
@@ -43,6 +51,8 @@ class Facts(Settings):
             raise ValueError("needs not: [VALUE], or records: a number; facts of neither are none")
         if self.where is not None and not self.excluded:
             raise ValueError("where goes with not: [VALUE]; add it, or remove where")
+        if self.probability < 1 and not self.excluded:
+            raise ValueError("probability goes with not: [VALUE]; add it, or remove probability")
         return self
 
     def of_all(self) -> Self:
@@ -60,10 +70,16 @@ class Facts(Settings):
                 if self.where is None
                 else " where " + listed([f"{a} is {b}" for a, b in self.where.items()])
             )
-            parts.append(f"can rule out {values}{who}{known}")
+            how = "can rule out" if self.probability == 1 else "was told to rule out"
+            right = "" if self.probability == 1 else f", which is right with {float(self.probability):.0%},"
+            parts.append(f"{how} {values}{who}{known}{right}")
         if self.records:
             parts.append(f"knows {plural(self.records, 'other record')} of the class")
         return " and " + " and ".join(parts)
+
+    def certainty(self) -> str:
+        """Return what counts as certain, after the subject of a sentence."""
+        return "is certain of" if self.sure == 1 else f"is at least {float(self.sure):.0%} sure of"
 
     def shown(self) -> dict[str, Any]:
         """Return the facts as a config has them, without defaults."""
@@ -78,12 +94,16 @@ class KnownFacts:
     ----------
     excluded: whether the value of each entry is ruled out for its class, shape (entries,), bool.
     share: of the targets about whom the excluded values are known.
+    probability: that what is known is right.
+    sure: probability from which a value counts as certain.
     records: other records of the class that the adversary knows.
     """
 
     counts: SensitiveCounts
     excluded: BoolArray
     share: Fraction
+    probability: Fraction
+    sure: Fraction
     records: int
 
     @classmethod
@@ -122,60 +142,133 @@ class KnownFacts:
             all_those[class_of[~those]] = False
             about &= all_those
         ruled = np.isin(counts.values, [texts.index(value) for value in facts.excluded])
-        return cls(counts, ruled & about[counts.owners], Fraction(facts.share), facts.records)
+        return cls(
+            counts,
+            ruled & about[counts.owners],
+            Fraction(facts.share),
+            Fraction(facts.probability),
+            Fraction(facts.sure),
+            facts.records,
+        )
 
     def certain(self) -> Fraction:
-        """Return the number of records whose value is certain; the known records are those that tell most.
+        """Return the expected number of records whose value is certain; the known records tell most.
 
-        A record's value v is certain iff the class has at most ``records`` other records with a value that is
-        neither v nor ruled out. Facts are true: nobody rules out the value that a record has.
+        A value v of count c is certain iff weight of v >= ``sure`` times the weight of all values that the
+        records other than the known ones may have.
         """
-        entries = self.counts.counts
-        own = self.counts.owners
-        sizes = np.add.reduceat(entries, self.counts.starts[:-1])
-        left = np.add.reduceat(np.where(self.excluded, 0, entries), self.counts.starts[:-1])
-        plain = sizes[own] - entries <= self.records
-        told = np.where(self.excluded, plain, left[own] - entries <= self.records)
-        with_facts, without = int(entries[told].sum()), int(entries[plain].sum())
-        return self.share * with_facts + (1 - self.share) * without
+        return self._expected(self._certain)
 
     def guessed(self) -> Fraction:
         """Return the expected number of records whose value is guessed; the known records are the best ones.
 
-        The guess is the most frequent value of the other records that is not ruled out; a tie of n counts
-        1/n.
+        The guess is the value of largest weight among the other records; a tie of n counts 1/n.
         """
-        everything = np.zeros(len(self.excluded), dtype=bool)
-        without = self._guessed(everything, ~everything)
-        known = self._guessed(self.excluded, ~self.excluded) + self._guessed(everything, self.excluded)
-        return self.share * known + (1 - self.share) * without
+        return self._expected(self._guessed)
 
-    def _guessed(self, excluded: BoolArray, targets: BoolArray) -> Fraction:
-        """Return the expected number of some entries' records that are guessed.
+    def _expected(self, reached: Callable[[Fraction, BoolArray], Fraction]) -> Fraction:
+        """Return the expected number of records about which an adversary reaches something.
 
-        A record with a value v of count c is guessed if removing the known records from the more frequent
-        values makes v one of the most frequent; what is left over of them breaks ties.
+        What is known of a person is right with ``probability``; else it says nothing, and is heard of people
+        with every value alike. So a value that is ruled out is 1 - ``probability`` times as likely as its
+        count says. About a person who has such a value, nothing is heard where it would be right.
 
         Parameters
         ----------
-        excluded: values that are ruled out, shape (entries,), bool.
+        reached: returns the number among the records of some entries, given the weight of ruled-out values.
+        """
+        everybody = np.ones(len(self.excluded), dtype=bool)
+        plain, wrong = Fraction(1), 1 - self.probability
+        heard = reached(wrong, ~self.excluded) + wrong * reached(wrong, self.excluded)
+        unheard = self.probability * reached(plain, self.excluded)
+        return self.share * (heard + unheard) + (1 - self.share) * reached(plain, everybody)
+
+    def _certain(self, weight: Fraction, targets: BoolArray) -> Fraction:
+        """Return the number of some entries' records whose value is certain.
+
+        The known records are those of other values that weigh most.
+
+        Parameters
+        ----------
+        weight: of a record with an excluded value; of others 1.
         targets: entries whose records are targets, shape (entries,), bool.
         """
-        place = np.flatnonzero(~excluded)
-        owners, sizes = self.counts.owners[place], self.counts.counts[place]
-        order = np.lexsort((-sizes, owners))
-        owners, sizes, place = owners[order], sizes[order], place[order]
-        if not len(sizes):
-            return Fraction(0)
-        first = np.searchsorted(owners, owners)
-        # The last entry of the same class with an equal count.
-        keys = owners * (int(sizes.max()) + 1) + (int(sizes.max()) - sizes)
-        last = np.searchsorted(keys, keys, side="right") - 1
-        sums = np.concatenate([[0], np.cumsum(sizes)])
-        rivals = last - first
-        excess = sums[last + 1] - sums[first] - (rivals + 1) * sizes
+        counts, own = self.counts.counts, self.counts.owners
+        starts = self.counts.starts[:-1]
+        heavy = np.add.reduceat(np.where(self.excluded, 0, counts), starts)[own]
+        light = np.add.reduceat(np.where(self.excluded, counts, 0), starts)[own]
+        heavy = heavy - np.where(self.excluded, 0, counts)
+        light = light - np.where(self.excluded, counts, 0)
+        further = np.maximum(self.records - heavy, 0)
+        heavy, light = np.maximum(heavy - self.records, 0), np.maximum(light - further, 0)
+        of_heavy, of_light = weight.denominator, weight.numerator
+        exact = _exact_type(int(counts.sum()), (of_heavy + of_light) * self.sure.denominator)
+        others = heavy.astype(exact) * of_heavy + light.astype(exact) * of_light
+        own_weight = counts.astype(exact) * _either(self.excluded, of_light, of_heavy, exact)
+        odds = self.sure.denominator - self.sure.numerator
+        found = (own_weight > 0) & (own_weight * odds >= others * self.sure.numerator)
+        return Fraction(int(counts[found.astype(bool) & targets].sum()))
+
+    def _guessed(self, weight: Fraction, targets: BoolArray) -> Fraction:
+        """Return the expected number of some entries' records that are guessed.
+
+        A record is guessed if removing the known records from the values of larger weight makes its own one
+        of the largest; what is left over of them breaks ties.
+
+        Parameters
+        ----------
+        weight: of a record with an excluded value; of others 1.
+        targets: entries whose records are targets, shape (entries,), bool.
+        """
+        counts, a, b = self.counts.counts, weight.numerator, weight.denominator
+        exact = _exact_type(int(counts.max()), max(a, b))
+        place = np.flatnonzero(targets & ~(self.excluded & (a == 0)))
+        own = counts[place]
+        excess, rivals = np.zeros(len(place), dtype=np.int64), np.zeros(len(place), dtype=np.int64)
+        for light in (False, True) if a else (False,):
+            # The count at which a value of this kind weighs as much as the target's, rounded down.
+            up = _either(self.excluded[place], 1 if light else a, b if light else 1, exact)
+            down = _either(self.excluded[place], 1 if light else b, a if light else 1, exact)
+            scaled = own.astype(exact) * up
+            level = scaled // down
+            ties = (level * down == scaled).astype(bool)
+            level = np.minimum(level, int(counts.max()) + 1).astype(np.int64)
+            above, number, equal = self._beyond(self.excluded == light, place, level)
+            excess += above - number * level
+            rivals += np.where(ties, number + equal, 0)
         spare = self.records - excess
-        tied = 1 + np.maximum(rivals - np.maximum(spare, 0), 0)
-        right = (spare >= 0) & targets[place]
-        found = np.bincount(tied[right], weights=sizes[right])
+        # The target's own value is among those of equal weight.
+        tied = 1 + np.maximum(rivals - 1 - np.maximum(spare, 0), 0)
+        right = spare >= 0
+        found = np.bincount(tied[right], weights=own[right])
         return sum((Fraction(int(each), ties) for ties, each in enumerate(found) if each), Fraction(0))
+
+    def _beyond(
+        self, kind: BoolArray, place: IntArray, level: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for each target the records and number of larger counts in its class, and of equal ones.
+
+        Parameters
+        ----------
+        kind: entries that are counted, shape (entries,), bool.
+        place: entry of each target, shape (targets,), int64.
+        level: count that others are compared with, shape (targets,), int64.
+        """
+        most = int(self.counts.counts.max()) + 1
+        keys = np.sort(self.counts.owners[kind] * most + self.counts.counts[kind])
+        sums = np.concatenate([[0], np.cumsum(keys % most)])
+        own = self.counts.owners[place] * most
+        first = np.searchsorted(keys, own + level, side="left")
+        after = np.searchsorted(keys, own + level, side="right")
+        end = np.searchsorted(keys, own + most, side="left")
+        return sums[end] - sums[after], end - after, after - first
+
+
+def _either(where: BoolArray, one: int, other: int, exact: type[np.int64] | type[object]) -> Any:
+    """Return one number where a condition holds and the other elsewhere, of an exact type."""
+    return np.array([other, one], dtype=exact)[where.astype(np.int64)]
+
+
+def _exact_type(number: int, factor: int) -> type[np.int64] | type[object]:
+    """Return a type in which products of numbers are exact: int64, or Python's integers."""
+    return np.int64 if number * factor < 2**62 else object

@@ -19,7 +19,8 @@ class HomogeneitySettings(DisclosureSettings):
     """What the adversary knows of a target, and besides."""
 
     facts: Annotated[
-        Facts | None, Field(description="values that the target does not have, records that are known")
+        Facts | None,
+        Field(description="values that the target does not have, records that are known"),
     ] = None
 
 
@@ -41,8 +42,10 @@ class Homogeneity(ClassDisclosure):
     def learns(cls, knowledge: Mapping[str, Any]) -> str:
         """Return the facts, if any, and what is certain."""
         facts = knowledge.get("facts")
-        known = "" if facts is None else Facts.model_validate(facts).words()
-        return f"{known} is certain of {knowledge['sensitive']}"
+        if facts is None:
+            return f" is certain of {knowledge['sensitive']}"
+        known = Facts.model_validate(facts)
+        return f"{known.words()} {known.certainty()} {knowledge['sensitive']}"
 
     def further(self) -> dict[str, Any]:
         """Return no parameters: facts have a rule of their own."""

@@ -22,35 +22,45 @@ from tests.attacks.published import FEWER, one, release
 Record = tuple[str, str]
 
 
-def worst(records: Sequence[Record], facts: dict[str, Any], target: int, kind: str) -> Fraction:
-    """Return what an adversary reaches about one record, with the known records that tell most."""
+def worst(records: Sequence[Record], facts: dict[str, Any], target: int, kind: str, told: bool) -> Fraction:
+    """Return what an adversary reaches about one record, with the known records that tell most.
+
+    Parameters
+    ----------
+    told: whether the adversary was told that the target has none of the values; this may be wrong.
+    """
     group, value = records[target]
     others = [i for i, own in enumerate(records) if own[0] == group and i != target]
-    excluded = set(facts.get("not", ()))
-    if value in excluded or facts.get("where", {"q": group})["q"] != group:
-        excluded = set()
+    applies = told and facts.get("where", {"q": group})["q"] == group
+    excluded = set(facts.get("not", ())) if applies else set()
+    weight = 1 - Fraction(str(facts.get("probability", 1)))
     best = Fraction(0)
     for known in combinations(others, min(facts.get("records", 0), len(others))):
-        left = Counter(
-            own for i, (_, own) in enumerate(records)
-            if i not in known and (i in others or i == target) and own not in excluded
-        )  # fmt: skip
+        left: Counter[str] = Counter()
+        for i in [*others, target]:
+            if i not in known:
+                own = records[i][1]
+                left[own] += weight if own in excluded else 1  # type: ignore[assignment]
+        total, most = sum(left.values()), max(left.values())
         if kind == "certain":
-            reached = Fraction(set(left) == {value})
+            reached = Fraction(total > 0 and left[value] >= Fraction(str(facts.get("sure", 1))) * total)
         else:
-            most = [own for own, count in left.items() if count == max(left.values())]
-            reached = Fraction(value in most, len(most))
+            ties = [own for own, mass in left.items() if mass == most]
+            reached = Fraction(most > 0 and value in ties, len(ties))
         best = max(best, reached)
     return best
 
 
 def expected(records: Sequence[Record], facts: dict[str, Any], kind: str) -> Fraction:
-    share = Fraction(str(facts.get("share", 1)))
-    plain = {key: own for key, own in facts.items() if key == "records"}
+    """Return the mean over all records, whether something is known of them, and whether it is right."""
+    share, right = (Fraction(str(facts.get(key, 1))) for key in ("share", "probability"))
     total = Fraction(0)
-    for target in range(len(records)):
-        total += share * worst(records, facts, target, kind)
-        total += (1 - share) * worst(records, plain, target, kind)
+    for target, (_, value) in enumerate(records):
+        unheard = worst(records, facts, target, kind, told=False)
+        heard = worst(records, facts, target, kind, told=True)
+        # Where it would be right, nothing is said against the value that the target has.
+        silent = right if value in facts.get("not", ()) else Fraction(0)
+        total += share * ((1 - silent) * heard + silent * unheard) + (1 - share) * unheard
     return total / len(records)
 
 
@@ -67,6 +77,10 @@ def cases(draw: st.DrawFn) -> tuple[list[Record], dict[str, Any]]:
             facts["where"] = {"q": draw(st.sampled_from(sorted({group for group, _ in records})))}
         if draw(st.booleans()):
             facts["share"] = 0.25
+        if draw(st.booleans()):
+            facts["probability"] = draw(st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9, 0.3333333333333333333]))
+    if facts.get("probability") or draw(st.booleans()):
+        facts["sure"] = draw(st.sampled_from([0.51, 0.6, 0.75, 0.9, 0.99]))
     return records, facts
 
 
@@ -78,7 +92,8 @@ def test_attacks_with_facts_reach_what_enumeration_finds(case: tuple[list[Record
     whole = [("all", value) for _, value in records]
     for name, kind in (("homogeneity", "certain"), ("background", "certain"), ("vulnerability", "guessed")):
         aim = {"target": "attribute-inference"} if name == "vulnerability" else {}
-        found = one(name, own, facts=facts, **aim)
+        given_facts = {key: each for key, each in facts.items() if key != "sure" or kind == "certain"}
+        found = one(name, own, facts=given_facts, **aim)
         assert found.success == expected(records, facts, kind), name
         everybody = {key: each for key, each in facts.items() if key != "where"}
         assert found.baseline == expected(whole, everybody, kind), name
@@ -111,12 +126,40 @@ def test_umeko_and_heart_disease() -> None:
     assert found.success == plain + Fraction(rest, len(rows))
 
 
+def test_heart_disease_is_rare_in_japan_but_possible() -> None:
+    """Two have a virus, two heart disease; what the adversary was told is right with 90 %.
+
+    Virus has 20 of 22 parts. One in ten of those with heart disease is told of wrongly, and guessed wrongly;
+    nothing is said of the others, whom a tie leaves.
+    """
+    own = release(["q", "s"], [("1", "virus")] * 2 + [("1", "heart")] * 2, ["s"])
+    facts: dict[str, Any] = {"not": ["heart"], "probability": 0.9}
+    found = one("vulnerability", own, facts=facts, target="attribute-inference")
+    assert found.success == Fraction(2 * 1 + Fraction(9, 10) * 2 * Fraction(1, 2), 4)
+    assert one("background", own, facts={**facts, "sure": 0.9}).success == Fraction(2, 4)
+    assert one("background", own, facts={**facts, "sure": 0.91}).success == 0
+    assert one("background", own, facts={"not": ["heart"]}).success == Fraction(2, 4)
+
+
+@pytest.mark.parametrize("probability", ["0.8", "0.83333333333333333333333333333333", "0.8" + "3" * 60])
+@pytest.mark.parametrize("sure", ["0.9", "0.8999", "0.9" + "0" * 40 + "1"])
+def test_long_decimals_stay_exact(probability: str, sure: str) -> None:
+    own = release(["q", "s"], [("1", "virus")] * 3 + [("1", "heart")] * 2, ["s"])
+    facts = {"not": ["heart"], "probability": probability, "sure": sure}
+    virus = 3 / (3 + 2 * (1 - Fraction(probability)))
+    certain = Fraction(3, 5) if virus >= Fraction(sure) else 0
+    assert one("homogeneity", own, facts=facts).success == certain
+
+
 @pytest.mark.parametrize(
     ("settings", "facts", "words"),
     [
         (BackgroundSettings, {}, "needs not"),
         (BackgroundSettings, {"records": 1, "where": {"q": "x"}}, "where goes with not"),
         (VulnerabilitySettings, {"records": 1}, "facts go with target: attribute-inference"),
+        (BackgroundSettings, {"records": 1, "probability": 0.5}, "probability goes with not"),
+        (BackgroundSettings, {"not": ["a"], "probability": 0.9}, "make no value certain; add sure"),
+        (BackgroundSettings, {"records": 1, "sure": 0.5}, "greater than"),
     ],
 )
 def test_facts_that_say_nothing_are_refused(settings: Any, facts: dict[str, Any], words: str) -> None:
