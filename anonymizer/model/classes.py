@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, count, group_keys, group_rows
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Packing,
+    count,
+    group_keys,
+    group_rows,
+)
 from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
@@ -59,6 +68,11 @@ class Reference:
     def size(self) -> int:
         """Number of records or units of the reference table."""
         return self.total if self.units is None else self.units
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of each value in the records or units, at least one, shape (values,), float64."""
+        return np.asarray(self.counts / self.size, dtype=np.float64)
 
     @cached_property
     def present(self) -> BoolArray:

@@ -77,7 +77,9 @@ class BasicBetaLikeness(ScoredClassModel):
         """Return which classes have every gain within its bound."""
         assert reference is not None
         counts = view.counted
-        excess = entry_gains(view, reference) - self.bounds(reference_shares(counts, reference))
+        with np.errstate(divide="ignore"):
+            bounds = self.bounds(reference.shares)
+        excess = entry_gains(view, reference) - bounds[counts.values]
         margins: FloatArray = np.maximum.reduceat(excess, counts.starts[:-1])
         return resolve_near_ties(
             margins <= 0,

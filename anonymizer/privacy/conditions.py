@@ -188,7 +188,7 @@ def exact_ratios(entries: list[tuple[int, int]], size: int, reference: Reference
 
 def reference_shares(counts: SensitiveCounts, reference: Reference) -> FloatArray:
     """Return p of each entry's value, shape (entries,)."""
-    shares: FloatArray = reference.counts[counts.values] / reference.size
+    shares: FloatArray = reference.shares[counts.values]
     return shares
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.classes import Classes
+from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.outcome import CheckerMeasure, Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
@@ -358,14 +358,24 @@ class Judge:
         """Return a function that measures a constraint on what a valid candidate releases."""
         kept = found.of_classes == 0
         whole = (kept | (found.of_classes == classes.sizes)).all()
-        if whole and not kept_suppressed and not self._moving:
+        counted = not self._moving or not (classes.linked or self._problem.table.units)
+        if whole and not kept_suppressed and counted:
             # Views of classes are filtered without a pass over the items.
-            return lambda each: each.measured(classes, reference_for(each, self._suppressor.input), kept)
+            return lambda each: each.measured(classes, self._reference_after(each, classes, kept), kept)
         release = self._remaining(classes, found, kept_suppressed)
         after = self._suppressor.input
         if self._moving:
             after = references_of(release, self._problem.table.sensitive_names)
         return lambda each: each.measured(release, reference_for(each, after))
+
+    def _reference_after(
+        self, constraint: ClassConstraint, classes: Classes, kept: BoolArray
+    ) -> Reference | None:
+        """Return the distribution for a constraint on the kept classes, shape (classes,), of records."""
+        if not self._moving or constraint.attribute is None:
+            return reference_for(constraint, self._suppressor.input)
+        bound = constraint.view(classes)
+        return bound.view.keep(kept[bound.owner]).counted.reference()
 
     def _may_stay(self, classes: Classes, found: Suppressed) -> bool:
         """Return whether the suppressed records may stay as one class; p is then that of the input.

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from anonymizer.model.table import SUPPRESSED
 from anonymizer.search.base import Control
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.problems import problem
+from tests.strategies import problems
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec, Value
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
@@ -60,6 +63,17 @@ def test_a_release_without_records_is_not_valid() -> None:
 GAIN = ConstraintSpec("basic-beta-likeness", {"beta": 1.7}, "s")
 SHIFTING = asked({"A": ("a", "a"), "B": ("b",) * 4, "C": ("a",), "D": ("b",)}, K2, GAIN)
 """(1 - 3/8) / (3/8) is below 1.7 in A; without C and D, p(a) is 1/3 and the gain 2."""
+
+
+@given(spec=problems())
+def test_counts_of_values_alone_show_what_the_reference_of_the_release_drops(spec: ProblemSpec) -> None:
+    own = problem(spec)
+    suppressor = WholeClasses(own)
+    classes = RollUp.of(own.table).classes([each.minimum for each in own.table.quasi_identifiers])
+    constraints = [each for each in own.class_constraints if each.model.uses_reference]
+    kept = suppressor.under_input(classes).least == 0
+    by_records = suppressor._units_closed(constraints, classes, kept)
+    assert suppressor._closed(constraints, classes, kept).tolist() == by_records.tolist()
 
 
 def test_the_reference_of_the_input_stands() -> None:

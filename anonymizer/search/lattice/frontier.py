@@ -8,7 +8,6 @@ depends on these estimates; proofs do not.
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
@@ -169,8 +168,10 @@ class Surrogate:
         self._prior = prior
         self._matrix = np.diag(np.array([0.05] + [4.0] * len(entropies)))
         self._moments = np.zeros(len(prior))
-        self._rows: deque[FloatArray] = deque(maxlen=RECENT)
-        self._targets: deque[float] = deque(maxlen=RECENT)
+        # The last rows and targets, in one piece that moves to the front when it reaches the end.
+        self._rows = np.empty((2 * RECENT, len(prior)))
+        self._targets = np.empty(2 * RECENT)
+        self._end = 0
         self._weights = prior
         self.spread = 1.5
 
@@ -183,12 +184,16 @@ class Surrogate:
         """Learn the number of records lost at a transformation."""
         row = np.array([1.0, *(own[level] for own, level in zip(self._entropies, levels, strict=True))])
         target = float(self.log_odds(lost))
-        self._rows.append(row)
-        self._targets.append(target)
+        if self._end == len(self._rows):
+            self._rows[:RECENT], self._targets[:RECENT] = self._rows[RECENT:], self._targets[RECENT:]
+            self._end = RECENT
+        self._rows[self._end], self._targets[self._end] = row, target
+        self._end += 1
+        recent = slice(max(self._end - RECENT, 0), self._end)
         self._matrix += np.outer(row, row)
         self._moments += row * (target - row @ self._prior)
         self._weights = self._prior + np.linalg.solve(self._matrix, self._moments)
-        residuals = np.array(self._targets) - np.array(self._rows) @ self._weights
+        residuals = self._targets[recent] - self._rows[recent] @ self._weights
         self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
 
     def guess(self, lowest: Levels, shape: tuple[int, ...]) -> FloatArray:

@@ -169,18 +169,51 @@ class WholeClasses(Suppressor):
         Only the remaining classes are judged: others may have values that p no longer has.
         """
         referring = [each for each in self.constraints if each.model.uses_reference]
-        kept = first.least == 0
+        closed = self._units_closed if self.table.units else self._closed
+        kept = closed(referring, classes, first.least == 0)
+        gone = np.where(kept, 0, classes.sizes)
+        fewest = int(gone.sum())
+        return Suppressed(lambda: self._of_items(classes, kept), gone, gone, first.certain, fewest)
+
+    @staticmethod
+    def _closed(constraints: Sequence[ClassConstraint], classes: Classes, kept: BoolArray) -> BoolArray:
+        """Return which classes stay, shape (classes,), from the counts of their values alone.
+
+        Parameters
+        ----------
+        kept: classes that stay at first, shape (classes,).
+        """
+        parts = []
+        for each in constraints:
+            bound = each.view(classes)
+            inside = kept[bound.owner]
+            parts.append((each.model, bound.view.keep(inside), bound.owner[inside]))
+        while True:
+            violating = np.zeros_like(kept)
+            for model, view, owner in parts:
+                if len(owner):
+                    violating[owner[~model.holds(view, view.counted.reference())]] = True
+            if not violating.any():
+                return kept
+            kept = kept & ~violating
+            parts = [
+                (model, view.keep(~violating[owner]), owner[~violating[owner]])
+                for model, view, owner in parts
+            ]
+
+    def _units_closed(
+        self, constraints: Sequence[ClassConstraint], classes: Classes, kept: BoolArray
+    ) -> BoolArray:
+        """Return which classes stay where units count: one in several classes counts once in p."""
         staying, release = np.flatnonzero(kept), classes.keep(kept)
         while release.number:
-            held = holding(referring, release, references_of(release, self.table.sensitive_names))
+            held = holding(constraints, release, references_of(release, self.table.sensitive_names))
             if held.all():
                 break
             staying, release = staying[held], release.keep(held)
         final = np.zeros_like(kept)
         final[staying] = True
-        gone = np.where(final, 0, classes.sizes)
-        fewest = int(gone.sum())
-        return Suppressed(lambda: self._of_items(classes, final), gone, gone, first.certain, fewest)
+        return final
 
     @staticmethod
     def _of_items(classes: Classes, kept: BoolArray) -> IntArray:
