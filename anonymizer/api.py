@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonymizer.attacks.three_questions import Answer
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
@@ -20,7 +21,7 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import Role
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
-from anonymizer.run.adversary import adversary_from_files
+from anonymizer.run.adversary import adversary_from_files, answers_of_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
@@ -294,6 +295,7 @@ def attack(
     config: Configured,
     *,
     second_df: Any | None = None,
+    control_df: Any | None = None,
     sensitive_table: Any | None = None,
     force: bool = False,
 ) -> pandas.DataFrame:
@@ -304,6 +306,7 @@ def attack(
     release_df: the released records, of any kind that ``anonymize`` takes.
     original_df: records that the adversary holds; None if the adversary has the release only.
     second_df: a second release of the same data subjects.
+    control_df: records of other people, held out of the release; needs ``original_df``.
     sensitive_table: the sensitive table of an Anatomy release; ``release_df`` is then the other one.
     force: attack even if less than half of the release can stem from ``original_df``, or it lacks
         quasi-identifiers.
@@ -312,7 +315,8 @@ def attack(
     -------
     A DataFrame of pandas, one row per finding; its columns are the keys of an entry of the report's
     ``attacks``. With ``original_df``, ``attrs["warnings"]`` gives the number of records of the release that
-    can stem from it.
+    can stem from it. With ``control_df``, ``attrs["three_questions"]`` has an entry each for singling out,
+    linkability and inference, with what succeeds on the records that were held out.
 
     Raises
     ------
@@ -325,15 +329,22 @@ def attack(
     plan, options = plan_of(loaded), reading_release(OPTIONS, loaded)
     with ExitStack() as stack:
         release, *others = _opened(stack, release_df, second_df, sensitive_table, options=options)
-        known = _opened(stack, original_df, options=_of_input(loaded))
-        view = _adversary_view(plan, release, *known, *others)
+        known, held = _opened(stack, original_df, control_df, options=_of_input(loaded))
+        view = _adversary_view(plan, release, known, *others)
         warning = origin_warning(plan, view, force=force)
+        answers: list[Answer] = []
+        if held is not None:
+            if known is None or release is None:
+                raise InputError("control_df is compared with the original records; give original_df")
+            answers = answers_of_files(plan, view, release, known, held)
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     warnings = [*([] if warning is None else [warning]), *records_warnings(plan, entries)]
     if warnings:
         found.attrs["warnings"] = warnings
+    if answers:
+        found.attrs["three_questions"] = [each.entry() for each in answers]
     return found
 
 

@@ -351,8 +351,8 @@ def found_units(
     return -np.expm1(missed), float(chance[taken].mean())
 
 
-def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
-    """Return the ends of the 95% interval of Clopper and Pearson for a share.
+def clopper_pearson(successes: float, targets: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the ends of the interval of Clopper and Pearson for a share.
 
     Unlike Wilson's interval, it keeps its level for rare successes. Successes may be fractions, the expected
     values of ties: they vary less than ties resolved at random, so the interval is wide enough.
@@ -362,7 +362,7 @@ def clopper_pearson(successes: float, targets: int) -> tuple[float, float]:
     """
     from scipy.special import betaincinv  # noqa: PLC0415  quick start-up
 
-    tail, failures = (1 - CONFIDENCE) / 2, max(targets - successes, 0.0)
+    tail, failures = (1 - confidence) / 2, max(targets - successes, 0.0)
     low = float(betaincinv(successes, failures + 1, tail)) if successes > 0 else 0.0
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures > 0 else 1.0
     return low, high

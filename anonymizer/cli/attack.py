@@ -14,6 +14,7 @@ from anonymizer.errors import Interrupted
 
 if TYPE_CHECKING:
     from anonymizer.attacks.beliefs import Belief
+    from anonymizer.attacks.three_questions import Answer
     from anonymizer.config.model import Config
     from anonymizer.data.relation import Relation
     from anonymizer.model.adversary import AdversaryView
@@ -33,6 +34,14 @@ SecondOption = Annotated[
         "--second", help="A second release of the same data subjects, described by the same config."
     ),
 ]
+ControlOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--control",
+        help="Records of other people, held out of the release: with --original, also answer the three "
+        "questions of European law, with these as control.",
+    ),
+]
 TargetOption = Annotated[
     str | None,
     typer.Option(
@@ -48,11 +57,12 @@ ForceOption = Annotated[
 ]
 
 
-def attack(
+def attack(  # noqa: PLR0913, PLR0917 - one for each option
     release: Annotated[Path, typer.Argument(help="The released file; for Anatomy, either of its two files.")],
     config: ConfigOption,
     original: OriginalOption = None,
     second: SecondOption = None,
+    control: ControlOption = None,
     target: TargetOption = None,
     force: ForceOption = False,
     quiet: Quiet = False,
@@ -64,8 +74,10 @@ def attack(
     the release; it appears when the attack ends. Attacks that do not apply are listed on stderr. With
     --original, the first line says how many records of RELEASE can stem from that file; if fewer than half
     can, the command ends with an error unless --force is given. Ctrl-C ends the attacks, with the results so
-    far. With --target, each line shows the probability of one sensitive value under random worlds, by
-    deFinetti's attack and by a model of the release.
+    far. With --control, a sentence each for singling out, linkability and inference: how often an attack
+    succeeds on the records of the release, and on those that were held out. With --target, each line
+    shows the probability of one sensitive value under random worlds, by deFinetti's attack and by a model of
+    the release.
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.config.load import load_config  # noqa: PLC0415
@@ -95,10 +107,12 @@ def attack(
         for name, what in {} if quiet else skipped_attacks(plan, view).items():
             with above_live_line():
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
+        answers = _answers(stack, loaded, plan, view, release, source, control)
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
         if view.owners is not None:
             results.count_records(plan)
+        results.answer(answers)
 
 
 class _Results:
@@ -109,6 +123,13 @@ class _Results:
         self._entries: list[dict[str, Any]] = []
         self._warnings: list[str] = []
         self._beliefs: list[dict[str, Any]] | None = None
+        self._answers: list[dict[str, Any]] = []
+
+    def answer(self, answers: list[Answer]) -> None:
+        """Print the answers to the three questions."""
+        self._answers = [each.entry() for each in answers]
+        for each in () if self._json else answers:
+            write_line(each.sentence)
 
     def believe(self, found: list[Belief]) -> None:
         """Print beliefs about targets."""
@@ -167,6 +188,8 @@ class _Results:
             said: dict[str, Any] = {"warnings": self._warnings} if self._warnings else {}
             if self._beliefs is not None:
                 said["beliefs"] = self._beliefs
+            if self._answers:
+                said["three_questions"] = self._answers
             write_line(to_json({"attacks": self._entries, **said, **further}).rstrip())
 
 
@@ -213,6 +236,29 @@ def _beliefs(
             opened = as_in_config(plan, stack.enter_context(open_foreign_release(release, config)))
             known = original_of_files(plan, view.release, opened, relation)
     return beliefs_about(view, persons, attack_of(plan), plan.seed, known)
+
+
+def _answers(
+    stack: ExitStack,
+    config: Config,
+    plan: Plan,
+    view: AdversaryView,
+    release: Path,
+    source: Relation | None,
+    control: Path | None,
+) -> list[Answer]:
+    """Return the answers to the three questions; none without held-out records."""
+    from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.run.adversary import answers_of_files  # noqa: PLC0415
+    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
+
+    if control is None:
+        return []
+    if source is None:
+        raise InputError("--control: is compared with the original records; add --original")
+    opened = stack.enter_context(open_foreign_release(release, config))
+    others = stack.enter_context(open_as(config, control))
+    return answers_of_files(plan, view, opened, source, others)
 
 
 def _adversary_view(

@@ -24,6 +24,7 @@ from anonymizer.attacks.generalized_values import (
     published_ranges,
     set_members,
 )
+from anonymizer.attacks.three_questions import Answer, worst_answers
 from anonymizer.audit.classes import value_codes
 from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.labelled import ReadNumbers, labelled, renamed
@@ -239,6 +240,42 @@ def _records_of(rows: IntArray, links: Links, most: int) -> tuple[IntArray, IntA
     start = np.searchsorted(of_record, of_record)
     within = np.arange(len(of_record)) - start
     return of_record * most + within, np.repeat(links.release[order], links.counts[order])
+
+
+def answers_of_files(
+    plan: Plan, view: AdversaryView, release: Relation, original: Relation, control: Relation
+) -> list[Answer]:
+    """Return the answers to the three questions of European law, with records that were held out as control.
+
+    Parameters
+    ----------
+    view: of the release and the original.
+    control: records of other people, with the columns of the original.
+
+    Raises
+    ------
+    InputError: the view is of an Anatomy release, a person is in both files, or they differ in columns.
+    """
+    if view.original is None or view.grouped is not None:
+        raise InputError(
+            f"{control.name}: records that were held out are compared with a release of one table, and with "
+            "its original records; give both, or leave them out"
+        )
+    release, original, other = by_config_names(plan, release, original, control)  # type: ignore[assignment]
+    assert other is not None
+    for name, column in plan.units.items():
+        if column in original.columns and column in other.columns:
+            own, held = ({text for text, _ in each.dictionary(column)} for each in (original, other))
+            shared = (own & held) - {None, *plan.missing}
+            if shared:
+                raise InputError(
+                    f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
+                    f"'{column}'); who is held out must not be in the release"
+                )
+    put_in_bands(plan, other)
+    held_out = original_of_files(plan, view.release, with_labels(plan, release), other)
+    scenarios = {each.scenario: each.knowledge for each in plan.planned if each.scenario and each.knowledge}
+    return worst_answers(view.release, view.original, held_out, scenarios)
 
 
 def by_config_names(

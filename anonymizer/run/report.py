@@ -65,7 +65,7 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
 
     Small counts, which could disclose a person, are replaced by words.
     """
-    smallest = smallest_shown(plan.k)
+    smallest = smallest_shown(plan.k_of_reports)
     warnings, with_blanks = [], []
     for column in columns:
         dates = plan.columns[column.name].dates
@@ -255,7 +255,7 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
     insensitive = [name for name in shown if name not in prints and roles[name] is Role.INSENSITIVE]
     unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
     if unique:
-        number = masked_count(unique, smallest_shown(plan.k), relation.rows)
+        number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)
         yield (
             f"{listed(insensitive)} are not generalized and together single out {number} of "
             f"{relation.rows:,} records for anybody who knows them; make those that others may know "
@@ -274,7 +274,7 @@ def _weight_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
     absent = {None, *plan.missing}
     for name in plan.released(plan.with_role(Role.WEIGHT)):
         counts = [records for text, records in relation.dictionary(name) if text not in absent]
-        yield from weight_warnings(name, counts, plan.k or 2)
+        yield from weight_warnings(name, counts, plan.k_of_reports or 2)
 
 
 def anatomy_warnings(plan: Plan) -> list[str]:

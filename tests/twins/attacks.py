@@ -437,3 +437,26 @@ def release_linkage(first: Any, second: Any, nodes: Mapping[str, str]) -> Linked
         success += Fraction(hits, len(best) * len(first))
         expected += max(ratios) / sum(ratios) / len(first)
     return LinkedReleases(success, expected)
+
+
+def answers(shown: Sequence[Row], targets: Sequence[Row], covers: Callable[..., bool]) -> dict[str, Fraction]:
+    """Return the share of targets of whom each of the three questions of European law is answered.
+
+    Parameters
+    ----------
+    shown: published records; the sensitive value is in the last of three columns.
+    covers: whether a published record covers a target in some of the first two columns.
+    """
+    right = dict.fromkeys(("singling-out", "linkability", "inference"), Fraction(0))
+    for row in targets:
+        fit = [each for each in range(len(shown)) if covers(shown[each], row)]
+        right["singling-out"] += len(fit) == 1
+        first = [each for each in range(len(shown)) if covers(shown[each], row, (0,))]
+        second = [each for each in range(len(shown)) if covers(shown[each], row, (1,))]
+        same = sum(one == other for one in first for other in second)
+        if first and second:
+            right["linkability"] += Fraction(same, len(first) * len(second))
+        values = Counter(shown[each][2] for each in fit or range(len(shown)))
+        best = [value for value, number in values.items() if number == max(values.values())]
+        right["inference"] += Fraction(row[2] in best, len(best))
+    return {question: share / len(targets) for question, share in right.items()}

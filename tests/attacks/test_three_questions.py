@@ -1,0 +1,162 @@
+"""Singling out, linkability and inference, on the people of a release and on others who were held out."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+import anonymizer as an
+from anonymizer.attacks.three_questions import excess, three_questions
+from anonymizer.errors import InputError
+from tests.attacks.published import FEWER, release
+from tests.attacks.scenes import original
+from tests.helpers.messages import exchange
+from tests.run.commands import call
+from tests.twins import attacks as twins
+
+NAMES = ("age", "sex", "illness")
+SECRETS = ("asthma", "cold", "flu")
+AGES = {str(age): (str(age), "0-1" if age < 2 else "2-3", "*") for age in range(4)}
+Row = tuple[str, ...]
+ROWS = st.tuples(st.sampled_from("0123"), st.sampled_from("MF"), st.sampled_from(SECRETS))
+
+
+def covers(published: Row, row: Row, places: tuple[int, ...] = (0, 1)) -> bool:
+    return all(published[place] in (*AGES.get(row[place], ()), row[place], "*") for place in places)
+
+
+@FEWER
+@given(st.lists(ROWS, min_size=1, max_size=10), st.lists(ROWS, min_size=1, max_size=10), st.integers(0, 2))
+def test_answers_are_what_a_loop_counts(own: list[Row], others: list[Row], level: int) -> None:
+    shown = [(AGES[age][level], sex, illness) for age, sex, illness in own]
+    published = release(NAMES, shown, ("illness",))
+    trees: dict[str, Any] = {"age": AGES}
+    files = [
+        original(NAMES, rows, published, became, ("illness",), trees)
+        for rows, became in ((own, shown), (others, [None] * len(others)))
+    ]
+    found = {each.question: each for each in three_questions(published, *files)}
+    assert list(found) == ["singling-out", "linkability", "inference"]
+    for rows, field in ((own, "success"), (others, "control")):
+        expected = twins.answers(shown, rows, covers)
+        for question, share in expected.items():
+            assert getattr(found[question], field) == pytest.approx(float(share)), (question, field)
+    for each in found.values():
+        assert each.risk == pytest.approx(excess(each.success, each.control))
+        assert each.low <= each.risk <= each.high
+        assert (each.records, each.held_out) == (len(own), len(others))
+
+
+def test_the_same_people_as_control_leave_no_risk() -> None:
+    rows = [("0", "M", "flu"), ("1", "F", "cold"), ("2", "F", "asthma")]
+    published = release(NAMES, rows, ("illness",))
+    own = original(NAMES, rows, published, rows, ("illness",), {"age": AGES})
+    other = original(NAMES, rows, published, [None] * 3, ("illness",), {"age": AGES})
+    assert [each.risk for each in three_questions(published, own, other)] == [0, 0, 0]
+
+
+def test_nobody_to_attack() -> None:
+    rows = [("0", "M", "flu")]
+    published = release(NAMES, rows, ("illness",))
+    own = original(NAMES, rows, published, rows, ("illness",), {"age": AGES})
+    gone = original(NAMES, rows, published, [None], ("illness",), {"age": AGES})
+    with pytest.raises(InputError, match="has no record to attack"):
+        three_questions(published, gone, own)
+
+
+CONFIG: dict[str, Any] = {
+    "input": {"path": "own.csv", "person": "id"},
+    "attributes": {
+        "id": {"role": "identifier"},
+        "age": {
+            "role": "quasi-identifier",
+            "type": "integer",
+            "hierarchy": {"intervals": {"width": [10, 20, 40], "origin": 0}},
+        },
+        "sex": {"role": "quasi-identifier"},
+        "illness": {"role": "sensitive"},
+    },
+    "constraints": [{"model": "k-anonymity", "k": 5}],
+    "attacks": ["uniqueness"],
+}
+
+
+def people(number: int, first: int = 0) -> pd.DataFrame:
+    random = Random(first)
+    rows = [
+        (f"P{first + each}", random.randint(20, 69), random.choice("MF"), random.choice(SECRETS))
+        for each in range(number)
+    ]
+    return pd.DataFrame(rows, columns=list(CONFIG["attributes"]))
+
+
+def written(folder: Path, **changed: Any) -> Path:
+    people(400).to_csv(folder / "own.csv", index=False)
+    people(100, 1000).to_csv(folder / "others.csv", index=False)
+    path = folder / "job.json"
+    path.write_text(json.dumps({**CONFIG, **changed}), encoding="utf-8")
+    assert call("run", path, "-o", folder / "out", "--overwrite", "-q").code == 0
+    return path
+
+
+def attacked(folder: Path, config: Path, *options: Any) -> Any:
+    release_path = folder / "out" / "share" / "release.csv"
+    return call("attack", release_path, "-c", config, "-q", "--original", folder / "own.csv", *options)
+
+
+def test_the_command_and_python_answer_alike(tmp_path: Path, message: SnapshotAssertion) -> None:
+    config = written(tmp_path)
+    control = ("--control", tmp_path / "others.csv")
+    said = attacked(tmp_path, config, *control)
+    assert said.code == 0, said.err
+    assert exchange(control[0], "\n".join(said.out.splitlines()[-3:])) == message
+    entries = attacked(tmp_path, config, *control, "--json").json["three_questions"]
+    assert [each["sentence"] for each in entries] == said.out.splitlines()[-3:]
+    published = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    table = an.attack(published, people(400), config, control_df=people(100, 1000))
+    assert table.attrs["three_questions"] == entries
+    shares = {each["question"]: each for each in entries}
+    assert shares["singling-out"]["success"] == shares["singling-out"]["control"] == 0
+    assert shares["inference"]["low"] == 0
+
+
+def test_each_scenario_answers_by_its_worst_columns(tmp_path: Path) -> None:
+    model = {"model": "k-anonymity", "k": 3}
+    scenarios = {
+        "neighbour": {"known": ["age"], "models": [model]},
+        "anybody": {"known": {"any": 1, "of": ["age", "sex"]}, "models": [model]},
+    }
+    config = written(tmp_path, scenarios=scenarios)
+    done = attacked(tmp_path, config, "--control", tmp_path / "others.csv", "--json")
+    entries = done.json["three_questions"]
+    assert {(each["scenario"], each["question"]) for each in entries} == {
+        (name, question) for name in scenarios for question in ("singling-out", "inference")
+    }
+    by = {(each["scenario"], each["question"]): each["risk"] for each in entries}
+    assert by["anybody", "inference"] >= by["neighbour", "inference"]
+
+
+def test_who_is_held_out_is_not_in_the_release(tmp_path: Path, message: SnapshotAssertion) -> None:
+    config = written(tmp_path)
+    done = attacked(tmp_path, config, "--control", tmp_path / "own.csv")
+    assert done.code == 2
+    assert exchange("--control own.csv", done.err.replace(str(tmp_path), "FOLDER")) == message
+    release_path = tmp_path / "out" / "share" / "release.csv"
+    done = call("attack", release_path, "-c", config, "-q", "--control", tmp_path / "others.csv")
+    assert done.code == 2
+    assert exchange("without --original", done.err) == message
+
+
+def test_excess_by_hand() -> None:
+    assert excess(0.6, 0.2) == pytest.approx(float(Fraction(1, 2)))
+    assert excess(0.1, 0.2) == 0
+    assert excess(1.0, 1.0) == 0
