@@ -38,7 +38,7 @@ from anonymizer.attacks.linkage.pairs import SMALL, Targets
 from anonymizer.attacks.pace import step
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
-from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import SUPPRESSED
 from anonymizer.plugins import WholeNumber
 
@@ -246,7 +246,7 @@ class _Candidates:
     """
 
     chance: FloatArray
-    covered: np.ndarray[Any, np.dtype[np.bool_]]
+    covered: BoolArray
     right: FloatArray
 
 

@@ -20,6 +20,7 @@ KNOWN: dict[str, dict[str, Any]] = {
     "interval": {"attribute": "age", "measure": "sdid", "width": 0.05},
     "linkage": {"linkage": "nearest", "distance": "euclidean", "overlap": 0.25},
     "minimality": {"sensitive": ["illness"]},
+    "noise-removal": {"attribute": "age", "method": "bayes", "width": 0.05},
     "release-linkage": {"linkage": "nearest"},
     "similarity": {"sensitive": "illness", "level": 1},
     "skewness": {"sensitive": "illness"},

@@ -10,6 +10,8 @@ from itertools import combinations, permutations, product
 from math import log
 from typing import Any
 
+import numpy as np
+
 Row = Sequence[Any]
 """A record: the published texts, None for a missing sensitive value."""
 
@@ -460,3 +462,33 @@ def answers(shown: Sequence[Row], targets: Sequence[Row], covers: Callable[..., 
         best = [value for value, number in values.items() if number == max(values.values())]
         right["inference"] += Fraction(row[2] in best, len(best))
     return {question: share / len(targets) for question, share in right.items()}
+
+
+def denoised(records: Sequence[Sequence[float]], method: str, share: float) -> list[list[float]]:
+    """Remove noise of a known share from records, one at a time, by the covariances of the sources.
+
+    The expected true record of normal numbers is (A + B)⁻¹ (A mean + B record) with A and B the inverse
+    covariances of the true numbers and of the noise.
+    """
+    table = np.array(records)
+    mean = table.mean(axis=0)
+    covariance = np.cov(table.T, bias=True).reshape(len(mean), len(mean))
+    noise = np.diag(np.diag(covariance)) * share**2 / (1 + share**2)
+    # On the scale of the noise its covariance is the identity.
+    root = np.sqrt(np.diag(noise))
+    values, vectors = np.linalg.eig(covariance / np.outer(root, root))
+    found = []
+    for record in table:
+        parts = np.zeros(len(mean))
+        for value, vector in zip(np.real(values), np.real(vectors).T, strict=True):
+            amount = float(vector @ ((record - mean) / root))
+            if method == "bayes":
+                true = max(value - 1, 0.0)
+                amount *= 0.0 if true == 0 else (1 / (1 / true + 1))
+            elif method == "pca":
+                amount *= value - 1 > 1
+            else:
+                amount *= value > (1 + (len(mean) / len(table)) ** 0.5) ** 2
+            parts += amount * vector
+        found.append((mean + parts * root).tolist())
+    return found
