@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from anonymizer.config.load import load_config
 from anonymizer.errors import Interrupted
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status, Step
-from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.recoding import FullDomainRecoding, Outcome, Status, Step
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source import input_path, open_as

@@ -16,8 +16,7 @@ from statistics import median
 import numpy as np
 
 from anonymizer.config.load import load_config
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.recoding import FullDomainRecoding, Outcome
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source import input_path, open_as

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.config.load import load_config
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.source import input_path, open_as

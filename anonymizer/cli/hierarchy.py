@@ -16,10 +16,9 @@ from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.builder import make_builder, named_source, usages
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
 from anonymizer.hierarchy.file import write_rows
-from anonymizer.hierarchy.graph import compile_tree, merge_small
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.ready import ReadySource, read_ready
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource, compile_tree, merge_small
 from anonymizer.model.dates import DateFormat, format_problem
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.system import write_whole

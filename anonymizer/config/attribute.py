@@ -27,8 +27,7 @@ from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
-from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.table import LEFT_OUT, Role, ValueType
+from anonymizer.model.table import LEFT_OUT, NumberLabels, Role, ValueType
 from anonymizer.plugins import Exact, WholeNumber
 
 
@@ -117,7 +116,7 @@ def _is_graph(value: Any) -> bool:
 
 def _nested(graph: Any) -> dict[str, Any]:
     """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to None."""
-    from anonymizer.hierarchy.graph import pad, root_of  # noqa: PLC0415
+    from anonymizer.hierarchy.source import pad, root_of  # noqa: PLC0415
 
     try:
         tree = pad(graph, "the networkx tree")

@@ -301,6 +301,11 @@ class InputSettings(Section):
     )
 
     @property
+    def default_unit(self) -> str:
+        """The unit that models count unless they name another."""
+        return RECORD if self.person is None else PERSON
+
+    @property
     def unit_columns(self) -> dict[str, str]:
         """The column of each unit by its name, without records."""
         own = {PERSON: None if self.person is None else self.person.column, HOUSEHOLD: self.household}

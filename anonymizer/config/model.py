@@ -49,9 +49,8 @@ from anonymizer.config.search import (
 from anonymizer.config.section import KeyPath, Section, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge, ScenarioSupport
-from anonymizer.model.number_columns import NumberColumns, NumberLabels
-from anonymizer.model.outcome import Bound
-from anonymizer.model.table import Numerals, Role
+from anonymizer.model.recoding import Bound
+from anonymizer.model.table import NumberColumns, NumberLabels, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
 from anonymizer.system import same_file
@@ -723,8 +722,7 @@ class Config(Section):
 
     def unit_of(self, constraint: ConstraintSettings) -> str | None:
         """Return the unit that a constraint counts; None for records."""
-        default = PERSON if self.input.person is not None else RECORD
-        unit = constraint.unit or default
+        unit = constraint.unit or self.input.default_unit
         return None if unit == RECORD else unit
 
     @property

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows
-from anonymizer.data.relation import Coding, Groups, Projection, Relation, ReleaseQuery
+from anonymizer.data.relation import Coding, DistinctRows, Groups, Projection, Relation, ReleaseQuery
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray
-from anonymizer.model.number_columns import NumberColumns
-from anonymizer.model.table import POINT_SIGN
+from anonymizer.model.table import POINT_SIGN, NumberColumns
 
 
 @dataclass(frozen=True)

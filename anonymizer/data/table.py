@@ -18,9 +18,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords
 from anonymizer.data.open import open_file
-from anonymizer.data.relation import Coding, Relation
+from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form

@@ -15,20 +15,24 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from anonymizer.data.csv import Naming, name_columns, pandas_index
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords, RowUnits, StoredUnits, UnitFacts
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
     Coding,
     ColumnStatistics,
     CountedRows,
+    DistinctRows,
     EngineRelation,
+    KeyWords,
     Profiling,
     Projection,
     RecodedRows,
     Relation,
     ReleaseQuery,
+    RowUnits,
+    StoredUnits,
     UnionDifference,
+    UnitFacts,
     check_sum,
 )
 from anonymizer.data.source import EngineOptions, MissingTexts, location_of

@@ -16,7 +16,6 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import (
     ExactNumbers,
     RangeLabels,
@@ -25,7 +24,7 @@ from anonymizer.hierarchy.labels import (
     in_order,
     roundest,
 )
-from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
+from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.table import Column, ValueType
 

@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 
 from anonymizer.errors import HierarchyError, InputError, suggestion
 from anonymizer.hierarchy.file import FileSettings, FileSource
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
-from anonymizer.hierarchy.source import FlatSource, HierarchySource, make_source
+from anonymizer.hierarchy.source import FlatSource, HierarchySource, Tree, make_source, tree_of_rows
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Registry, path_fault, shortened_path
 

@@ -18,8 +18,7 @@ import networkx as nx
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, OutputError
-from anonymizer.hierarchy.graph import Tree
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource, Tree
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.plugins import FilePath, shortened_path, usable_path
 from anonymizer.system import write_whole

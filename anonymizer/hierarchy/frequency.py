@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct
-from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
+from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.table import Column
 
 RARE = 10

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
 from anonymizer.model.table import Column
 from anonymizer.plugins import Exact, Settings
 

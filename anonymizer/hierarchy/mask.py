@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
-from anonymizer.hierarchy.source import HierarchySource, OptionalSettings
+from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.table import Column
 
 MASK = "*"

@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.hierarchy.graph import Tree, tree_of_rows
 from anonymizer.hierarchy.labels import distinct, group_label, in_order, nested
-from anonymizer.hierarchy.source import HierarchySource, digest
+from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
 from anonymizer.model.table import Column
 from anonymizer.plugins import Settings
 

@@ -13,17 +13,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import HierarchyError, plural
-from anonymizer.hierarchy.graph import Node, Tree, compile_tree
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource, Node, Tree, compile_tree
 from anonymizer.model.arrays import CodeArray, freeze
-from anonymizer.model.number_columns import (
-    Interval,
-    NumberColumns,
-    NumberLabels,
-    exact,
-    interval_of,
-    number_text,
-)
 from anonymizer.model.recoding import distinct_nodes
 from anonymizer.model.table import (
     MISSING,
@@ -31,9 +22,15 @@ from anonymizer.model.table import (
     SUPPRESSED,
     Column,
     Hierarchy,
+    Interval,
+    NumberColumns,
+    NumberLabels,
     QuasiIdentifier,
     SensitiveAttribute,
     ValueType,
+    exact,
+    interval_of,
+    number_text,
 )
 
 NAMED = 5

@@ -14,8 +14,7 @@ from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.file import read_rows
-from anonymizer.hierarchy.graph import Tree
-from anonymizer.hierarchy.source import HierarchySource, make_source
+from anonymizer.hierarchy.source import HierarchySource, Tree, make_source
 from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.hierarchy.graph import Tree, UserTree, pad
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.source import HierarchySource, Tree, UserTree, pad
 from anonymizer.model.table import Column
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 
 
 class Report:

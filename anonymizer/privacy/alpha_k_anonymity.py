@@ -14,8 +14,17 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import WHO, ClassModel, GroupSize, Measured, Merging, Threshold
-from anonymizer.privacy.conditions import CountConditions, largest_counts, whole_records
+from anonymizer.privacy.base import (
+    WHO,
+    ClassModel,
+    CountConditions,
+    GroupSize,
+    Measured,
+    Merging,
+    Threshold,
+    largest_counts,
+    whole_records,
+)
 from anonymizer.privacy.exact import resolve_near_ties
 
 

@@ -15,9 +15,12 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import (
+from anonymizer.privacy.base import (
     CountConditions,
+    Merging,
+    PrivacyModel,
+    ScoredClassModel,
+    Threshold,
     entry_shares,
     exact_ratios,
     excess_over_caps,

@@ -13,8 +13,7 @@ from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import ClassModel, Measured, Merging, Threshold
-from anonymizer.privacy.conditions import whole_records
+from anonymizer.privacy.base import ClassModel, Measured, Merging, Threshold, whole_records
 
 
 class DeltaPresenceSettings(Settings):

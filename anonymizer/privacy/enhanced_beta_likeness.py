@@ -8,8 +8,8 @@ import numpy as np
 
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.privacy.base import reference_shares
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, entry_gains, largest_gains
-from anonymizer.privacy.conditions import reference_shares
 from anonymizer.privacy.exact import log_of
 
 

@@ -14,8 +14,15 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import DIVERSE, Merging, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import CountConditions, excess_over_caps, whole_records
+from anonymizer.privacy.base import (
+    DIVERSE,
+    CountConditions,
+    Merging,
+    ScoredClassModel,
+    Threshold,
+    excess_over_caps,
+    whole_records,
+)
 from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 
 

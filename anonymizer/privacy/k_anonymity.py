@@ -6,8 +6,7 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import WHO, ClassModel, GroupSize, Measured, Merging, Threshold
-from anonymizer.privacy.conditions import CountConditions
+from anonymizer.privacy.base import WHO, ClassModel, CountConditions, GroupSize, Measured, Merging, Threshold
 
 
 class KAnonymitySettings(Settings):

@@ -10,8 +10,16 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import DIVERSE, ClassModel, Measured, Merging, Threshold
-from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
+from anonymizer.privacy.base import (
+    DIVERSE,
+    ClassModel,
+    CountConditions,
+    Distinct,
+    Measured,
+    Merging,
+    Threshold,
+    distinct_values,
+)
 
 
 class LDiversitySettings(Settings):

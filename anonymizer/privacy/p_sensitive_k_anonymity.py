@@ -11,8 +11,17 @@ from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, GroupSize, Measured, Merging, Threshold
-from anonymizer.privacy.conditions import CountConditions, Distinct, distinct_values
+from anonymizer.privacy.base import (
+    WHO,
+    ClassModel,
+    CountConditions,
+    Distinct,
+    GroupSize,
+    Measured,
+    Merging,
+    Threshold,
+    distinct_values,
+)
 
 
 class PSensitiveKAnonymitySettings(Settings):

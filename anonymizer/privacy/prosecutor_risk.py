@@ -6,8 +6,7 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import PrivacyModel
-from anonymizer.privacy.conditions import CountConditions
+from anonymizer.privacy.base import CountConditions, PrivacyModel
 from anonymizer.privacy.risk import HighestRisk, RiskSettings, TableRisk
 
 

@@ -14,11 +14,15 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, WholeNumber
-from anonymizer.privacy.base import DIVERSE, Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import (
+from anonymizer.privacy.base import (
+    DIVERSE,
     CountConditions,
     Distinct,
     Dominance,
+    Merging,
+    PrivacyModel,
+    ScoredClassModel,
+    Threshold,
     distinct_values,
     largest_counts,
     whole_records,

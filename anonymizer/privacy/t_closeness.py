@@ -21,8 +21,15 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
 from anonymizer.model.table import Hierarchy, SensitiveAttribute
 from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import Merging, PrivacyModel, ScoredClassModel, Threshold
-from anonymizer.privacy.conditions import CountConditions, Deviation, whole_records
+from anonymizer.privacy.base import (
+    CountConditions,
+    Deviation,
+    Merging,
+    PrivacyModel,
+    ScoredClassModel,
+    Threshold,
+    whole_records,
+)
 from anonymizer.privacy.exact import resolve_near_ties
 
 Entries = list[tuple[int, int]]

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray, count_keys, group_keys
-from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.table import LEFT_OUT, POINT, Numerals, Role, ValueType
+from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
 from anonymizer.profile.column_statistics import (
     EMPTY,
     NEARLY_ALL,

@@ -16,7 +16,7 @@ from anonymizer.attacks.base import AttackResult, threat_of
 from anonymizer.distribution import own_version
 from anonymizer.model.adversary import Threat
 from anonymizer.model.classes import Measurement
-from anonymizer.model.outcome import Outcome, Step
+from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel
 from anonymizer.report.wording import contradictions

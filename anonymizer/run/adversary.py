@@ -47,21 +47,22 @@ from anonymizer.model.adversary import (
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.dates import ISO
-from anonymizer.model.number_columns import UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Recoding
 from anonymizer.model.table import (
     MISSING,
     POINT,
     SUPPRESSED,
+    UNKNOWN,
     Column,
+    NumberColumns,
+    NumberLabels,
     Role,
     SensitiveAttribute,
     ValueType,
 )
 from anonymizer.release.folder import PUBLIC_REPORT
-from anonymizer.run.bands import put_in_bands
 from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, weights_of
-from anonymizer.run.prepare import Prepared, units_of_records
+from anonymizer.run.prepare import Prepared, put_in_bands, units_of_records
 
 
 def adversary_from_files(

@@ -19,10 +19,9 @@ from anonymizer.attacks.pace import AttackStopped, Pace, follow
 from anonymizer.errors import InputError
 from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.plugins import Registry
-from anonymizer.privacy.base import ClassConstraint
-from anonymizer.privacy.conditions import CountConditions
+from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import (
     UNWATCHED,

@@ -51,7 +51,6 @@ from anonymizer.loss.base import all_losses, loss_key
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes, released
-from anonymizer.model.number_columns import NumberColumns, NumberLabels, exact
 from anonymizer.model.recoding import (
     COUNT,
     GROUP,
@@ -65,12 +64,15 @@ from anonymizer.model.recoding import (
 from anonymizer.model.table import (
     MISSING,
     SUPPRESSED,
+    NumberColumns,
+    NumberLabels,
     Numerals,
     QuasiIdentifier,
     Role,
     SensitiveAttribute,
     Table,
     ValueType,
+    exact,
 )
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
@@ -80,10 +82,8 @@ from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, a
 from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.adversary import read_release
 from anonymizer.run.assessment import run_timed
-from anonymizer.run.bands import put_in_bands
-from anonymizer.run.engine import reading_release
-from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of
-from anonymizer.run.prepare import attacked, prepare_table
+from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of, reading_release
+from anonymizer.run.prepare import attacked, prepare_table, put_in_bands
 from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.base import SearchProblem

@@ -25,10 +25,16 @@ from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.adversary import by_config_names, original_of_files, read_release, with_labels
-from anonymizer.run.bands import put_in_bands, put_values_in_bands
 from anonymizer.run.plan import Plan, probes
-from anonymizer.run.population import people_of_file
-from anonymizer.run.prepare import attacked, countable_constraints, units_of_records, unmeasured
+from anonymizer.run.prepare import (
+    attacked,
+    countable_constraints,
+    people_of_file,
+    put_in_bands,
+    put_values_in_bands,
+    units_of_records,
+    unmeasured,
+)
 from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import RelationPair, attribute_in_groups
 from anonymizer.run.source import open_foreign_release

@@ -54,10 +54,9 @@ from anonymizer.report.comparison import (
     RunStatus,
     measured_of,
 )
-from anonymizer.run.engine import engine_options
 from anonymizer.run.job import anonymize_frame
 from anonymizer.run.job import run as run_job
-from anonymizer.run.plan import plan_of
+from anonymizer.run.plan import engine_options, plan_of
 from anonymizer.run.source import input_path
 from anonymizer.search.base import SEARCH_ALGORITHMS
 from anonymizer.system import Closing, new_path_fault, process_apart, replace_whole, same_file

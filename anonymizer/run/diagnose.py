@@ -13,7 +13,7 @@ from typing import Any
 from anonymizer.config.section import KeyPath, dotted
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import SuppressedRecords
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,

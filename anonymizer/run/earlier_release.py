@@ -30,11 +30,9 @@ from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.outcome import CutTree, Outcome
-from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
+from anonymizer.model.recoding import CutTree, FullDomainRecoding, NodeRecoding, Outcome, Recoding
 from anonymizer.model.report import Report
-from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, Role, Table, ValueType
+from anonymizer.model.table import Column, Hierarchy, NumberLabels, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.report.public import public_report

@@ -22,8 +22,7 @@ from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
 from anonymizer.run.advice import MANY, forecast
-from anonymizer.run.engine import engine_options
-from anonymizer.run.plan import plan_of
+from anonymizer.run.plan import engine_options, plan_of
 from anonymizer.run.prepare import UNWATCHED
 from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.run.source import DataSource, frame_source, input_source, open_rows

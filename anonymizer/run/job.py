@@ -36,8 +36,7 @@ from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.report import Report
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, TableConstraint, describe
@@ -66,8 +65,7 @@ from anonymizer.run.earlier_release import (
     read_previous,
     store_recoding,
 )
-from anonymizer.run.engine import EngineChoice, engine_options, plugged_engine, reading_release
-from anonymizer.run.plan import Plan, plan_of
+from anonymizer.run.plan import EngineChoice, Plan, engine_options, plan_of, plugged_engine, reading_release
 from anonymizer.run.prepare import (
     UNWATCHED,
     Phase,

@@ -12,8 +12,7 @@ from anonymizer.errors import listed
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Outcome, Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.profile.column_statistics import (
@@ -53,8 +52,7 @@ from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
-from anonymizer.run.population import population_facts
-from anonymizer.run.prepare import Prepared
+from anonymizer.run.prepare import Prepared, population_facts
 from anonymizer.run.repeated_keys import UNLINKED, records_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import unit_facts, unit_warnings

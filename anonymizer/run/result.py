@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.errors import InputError, suggestion
-from anonymizer.hierarchy.graph import to_networkx
+from anonymizer.hierarchy.source import to_networkx
 from anonymizer.model.arrays import count
 from anonymizer.model.classes import Released
 from anonymizer.model.report import Report

@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Bound, Outcome, Status
+from anonymizer.model.recoding import Bound, Outcome, Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.diagnose import Diagnosis, Diagnostician, explanation

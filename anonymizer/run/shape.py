@@ -36,10 +36,8 @@ from anonymizer.errors import AuditFailed, DataError, InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
-from anonymizer.model.number_columns import NumberLabels
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
-from anonymizer.model.table import MISSING, SUPPRESSED, Role
+from anonymizer.model.recoding import GROUP, GroupRecoding, Outcome, Recoding
+from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import CountedConstraint
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
@@ -53,8 +51,7 @@ from anonymizer.release.query import (
 )
 from anonymizer.run.adversary import read_release, scene_of_run
 from anonymizer.run.plan import Plan
-from anonymizer.run.population import with_people
-from anonymizer.run.prepare import Prepared, countable_constraints
+from anonymizer.run.prepare import Prepared, countable_constraints, with_people
 from anonymizer.run.units import all_records, check_whole, released_records, with_owners
 
 Tables = Sequence[Relation]

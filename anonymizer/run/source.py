@@ -34,10 +34,8 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
-from anonymizer.run.bands import put_in_bands
-from anonymizer.run.engine import engine_options, reading_release, rewritten_numbers
-from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Phase, RunMonitor
+from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
+from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.run.report import input_facts
 from anonymizer.run.search import SearchTask, Task
 from anonymizer.system import same_file

@@ -24,8 +24,7 @@ from anonymizer.model.table import Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, Ties
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
-from anonymizer.run.population import people_of_rows
-from anonymizer.run.prepare import Prepared, stored_units, units_of_rows
+from anonymizer.run.prepare import Prepared, people_of_rows, stored_units, units_of_rows
 from anonymizer.search.base import sensitive_codes
 
 

@@ -22,8 +22,15 @@ from pydantic import Field
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
-from anonymizer.model.outcome import AttackerMeasure, CheckerMeasure, Outcome, Status, Step
-from anonymizer.model.recoding import GroupRecoding, renumbered
+from anonymizer.model.recoding import (
+    AttackerMeasure,
+    CheckerMeasure,
+    GroupRecoding,
+    Outcome,
+    Status,
+    Step,
+    renumbered,
+)
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe

@@ -10,8 +10,7 @@ import numpy as np
 
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import ScenarioSupport, released
-from anonymizer.model.outcome import Outcome
-from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
+from anonymizer.model.recoding import NodeRecoding, Outcome, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Classes, Reference
-from anonymizer.model.outcome import CheckerMeasure, Outcome, Status, Step
+from anonymizer.model.recoding import CheckerMeasure, Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod

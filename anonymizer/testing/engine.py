@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords, UnitFacts
-from anonymizer.data.relation import Coding, Relation, column_statistics
+from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Relation, UnitFacts, column_statistics
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import group_rows
 from anonymizer.testing.samples import fail

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households

@@ -12,8 +12,7 @@ import numpy as np
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes, released
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import PublishedColumn, Recoding
+from anonymizer.model.recoding import Outcome, PublishedColumn, Recoding, Status
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, ClassModel, ReleaseConstraint, TableConstraint
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, BetaSettings

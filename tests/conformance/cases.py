@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.search.auto import Auto
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice

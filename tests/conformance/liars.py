@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding
+from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Outcome, Status
 from anonymizer.search.base import AttackCheck, Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 

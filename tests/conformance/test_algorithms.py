@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.base import SEARCH_ALGORITHMS, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.conformance.asked import Asked, about, asked

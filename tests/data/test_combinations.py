@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords, counted_keys
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
 from anonymizer.data.open import open_csv
-from anonymizer.data.relation import Coding
+from anonymizer.data.relation import Coding, DistinctRows, KeyWords, counted_keys
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.arrays import Packing
 from anonymizer.model.out_of_core import PlacedRows
@@ -109,7 +108,7 @@ def test_coarser_codes_are_counted_anew(
 @given(drawn=records(), most=st.sampled_from([1, 3, 1 << 18]))
 def test_they_come_in_pieces(count: Count, drawn: Records, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch, count(drawn) as combinations:
-        for module in ("anonymizer.data.distinct_rows", "anonymizer.data.duckdb.distinct_rows"):
+        for module in ("anonymizer.data.relation", "anonymizer.data.duckdb.distinct_rows"):
             patch.setattr(f"{module}.PIECE", most)
         keys, found = KeyWords(combinations.sizes), Counter[tuple[int, ...]]()
         for piece in combinations.pieces():

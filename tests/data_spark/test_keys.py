@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import KeyWords
+from anonymizer.data.relation import KeyWords
 
 SIZES = st.lists(st.sampled_from([1, 2, 7, 2**20, 2**31 - 1]), min_size=1, max_size=6)
 

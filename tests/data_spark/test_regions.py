@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, KeyWords
+from anonymizer.data.relation import DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data_spark.columns import to_spark
 from anonymizer.data_spark.relation import SparkCombinations, placed_frame
 from anonymizer.data_spark.session import Session

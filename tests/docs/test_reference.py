@@ -12,7 +12,7 @@ import pytest
 from anonymizer.cli.main import COMMANDS, load_command
 from anonymizer.config.load import load_config
 from anonymizer.errors import AnonymizerError, Infeasible
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.run.job import run
 from tests.docs.pages import ROOT
 

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import (

@@ -13,8 +13,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from anonymizer.hierarchy.graph import compile_tree
-from anonymizer.hierarchy.source import HierarchySource, make_source
+from anonymizer.hierarchy.source import HierarchySource, compile_tree, make_source
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import MISSING, Column, Hierarchy, ValueType
 

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli.main import main
 from anonymizer.hierarchy.builder import BUILDERS, rule_of
-from anonymizer.hierarchy.graph import compile_tree, merge_small, tree_of_rows
+from anonymizer.hierarchy.source import compile_tree, merge_small, tree_of_rows
 from anonymizer.model.table import ValueType
 from tests.helpers.messages import exchange
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import compile_tree, pad
+from anonymizer.hierarchy.source import compile_tree, pad
 from anonymizer.model.table import ValueType
 from tests.helpers.messages import exchange
 from tests.hierarchy.columns import NOWHERE, column, nested_tree, source

@@ -9,7 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.hierarchy.source import compile_tree
 from tests.helpers.messages import exchange
 from tests.hierarchy.columns import chains, column, source
 from tests.shared import shared

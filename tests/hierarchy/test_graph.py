@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.graph import pad, root_of, tree_of_rows
+from anonymizer.hierarchy.source import pad, root_of, tree_of_rows
 from tests.helpers.messages import exchange
 
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.hierarchy.graph import compile_tree
 from anonymizer.hierarchy.placement import Placement, place
-from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, compile_tree
 from anonymizer.model.table import Column, ValueType
 from tests.hierarchy.columns import NOWHERE, chains, column, dates, decimals, integers, source, texts
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.graph import compile_tree
+from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from tests.helpers import build

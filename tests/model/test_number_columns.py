@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model import number_columns
-from anonymizer.model.number_columns import (
+from anonymizer.model import table
+from anonymizer.model.table import (
     UNKNOWN,
     Interval,
     NumberColumns,
@@ -18,15 +18,13 @@ from anonymizer.model.number_columns import (
     interval_of,
     number_text,
 )
-from anonymizer.model.table import MISSING, SUPPRESSED
 
 FORMS = [NumberLabels.MIDPOINT, NumberLabels.LOW_HIGH]
 TENTHS = st.integers(-(10**9), 10**9).map(lambda tenths: Fraction(tenths, 10))
 
 
 def test_the_examples_of_the_module() -> None:
-    assert doctest.testmod(number_columns).failed == 0
-    assert UNKNOWN == (SUPPRESSED, MISSING)
+    assert doctest.testmod(table).failed == 0
 
 
 @pytest.mark.parametrize(

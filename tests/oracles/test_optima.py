@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anonymizer.loss.base import LOSS_METRICS, LossMetric
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers import adult

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.privacy.base import ClassModel
-from anonymizer.privacy.conditions import CountConditions, Deviation
+from anonymizer.privacy.base import ClassModel, CountConditions, Deviation
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share

@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import replace
 
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.run.phases import telling

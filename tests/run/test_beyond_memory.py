@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.errors import TooManyDistinctRows
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.messages import exchange

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.model.recoding import FullDomainRecoding, Outcome, Status
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 from tests.helpers.stubs import AlwaysFails, AlwaysHolds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.run.assessment import mechanism_of
 from anonymizer.search.base import Control, SearchProblem

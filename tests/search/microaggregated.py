@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from anonymizer.model.outcome import Outcome
+from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.privacy.base import PRIVACY_MODELS, ClassConstraint, Constraint, TableConstraint
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import InputError
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import AttackCheck, Control, SuppressionMethod
 from anonymizer.search.judge import Judge

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,

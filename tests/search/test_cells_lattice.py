@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.suppression import cells as cell_classes

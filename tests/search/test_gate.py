@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
 from anonymizer.search.base import AttackCheck, Control, SearchProblem

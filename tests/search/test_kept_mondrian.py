@@ -12,16 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.distinct_rows import DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations
+from anonymizer.data.relation import DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import EngineTables
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import SharedRecoding
+from anonymizer.model.recoding import Outcome, SharedRecoding, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
@@ -117,7 +116,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
     with pytest.MonkeyPatch.context() as patch:
         # Keys of one word, or of several.
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
-        patch.setattr("anonymizer.data.distinct_rows.SPACE", space)
+        patch.setattr("anonymizer.data.relation.SPACE", space)
         patch.setattr("anonymizer.data.duckdb.distinct_rows.LISTED", random.choice((1, 1 << 10)))
         for module in ("data.duckdb.distinct_rows", "data.distinct_rows", "model.out_of_core"):
             patch.setattr(f"anonymizer.{module}.PIECE", random.choice((1, 3, 1 << 18)))

@@ -7,7 +7,7 @@ from math import isclose
 
 from hypothesis import given
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control
 from anonymizer.search.lattice.algorithm import Lattice

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.search.base import Control
 from anonymizer.search.local import algorithm as quick
 from anonymizer.search.local import start as greedy

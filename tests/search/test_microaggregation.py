@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings

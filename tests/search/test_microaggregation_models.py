@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings

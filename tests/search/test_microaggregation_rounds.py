@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.search.base import Control
 from tests.helpers.problems import problem
 from tests.helpers.stubs import FewClasses

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings

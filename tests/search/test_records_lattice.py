@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.classes import released
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.base import Control, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies

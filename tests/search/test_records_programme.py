@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
-from anonymizer.privacy.conditions import CountConditions
+from anonymizer.privacy.base import CountConditions
 from anonymizer.search.suppression.records import BySize, ClassProblem, View, solve
 from tests import strategies
 from tests.helpers import build

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.search.base import Control, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Status
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Recoding, Status
 from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice

@@ -6,7 +6,7 @@ import pytest
 
 from anonymizer.errors import Interrupted
 from anonymizer.loss.base import LossMetric
-from anonymizer.model.outcome import Status
+from anonymizer.model.recoding import Status
 from anonymizer.privacy.base import ClassConstraint, ClassModel, PrivacyModel, TableConstraint, TableModel
 from anonymizer.search.base import Control, Progress, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice

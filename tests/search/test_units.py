@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.outcome import Outcome, Status
+from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import DistinctRows, KeyWords, Place, RowUnits, StoredUnits
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.relation import Coding
+from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Place, RowUnits, StoredUnits
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
 

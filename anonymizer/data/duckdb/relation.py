@@ -32,7 +32,6 @@ from anonymizer.data.csv import (
     rewrite,
     scan,
 )
-from anonymizer.data.distinct_rows import KeyWords, UnitFacts
 from anonymizer.data.duckdb.columns import (
     ColumnValues,
     HighCardinalityColumns,
@@ -64,11 +63,13 @@ from anonymizer.data.relation import (
     CountedRows,
     EngineRelation,
     Groups,
+    KeyWords,
     Profiling,
     Projection,
     RecodedRows,
     Relation,
     ReleaseQuery,
+    UnitFacts,
     column_statistics,
     fitting,
 )

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.distinct_rows import KeyWords
 from anonymizer.data.duckdb.database import RELEASED, Database, as_few_keys, copy_csv, copy_parquet
 from anonymizer.data.duckdb.distinct_rows import RecordCode, keyed_records, placed_table
 from anonymizer.data.relation import (
@@ -24,6 +23,7 @@ from anonymizer.data.relation import (
     ByRegion,
     Coding,
     CountedRows,
+    KeyWords,
     Projection,
     RecodedRows,
     Relation,

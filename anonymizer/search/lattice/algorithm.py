@@ -26,8 +26,7 @@ from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, Transform
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
 from anonymizer.model.out_of_core import TableSource
-from anonymizer.model.outcome import CheckerMeasure, Outcome, Step
-from anonymizer.model.recoding import FullDomainRecoding, levels_by_name
+from anonymizer.model.recoding import CheckerMeasure, FullDomainRecoding, Outcome, Step, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import merged_items
 from anonymizer.search.base import (

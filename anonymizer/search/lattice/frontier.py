@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from anonymizer.loss.base import LatticeLoss
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
-from anonymizer.model.outcome import Outcome, Status
-from anonymizer.model.recoding import Recoding
+from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.base import Control, Progress, SearchRun
 

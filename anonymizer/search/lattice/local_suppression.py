@@ -12,8 +12,13 @@ import numpy as np
 from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, released
-from anonymizer.model.outcome import Outcome, Step
-from anonymizer.model.recoding import FullDomainRecoding, LocalSuppressionRecoding, levels_by_name
+from anonymizer.model.recoding import (
+    FullDomainRecoding,
+    LocalSuppressionRecoding,
+    Outcome,
+    Step,
+    levels_by_name,
+)
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod, search_with, sensitive_codes
 from anonymizer.search.lattice.frontier import Frontier, LatticeRun, Levels, Tiles

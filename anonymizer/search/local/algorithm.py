@@ -16,8 +16,7 @@ import numpy as np
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.classes import ScenarioSupport
-from anonymizer.model.outcome import Outcome, Status, Step
-from anonymizer.model.recoding import NodeRecoding
+from anonymizer.model.recoding import NodeRecoding, Outcome, Status, Step
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import (
     Control,

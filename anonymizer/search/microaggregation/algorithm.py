@@ -28,8 +28,7 @@ from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, numbered
 from anonymizer.model.classes import Classes, ScenarioSupport
-from anonymizer.model.outcome import Outcome, Status, Step
-from anonymizer.model.recoding import RegionColumn, RegionRecoding
+from anonymizer.model.recoding import Outcome, RegionColumn, RegionRecoding, Status, Step
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import (

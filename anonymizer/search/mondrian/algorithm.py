@@ -35,8 +35,7 @@ from anonymizer.model.arrays import (
 )
 from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
 from anonymizer.model.out_of_core import PlacedRows
-from anonymizer.model.outcome import CutTree, Outcome, Status, Step
-from anonymizer.model.recoding import Recoding, levels_by_name
+from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step, levels_by_name
 from anonymizer.model.table import Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe

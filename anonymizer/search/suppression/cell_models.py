@@ -15,8 +15,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.base import ClassConstraint
-from anonymizer.privacy.conditions import CountConditions
+from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.search.base import SearchProblem, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
 from anonymizer.search.suppression.suppressor import (
