@@ -288,7 +288,7 @@ def test_exact_values_are_no_longer_warned_of(tmp_path: Path) -> None:
 
 REFUSED = {
     "two columns": ({"labels": "low-high"}, "accepted: range, midpoint"),
-    "no hierarchy": ({"labels": "range", "hierarchy": None}, "add one"),
+    "no hierarchy": ({"labels": "range", "hierarchy": None}, "add a hierarchy"),
     "a distance": ({"labels": "range", "distance": "hierarchical"}, "accepted: equal, ordered"),
     "only a top": ({"labels": "range", "hierarchy": {"auto": {"levels": 1}}}, "nothing between the values"),
     "open ends": ({"labels": "midpoint", "hierarchy": {"auto": {"levels": 2}}}, "has no midpoint"),
