@@ -17,7 +17,7 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     UnitSettings,
     reached,
-    somebody,
+    subject_of,
     targets_of,
 )
 from anonymizer.attacks.facts import Facts, KnownFacts
@@ -240,7 +240,7 @@ class ClassDisclosure(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return for how many targets the value is certain, and how often a guess of it is right."""
-        known = f"{somebody(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
+        known = f"{subject_of(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
         return f"{known}; guessing its most frequent value is right for {guess}."
 
     @classmethod

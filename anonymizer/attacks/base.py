@@ -265,15 +265,15 @@ NAMED_COLUMNS = 4
 """Maximum number of known columns that a sentence names; of more it names the first ones."""
 
 
-def somebody(knowledge: Mapping[str, Any]) -> str:
+def subject_of(knowledge: Mapping[str, Any]) -> str:
     """Return the adversary of an attack as the subject of a sentence.
 
-    >>> somebody({"attributes": ["age", "sex", "zip"]})
-    'Somebody who knows age, sex and zip of a person'
-    >>> somebody({"attributes": list("abcdef")})
-    'Somebody who knows a, b, c and 3 more columns of a person'
+    >>> subject_of({"attributes": ["age", "sex", "zip"]})
+    "An adversary who knows a person's age, sex and zip"
+    >>> subject_of({"attributes": list("abcdef")})
+    "An adversary who knows a person's a, b, c and 3 more columns"
     """
-    return f"Somebody who knows {known_columns(knowledge)} of a person"
+    return f"An adversary who knows a person's {known_columns(knowledge)}"
 
 
 def targets_of(knowledge: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     Share,
     clopper_pearson,
-    somebody,
+    subject_of,
 )
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.attacks.pace import step
@@ -1418,8 +1418,8 @@ class Definetti(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how often the value that the release suggests most is right."""
         expected = "is expected to guess" if knowledge.get("target") == UNCONFIRMED else "guesses"
-        guesses = f"{expected} {knowledge['sensitive']} right in {success} of cases"
-        who = f"{somebody(knowledge)} and learns from all classes of the release"
+        guesses = f"{expected} {knowledge['sensitive']} correctly in {success} of cases"
+        who = f"{subject_of(knowledge)} and learns from all classes of the release"
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

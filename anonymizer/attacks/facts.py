@@ -60,7 +60,7 @@ class Facts(Settings):
         return self.model_copy(update={"where": None})
 
     def words(self) -> str:
-        """Return the facts as words after 'Somebody who knows ...'."""
+        """Return the facts as words after "An adversary who knows a person's ..."."""
         parts = []
         if self.excluded:
             values = listed([f"'{each}'" for each in self.excluded])

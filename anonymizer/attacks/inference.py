@@ -17,7 +17,7 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     clopper_pearson,
     draw_sample,
-    somebody,
+    subject_of,
 )
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Threat, ValueCoverage
@@ -95,8 +95,8 @@ class Inference(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how often a model that was trained on the release is right."""
-        who = f"{somebody(knowledge)} and trains a model on the release"
-        guesses = f"guesses {knowledge['sensitive']} right in {success} of cases"
+        who = f"{subject_of(knowledge)} and trains a model on the release"
+        guesses = f"guesses {knowledge['sensitive']} correctly in {success} of cases"
         return f"{who} {guesses}; without the release in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

@@ -18,7 +18,7 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     clopper_pearson,
     draw_sample,
-    somebody,
+    subject_of,
 )
 from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
@@ -75,7 +75,7 @@ class Intersection(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return for how many records two releases leave one value."""
         certain = f"is certain of {knowledge['sensitive']} for {success} of the records"
-        return f"{somebody(knowledge)} and has both releases {certain}; with one release for {guess}."
+        return f"{subject_of(knowledge)} and has both releases {certain}; with one release for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing second release, common sensitive attribute, original or links, if any."""

@@ -55,9 +55,9 @@ class Minimality(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
         """Return the share of records about which the choice of the release tells too much."""
-        who = f"Somebody who knows the config and {known_columns(knowledge)} of every person"
+        who = f"An adversary who knows the config and every person's {known_columns(knowledge)}"
         learns = f"learns more than the constraints allow about {success} of the records"
-        return f"{who} {learns}, because nothing finer was released."
+        return f"{who} {learns} from the fact that nothing finer was released."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records or knowledge of the search, if any."""

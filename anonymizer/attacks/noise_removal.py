@@ -145,7 +145,7 @@ class NoiseRemoval(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how often the true number is near the filtered one."""
-        who = f"Somebody who removes noise from the published numbers ({knowledge['method']})"
+        who = f"An adversary who removes noise from the published numbers ({knowledge['method']})"
         near = f"comes within {knowledge['width']:g} standard deviations of the true {knowledge['attribute']}"
         return f"{who} {near} for {success} of the records; by chance for {guess}."
 

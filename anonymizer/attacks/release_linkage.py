@@ -279,8 +279,8 @@ class ReleaseLinkage(Attack):
         expected = "is expected to link" if knowledge.get("target") == EXPECTED else "links"
         by = known_columns(knowledge)
         return (
-            f"Somebody who has both releases {expected} {success} of the records of the first to the same "
-            f"person's record in the second by {by}; by chance {guess}."
+            f"An adversary who has both releases {expected} {success} of the records of the first to the "
+            f"same person's record in the second by {by}; by chance {guess}."
         )
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings, UnitCounts
-from anonymizer.attacks.base import somebody, targets_of
+from anonymizer.attacks.base import subject_of, targets_of
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
@@ -68,7 +68,7 @@ class Skewness(ClassDisclosure):
         """Return for how many targets a rare value becomes likely."""
         learns = f"learns that a rare value of {knowledge['sensitive']} is likely"
         found = f"{learns}, for {success} of the {targets_of(knowledge)}"
-        return f"{somebody(knowledge)} {found}; without the release for {guess}."
+        return f"{subject_of(knowledge)} {found}; without the release for {guess}."
 
     def beyond_guess(
         self,

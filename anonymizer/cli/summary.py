@@ -100,15 +100,15 @@ def advice_lines(advice: Mapping[str, Any] | None) -> Iterator[str]:
     >>> change = {"change": "leave out zip", "left_out": ["zip"], "command": "anonymizer"}
     >>> change |= {"loss_before": 0.8, "loss_after": 0.5}
     >>> list(advice_lines({"measured_by": "mondrian", "records": 2000, "changes": [change]}))[1]
-    '  leave out zip: loss 0.5 instead of 0.8 in the columns that stay\\n    anonymizer'
+    '  leave out zip: loss 0.5 instead of 0.8 in the remaining columns\\n    anonymizer'
     """
     if advice is None or not advice["changes"]:
         return
     how = f"a quick search ({advice['measured_by']}) on {advice['records']:,} records"
-    yield f"What would gain most, measured by {how}:"
+    yield f"What would lower the loss most, measured by {how}:"
     for each in advice["changes"]:
         loss = f"loss {each['loss_after']:g} instead of {each['loss_before']:g}"
-        loss += " in the columns that stay" if each["left_out"] else ""
+        loss += " in the remaining columns" if each["left_out"] else ""
         yield f"  {each['change']}: {loss}\n    {each['command']}"
 
 
@@ -154,18 +154,17 @@ def objective(metric: str, search: Mapping[str, Any]) -> str:
 
     >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.1}
     >>> objective("loss", found)
-    'loss 0.403 of 1; the best possible is somewhere between 0.1 and that'
+    'loss 0.403 of 1; the best possible is between 0.1 and 0.403'
     """
-    own = f"{metric} {search['objective']:.4g}{' of 1' if metric == 'loss' else ''}"
+    found = f"{search['objective']:.4g}"
+    own = f"{metric} {found}{' of 1' if metric == 'loss' else ''}"
     if search["optimal"]:
         return f"{own}, proven best of {search['candidates']:,} candidates"
     if search["bound"] is not None:
-        return (
-            f"{own}; the best recoding of this kind is somewhere between {floored(search['bound'])} and that"
-        )
+        return f"{own}; the best recoding of this kind is between {floored(search['bound'])} and {found}"
     if _tells(search):
-        return f"{own}; the best possible is somewhere between {floored(search['best_possible'])} and that"
-    return f"{own}; how far the best possible is below that is not known"
+        return f"{own}; the best possible is between {floored(search['best_possible'])} and {found}"
+    return f"{own}; how much lower the best possible is, is not known"
 
 
 TELLING = 0.1
@@ -183,8 +182,8 @@ def attack_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
     >>> known = {"attributes": ["age", "zip"], "target": "re-identification"}
     >>> list(attack_lines([{"attack": "vulnerability", "knowledge": known, "success": 0.151,
     ...                     "baseline": 0.0002, "low": 0.151, "high": 0.151}]))
-    ['vulnerability: Somebody who knows age and zip of a person points at the right record in 15.1 % of \
-cases; by chance 0.02 %.']
+    ["vulnerability: An adversary who knows a person's age and zip finds the right record in 15.1 % of \
+cases; by chance 0.02 %."]
     """
     for entry in entries:
         yield f"{entry['attack']}: {attack_sentence(entry)}".replace("\xa0", " ")

@@ -62,9 +62,9 @@ class AlphaKAnonymity(ClassModel):
         return self.minimum_size
 
     def promise(self, attribute: str | None, unit: str) -> str:
-        """Return that a record is found with at most 1 in k, and a value with at most alpha."""
-        found = f"finds a {unit} with at most 1 in {self.settings.k}"
-        return f"{found} and guesses {attribute} with at most {self.settings.alpha}"
+        """Return the maximum probabilities of finding a record and of guessing its value."""
+        found = f"finds a {unit} with a probability of at most 1 in {self.settings.k}"
+        return f"{found} and guesses {attribute} with a probability of at most {self.settings.alpha}"
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records and no value above alpha."""

@@ -45,8 +45,8 @@ class KAnonymity(ClassModel):
         return self.settings.k
 
     def promise(self, attribute: str | None, unit: str) -> str:
-        """Return that a record is found with at most 1 in k."""
-        return f"finds a {unit} with at most 1 in {self.settings.k}"
+        """Return that a record is found with a probability of at most 1 in k."""
+        return f"finds a {unit} with a probability of at most 1 in {self.settings.k}"
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records."""

@@ -65,8 +65,8 @@ class PSensitiveKAnonymity(ClassModel):
         return self.settings.k
 
     def promise(self, attribute: str | None, unit: str) -> str:
-        """Return that a record is found with at most 1 in k, and at least p values remain possible."""
-        found = f"finds a {unit} with at most 1 in {self.settings.k}"
+        """Return the maximum probability of finding a record, and the minimum number of remaining values."""
+        found = f"finds a {unit} with a probability of at most 1 in {self.settings.k}"
         return f"{found} and is left with at least {self.settings.p} values of {attribute}"
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:

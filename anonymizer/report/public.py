@@ -20,7 +20,9 @@ from anonymizer.report.build import PUBLIC_DETAILS
 from anonymizer.report.distribution import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
-RECORDS = "constraints count records, not people; a column that was left out may tell which are of one person"
+RECORDS = (
+    "constraints count records, not people; a column that was left out may show which belong to one person"
+)
 """Warning where identifiers are dropped and the publisher does not say that no person has two records."""
 
 LEFT_OUT = ("identifier", "drop")

@@ -167,7 +167,7 @@ def test_the_command_links_two_releases(tmp_path: Path) -> None:
     files = tmp_path / "a.csv", "-c", tmp_path / "job.yaml", "--second", tmp_path / "b.csv"
     done = call("attack", *files)
     assert done.code == 0, done.err
-    assert "Somebody who has both releases is expected to link 100 %" in done.out
+    assert "An adversary who has both releases is expected to link 100 %" in done.out
     assert (
         "not run: intersection needs original records (--original); without them, release-linkage" in done.err
     )

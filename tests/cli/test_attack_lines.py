@@ -56,7 +56,7 @@ def test_every_attack_has_a_sentence_of_its_own(attack: str) -> None:
 
 def test_many_columns_are_not_all_named_and_an_estimate_has_its_interval() -> None:
     (line,) = attack_lines([entry("vulnerability", list("abcdef"), low=0.1, high=0.2)])
-    assert "knows a, b, c and 3 more columns of a person" in line
+    assert "knows a person's a, b, c and 3 more columns" in line
     assert line.endswith("(95 % interval 10 % to 20 %).")
 
 

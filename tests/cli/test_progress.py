@@ -177,5 +177,5 @@ def test_results_go_to_stdout_while_a_terminal_shows_a_live_line(
     assert shown == [False]
     out, err = capsys.readouterr()
     assert out == "homogeneity  0.25\nend\n"
-    assert "homogeneity: Somebody who knows age of a person is certain of illness for 25" in err
+    assert "homogeneity: An adversary who knows a person's age is certain of illness for 25" in err
     assert "linkage: about 20 s for 60 records\n" in err

@@ -42,7 +42,7 @@ def run(folder: Path, case: str, engine: str) -> Done:
 
 def told_by(page: str) -> list[str]:
     """Return what a page says of models, loss and groups: not how the search went, nor config or advice."""
-    page = re.sub(r"<h3>What would gain most</h3>.*?</ul>\n*", "", page, flags=re.DOTALL)
+    page = re.sub(r"<h3>What would lower the loss most</h3>.*?</ul>\n*", "", page, flags=re.DOTALL)
     sections = re.findall(r'<section id="(\w+)".*?</section>', page, re.DOTALL)
     assert {"promises", "lost", "groups"} <= set(sections)
     return [

@@ -27,9 +27,9 @@ SCENARIOS: dict[str, Any] = {
     },
 }
 SENTENCES = {
-    "neighbour": "A neighbour who knows age and sex finds a record with at most 1 in 5.",
-    "insurer": "Example Insurance, who knows any 1 of age, zip and sex, finds a record with at most 1 in 8 "
-    "and is left with at least 2 values of diagnosis.",
+    "neighbour": "A neighbour who knows age and sex finds a record with a probability of at most 1 in 5.",
+    "insurer": "Example Insurance, who knows any 1 of age, zip and sex, finds a record with a probability of "
+    "at most 1 in 8 and is left with at least 2 values of diagnosis.",
 }
 
 
@@ -188,8 +188,8 @@ def test_persons_of_an_adversary_and_with_all_their_records(tmp_path: Path) -> N
     }
     result = an.anonymize(frame, config)
     assert result.scenarios == {
-        "neighbour": "A neighbour who knows age and sex finds a person with at most 1 in 4.",
-        "desk": "A desk who knows zip finds a record with at most 1 in 9.",
+        "neighbour": "A neighbour who knows age and sex finds a person with a probability of at most 1 in 4.",
+        "desk": "A desk who knows zip finds a record with a probability of at most 1 in 9.",
     }
     parameters = result.report["scenarios"]["neighbour"]["constraints"][0]["parameters"]
     assert parameters == {"k": 4, "unit": "person"}
@@ -209,14 +209,15 @@ PROMISES: list[tuple[dict[str, Any], str]] = [
         "finds at most 5 % of the records with a probability above 0.2",
     ),
     ({"model": "marketer-risk", "max": 0.2}, "finds a record with a probability of at most 0.2 on average"),
-    ({"model": "vulnerability", "max": 0.2}, "finds a record with at most 0.2 on average"),
+    ({"model": "vulnerability", "max": 0.2}, "finds a record with a probability of at most 0.2 on average"),
     (
         {"model": "alpha-k-anonymity", "alpha": 0.9, "k": 5},
-        "finds a record with at most 1 in 5 and guesses diagnosis with at most 0.9",
+        "finds a record with a probability of at most 1 in 5 and guesses diagnosis with a probability of at "
+        "most 0.9",
     ),
     (
         {"model": "p-sensitive-k-anonymity", "p": 2, "k": 5},
-        "finds a record with at most 1 in 5 and is left with at least 2 values of diagnosis",
+        "finds a record with a probability of at most 1 in 5 and is left with at least 2 values of diagnosis",
     ),
     ({"model": "t-closeness", "t": 0.4}, "is held to t-closeness of diagnosis by record with t 0.4"),
 ]

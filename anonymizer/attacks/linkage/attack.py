@@ -208,7 +208,7 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
 
 
 def _method(knowledge: Mapping[str, Any]) -> str:
-    return " and ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
+    return ", ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
 
 
 class Linkage(Attack):
@@ -235,13 +235,13 @@ class Linkage(Attack):
         if "unit" in knowledge:
             what = target_of(knowledge)
             return (
-                f"Somebody who holds the original records with {by} links a record of {success} of the "
+                f"An adversary who holds the original records with {by} links a record of {success} of the "
                 f"{targets_of(knowledge)} to a released record of the same "
                 f"{PERSON if what == HOUSEHOLD else what} ({_method(knowledge)}); by chance {guess}."
             )
         share = "the original records" if held == 1 else f"{100 * held:.3g} % of the original records"
         return (
-            f"Somebody who holds {share} with {by} links {success} of them to the right released record "
+            f"An adversary who holds {share} with {by} links {success} of them to the right released record "
             f"({_method(knowledge)}); by chance {guess}."
         )
 
