@@ -64,6 +64,7 @@ COUNTING_PEOPLE: dict[str, dict[str, tuple[Any, ...]]] = {
     "population-uniqueness": {
         "max": (0, 0.01, 0.1, 0.5),
         "estimator": ("count", "negative-binomial", "zayatz", "pitman"),
+        "of": ("records", "sample-uniques"),
     },
     "household-risk": {
         "max": (0.1, 0.5, 0.9),

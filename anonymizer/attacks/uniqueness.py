@@ -335,15 +335,35 @@ class Uniqueness(Attack):
 def _expected(sample: SampleClasses) -> dict[str, Any]:
     """Return the estimates for the report."""
     risk = individual_risk(sample)
+    expected, unique = {each.name: each.uniques(sample) for each in ESTIMATORS}, sample.uniques
     return {
         "records": sample.population_records,
-        "expected_uniques": {each.name: each.uniques(sample) for each in ESTIMATORS},
+        "expected_uniques": expected,
+        "unique_given_unique": {name: each / unique if unique else None for name, each in expected.items()},
+        "records_by_uniqueness": _by_uniqueness(sample),
         "individual_risk": {
             "largest": float(risk.max()),
             "mean": float(risk @ sample.sizes) / sample.records,
             "expected_re_identifications": float(risk @ sample.sizes),
         },
     }
+
+
+UNIQUENESS_BANDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Upper ends of the bands of probabilities of being unique in the population."""
+
+
+def _by_uniqueness(sample: SampleClasses) -> dict[str, int]:
+    """Return the number of records by their probability of being unique in the population.
+
+    That of a sample unique is P(F = 1 | f = 1) = 1 / weight, as in ``NegativeBinomialUniques``; that of other
+    records is 0. A band goes from above the one before to its key.
+    """
+    chance = np.minimum(1 / sample.population[sample.sizes == 1], 1.0)
+    band = np.searchsorted(UNIQUENESS_BANDS, chance, side="left")
+    counts = np.bincount(band, minlength=len(UNIQUENESS_BANDS)).tolist()
+    found = {"0": sample.records - sample.uniques}
+    return found | {f"{end:g}": number for end, number in zip(UNIQUENESS_BANDS, counts, strict=True)}
 
 
 def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, dict[str, Any]]:

@@ -24,6 +24,13 @@ class EstimatorName(StrEnum):
     PITMAN = "pitman"
 
 
+class Among(StrEnum):
+    """The records of which a share is unique in the population."""
+
+    RECORDS = "records"
+    SAMPLE_UNIQUES = "sample-uniques"
+
+
 class PopulationUniquenessSettings(Settings):
     """Parameters of population uniqueness."""
 
@@ -35,10 +42,19 @@ class PopulationUniquenessSettings(Settings):
             "people; count: classes of one person in the population"
         ),
     ] = EstimatorName.PITMAN
+    of: Annotated[
+        Among,
+        Field(
+            description="records (default): share of all records; sample-uniques: share of those that are "
+            "unique in the release"
+        ),
+    ] = Among.RECORDS
 
 
 class PopulationUniqueness(TableModel):
     """The expected share of records whose person is the only one in the population with their values.
+
+    With ``of: sample-uniques`` it is P(population unique | sample unique), 0 without a sample unique.
 
     ``count`` counts classes with N_E = 1, which is exact with a table of the population. The estimators are
     those of the attack ``uniqueness``.
@@ -55,8 +71,8 @@ class PopulationUniqueness(TableModel):
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return a probe for each estimator."""
-        given = [{"max": 1, "estimator": each} for each in EstimatorName]
+        """Return a probe for each estimator, of all records and of the unique ones."""
+        given = [{"max": 1, "estimator": each, "of": own} for own in Among for each in EstimatorName]
         return [cls(PopulationUniquenessSettings.model_validate(each)) for each in given]
 
     @property
@@ -65,11 +81,15 @@ class PopulationUniqueness(TableModel):
         return True
 
     def measured(self, view: ClassView) -> Measured:
-        """Return the share of the records."""
-        people, records = view.people, int(view.sizes.sum())
+        """Return the share of the records, or of the unique ones."""
+        people, unique = view.people, view.sizes == 1
+        few = self.settings.of is Among.SAMPLE_UNIQUES
+        records = int(unique.sum()) if few else int(view.sizes.sum())
+        if not records:
+            return 0.0
         if self.settings.estimator is EstimatorName.COUNT:
-            alone = int(view.sizes[people.scaled <= people.scale].sum())
-            return alone / records
+            alone = people.scaled <= people.scale
+            return int(view.sizes[alone & unique if few else alone].sum()) / records
         (estimator,) = (each for each in ESTIMATORS if each.name == self.settings.estimator)
         return round(estimator.uniques(SampleClasses(view.sizes, people.people)) / records, 12)
 

@@ -189,6 +189,40 @@ def test_population_of_equal_weights() -> None:
     assert found.details["classes_by_size"] == {1: 2, 2: 1}
 
 
+def test_the_probability_of_a_sample_unique_is_near_the_truth() -> None:
+    random = np.random.default_rng(3)
+    truth, expected = 0.0, 0.0
+    for number in (300, 500, 750):
+        people = restaurant(1500, 0.6, 20.0, random)
+        everywhere = Counter(people)
+        drawn = [people[position] for position in random.choice(1500, number, replace=False)]
+        here = Counter(drawn)
+        unique = [each for each in drawn if here[each] == 1]
+        truth += sum(everywhere[each] == 1 for each in unique) / len(unique) / 3
+        found = one("uniqueness", release(("q",), [(str(each),) for each in drawn]), population=1500)
+        own = found.details["population"]["unique_given_unique"]
+        assert all(0 <= each <= 1 for each in own.values())
+        expected += own["pitman"] / 3
+    assert expected == pytest.approx(truth, rel=0.15)
+
+
+def test_records_are_counted_by_their_probability_of_being_unique() -> None:
+    rows = [("a",), ("b",), ("b",), ("c",), ("d",), ("e",)]
+    table = release(("q",), rows, weights=[1.0, 3.0, 3.0, 2.0, 1000.0, 20.0])
+    details = one("uniqueness", table, weights="w").details["population"]
+    chances = {"a": 1, "c": 1 / 2, "d": 1 / 1000, "e": 1 / 20}
+    expected = {"0": 2, "0.01": 1, "0.05": 1, "0.1": 0, "0.2": 0, "0.5": 1, "1": 1}
+    assert details["records_by_uniqueness"] == expected
+    assert sum(expected.values()) == len(rows)
+    mean = sum(chances.values()) / len(chances)
+    assert details["unique_given_unique"]["negative-binomial"] == pytest.approx(mean)
+
+
+def test_without_unique_records_there_is_no_probability() -> None:
+    details = one("uniqueness", release(("q",), [("a",), ("a",)]), population=20).details["population"]
+    assert set(details["unique_given_unique"].values()) == {None}
+
+
 def test_bad_weights_are_refused(message: SnapshotAssertion) -> None:
     table = release(("q",), [("a",), ("b",)], weights=[1.0, -2.0])
     for parameters in ({"weights": "w"}, {"population": 1}):

@@ -90,6 +90,20 @@ def test_people_who_are_alone_are_counted(view: ClassView) -> None:
     assert measured == float(alone)
 
 
+@given(views())
+def test_people_who_are_alone_are_counted_among_the_unique_records(view: ClassView) -> None:
+    unique = [
+        risk
+        for risk, size in zip(risks(view, people=True), risks(view, people=False), strict=True)
+        if size == 1
+    ]
+    expected = Fraction(sum(risk == 1 for risk in unique), len(unique)) if unique else Fraction(0)
+    parameters = {"max": float(expected), "estimator": "count", "of": "sample-uniques"}
+    held, measured = held_and_measured("population-uniqueness", parameters, view)
+    assert held
+    assert measured == float(expected)
+
+
 @pytest.mark.parametrize("most", [0.2, 0.1, 0.05, 0.09])
 def test_the_highest_risk_is_exact_at_the_threshold(most: float) -> None:
     """A fifth of a probability needs five records, not six."""

@@ -153,6 +153,7 @@ RISKS: list[tuple[dict[str, Any], bool]] = [
     ({"model": "marketer-risk", "max": 0.1}, False),
     ({"model": "marketer-risk", "max": 0.02, "against": "population"}, True),
     ({"model": "population-uniqueness", "max": 0.0, "estimator": "count"}, True),
+    ({"model": "population-uniqueness", "max": 0.9, "estimator": "count", "of": "sample-uniques"}, True),
 ]
 
 
@@ -174,6 +175,10 @@ def test_risks_of_a_release(number: int, tmp_path: Path) -> None:
     expected = max(risks)
     if given["model"] == "marketer-risk" or given.get("at") == "mean":
         expected = sum(risks) / len(risks)
+    elif "of" in given:
+        unique = [everyone[each] for each, size in released.items() if size == 1]
+        assert unique
+        expected = Fraction(unique.count(1), len(unique))
     elif "estimator" in given:
         expected = Fraction(sum(risk == 1 for risk in risks), len(risks))
     elif "at" in given:
