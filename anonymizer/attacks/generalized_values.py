@@ -69,7 +69,8 @@ class CoveringJoin:
 
         Parameters
         ----------
-        original: codes, shape (original, attributes); equal ones have the same pairs.
+        original: codes, shape (original, attributes); equal ones have the same pairs. Every text covers an
+            unknown value, -1.
 
         Yields
         ------
@@ -165,7 +166,10 @@ class _PrefixTree:
 
 @dataclass(frozen=True, eq=False)
 class _Inverse:
-    """The texts that cover each value: for value i, ``entries[starts[i]:starts[i + 1]]``."""
+    """The texts that cover each value: for value i, ``entries[starts[i + 1]:starts[i + 2]]``.
+
+    Every text covers the unknown value, -1.
+    """
 
     starts: IntArray
     entries: IntArray
@@ -175,15 +179,17 @@ class _Inverse:
         owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
         order = np.argsort(meaning.values, kind="stable")
         starts = np.searchsorted(meaning.values[order], np.arange(meaning.column.size + 1))
-        return cls(starts, owners[order])
+        texts = len(meaning.sizes)
+        return cls(np.append(0, texts + starts), np.concatenate([np.arange(texts), owners[order]]))
 
     def fan(self, values: IntArray) -> int:
         """Return the number of pairs of a value and a text that covers it."""
-        return int((self.starts[values + 1] - self.starts[values]).sum())
+        return int((self.starts[values + 2] - self.starts[values + 1]).sum())
 
     def texts(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the texts that cover some values, and the value's position for each."""
-        places, of_value = spans(self.starts[values], self.starts[values + 1] - self.starts[values])
+        starts = self.starts[values + 1]
+        places, of_value = spans(starts, self.starts[values + 2] - starts)
         return self.entries[places], of_value
 
 

@@ -544,7 +544,8 @@ def _judges(model: ConstraintSettings) -> ConstraintSettings:
 def _require_known(settings: Any, attributes: dict[str, AttributeSettings]) -> None:
     """Refuse knowledge of columns that are not quasi-identifiers."""
     known = _with_role(attributes, Role.QUASI_IDENTIFIER)
-    for name in getattr(settings, "knowledge", None) or ():
+    knowledge = getattr(settings, "knowledge", None)
+    for name in getattr(knowledge, "of", knowledge) or ():
         if name not in known:
             what = (
                 f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"

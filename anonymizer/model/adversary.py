@@ -222,12 +222,15 @@ class ValueCoverage:
         return np.diff(self.starts)
 
     def covers(self, values: CodeArray, texts: CodeArray) -> BoolArray:
-        """Return whether each text covers the value at the same position, shape (pairs,), bool."""
+        """Return whether each text covers the value at the same position, shape (pairs,), bool.
+
+        Every text covers an unknown value, -1.
+        """
         size = self.column.size
         entries = np.repeat(np.arange(len(self.sizes)), self.sizes) * size + self.values
         wanted = texts.astype(np.int64) * size + values
         place = np.searchsorted(entries, wanted)
-        found: BoolArray = np.append(entries, -1)[place] == wanted
+        found: BoolArray = (np.append(entries, -1)[place] == wanted) | (values < 0)
         return found
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import Attack
 from anonymizer.attacks.linkage.attack import (
+    KNOWLEDGE,
     DistanceName,
+    Knowledge,
+    KnownValues,
     Linkage,
     LinkageMethod,
     LinkageSettings,
@@ -26,10 +29,7 @@ class LinkageRiskSettings(RiskSettings):
     distance: Annotated[
         DistanceName | None, Field(description="distance between records; default: that of the attack")
     ] = None
-    knowledge: Annotated[
-        tuple[str, ...] | None,
-        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
-    ] = None
+    knowledge: Annotated[Knowledge | None, Field(description=KNOWLEDGE)] = None
     overlap: Annotated[
         Exact | None,
         Field(gt=0, le=1, description="share of the original records that the adversary holds; default: 1"),
@@ -74,6 +74,15 @@ class LinkageRisk(AttackModel):
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
     mitigates = WHO
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters; shares of errors stand beside the known columns."""
+        shown = super().parameters()
+        if isinstance(self.settings.knowledge, KnownValues):
+            names = shown.pop("knowledge").get("of")
+            shown |= {} if names is None else {"knowledge": names}
+            shown |= self.settings.knowledge.rates.given()
+        return shown
 
     def attack(self) -> Attack:
         """Return the linkage attack."""

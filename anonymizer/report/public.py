@@ -489,7 +489,19 @@ PLACED: Mapping[str, Rule] = {
         f"attacks/[]/knowledge/{key}": _exact
         for key in (
             *("attribute", "attributes", "sensitive", "target", "subsets"),
-            *("linkage", "distance", "overlap", "swap_range", "measure", "width", "deviation"),
+            *(
+                "linkage",
+                "distance",
+                "overlap",
+                "swap_range",
+                "attacker",
+                "noise",
+                "standardise",
+                "measure",
+                "width",
+                "deviation",
+            ),
+            *("missing", "year", "typing", "coding"),
             *("facts", "rare", "threshold", "level", "unit"),
         )
     },

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import clopper_pearson
-from anonymizer.attacks.linkage.attack import with_noise
+from anonymizer.attacks.linkage.attack import with_errors
+from anonymizer.attacks.linkage.distances import ErrorRates
 from anonymizer.attacks.linkage.local_search import Fast
 from tests.helpers.examples import share
 from tests.helpers.linkage import EVERY, UNLEARNED, linkage, noisy
@@ -218,7 +219,7 @@ def test_a_release_in_other_units_is_linked_as_before(units, parameters):
 def test_wrong_values_are_drawn_at_their_share():
     original, _ = noisy(12, records=1000)
     adversary = scene(original, original).original
-    wrong = with_noise(adversary, adversary.links, 0.3, np.random.default_rng(0))
+    wrong = with_errors(adversary, adversary.links, ErrorRates(noise=0.3), np.random.default_rng(0))
     assert wrong.links.records == wrong.records == 1000
     kept = [len(np.intersect1d(one, two)) for one, two in zip(adversary.codes.T, wrong.codes.T, strict=True)]
     assert all(own > 600 for own in kept)

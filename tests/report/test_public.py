@@ -270,7 +270,7 @@ EVERY_ALGORITHM: dict[str, dict[str, Any]] = {
 
 PRECISE = re.compile(
     r"config/.*|constraints/\[\]/(measured|parameters/.*)|attacks/\[\]/knowledge/(overlap|width|swap_range|rare"
-    r"|threshold)"
+    r"|threshold|noise|missing|year|typing|coding)"
 )
 """Where all digits may be shown: what the publisher wrote, and what an audit measures on the release."""
 

@@ -70,3 +70,71 @@ def nearest_numbers(original: Sequence[Sequence[float]], masked: Sequence[Sequen
         if number in ties:
             right += Fraction(1, len(ties))
     return right / len(masked)
+
+
+def taken_for(
+    values: Sequence[str], parents: Sequence[str], numeric: bool
+) -> dict[str, dict[str, list[str]]]:
+    """Return, by kind of error and by value, the values for which it may be taken, equally likely.
+
+    Parameters
+    ----------
+    parents: of the values in the hierarchy.
+    """
+    found: dict[str, dict[str, list[str]]] = {"year": {}, "typing": {}, "coding": {}}
+    for value, parent in zip(values, parents, strict=True):
+        siblings = [
+            other for other, own in zip(values, parents, strict=True) if own == parent and other != value
+        ]
+        found["coding"][value] = siblings
+        if numeric:
+            found["year"][value] = [_nearest(values, int(value) + step) for step in (-1, 1)]
+            wrong = [
+                value[:place] + digit + value[place + 1 :]
+                for place in range(len(value))
+                for digit in "0123456789"
+                if digit != value[place] and value[place].isdigit()
+            ]
+            found["typing"][value] = [_nearest(values, int(text)) for text in wrong]
+        else:
+            found["year"][value] = []
+            found["typing"][value] = [
+                other
+                for other in values
+                if len(other) == len(value) and sum(a != b for a, b in zip(other, value, strict=True)) == 1
+            ]
+    return found
+
+
+def _nearest(values: Sequence[str], wanted: int) -> str:
+    """Return the value nearest to a number, of two the larger."""
+    return min(values, key=lambda value: (abs(int(value) - wanted), -int(value)))
+
+
+def likelihood(
+    known: str,
+    covered: Sequence[str],
+    records: dict[str, int],
+    taken: dict[str, dict[str, list[str]]],
+    rates: dict[str, float],
+    reckoned: float,
+) -> float:
+    """Return the probability of a known value if a published text covers these values.
+
+    Parameters
+    ----------
+    records: original records with each value.
+    taken: as of ``taken_for``.
+    rates: of all kinds of errors.
+    reckoned: smallest share of wrong values, and of correct ones, that an adversary reckons with.
+    """
+    everything, inside = sum(records.values()), sum(records[value] for value in covered)
+    total = max(rates["noise"], reckoned) * records[known] / everything
+    correct = max(1 - sum(rates.values()), reckoned)
+    for value in covered:
+        share = records[value] / inside
+        total += share * correct * (value == known)
+        for kind, by_value in taken.items():
+            others = by_value[value] or [value]
+            total += share * rates[kind] * others.count(known) / len(others)
+    return total

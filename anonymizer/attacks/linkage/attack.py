@@ -10,14 +10,13 @@ from fractions import Fraction
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from anonymizer.attacks.adversary_view import links_of_pairs, located
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
-    KnowledgeSettings,
     UnitSettings,
     clopper_pearson,
     draw_sample,
@@ -28,9 +27,12 @@ from anonymizer.attacks.base import (
 )
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
+    Coverage,
     Distance,
     Distancing,
+    ErrorRates,
     Euclidean,
+    Likelihoods,
     Linked,
     Linking,
     Mahalanobis,
@@ -38,11 +40,11 @@ from anonymizer.attacks.linkage.distances import (
     SwapRange,
     comparison_space,
 )
-from anonymizer.attacks.linkage.families import FAMILIES, Metric
-from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
+from anonymizer.attacks.linkage.families import FAMILIES, Metric, WeightedMean
+from anonymizer.attacks.linkage.learned import Exact, LearnedLinking, PortfolioLinking
 from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
-from anonymizer.errors import InputError
+from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import (
     AdversaryView,
     Links,
@@ -54,7 +56,7 @@ from anonymizer.model.adversary import (
 from anonymizer.model.arrays import IntArray, count, numbered
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact as Decimals
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import Settings, WholeNumber
 
 WORK = 1 << 30
 """Maximum number of compared values; with more, targets are sampled."""
@@ -66,7 +68,7 @@ FALSE_LINKS, MISSED_LINKS = 0.001, 0.05
 """Default error rates of probabilistic linkage."""
 
 DISTANCES: Mapping[str, type[Distance]] = {
-    **{each.name: each for each in (Euclidean, Mahalanobis, RankDistance)},
+    **{each.name: each for each in (Euclidean, Mahalanobis, RankDistance, Coverage)},
     **dict.fromkeys(FAMILIES, Euclidean),
 }
 """All distances by name; with equal weights, the families order pairs as the Euclidean distance."""
@@ -79,6 +81,7 @@ class LinkageMethod(StrEnum):
     ASSIGNMENT = "assignment"
     PROBABILISTIC = "probabilistic"
     LEARNED = "learned"
+    PORTFOLIO = "portfolio"
 
 
 class DistanceName(StrEnum):
@@ -87,6 +90,8 @@ class DistanceName(StrEnum):
     EUCLIDEAN = "euclidean"
     MAHALANOBIS = "mahalanobis"
     RANK = "rank"
+    COVERAGE = "coverage"
+    LIKELIHOOD = "likelihood"
     WEIGHTED_MEAN = "weighted-mean"
     OWA = "owa"
     BILINEAR = "bilinear"
@@ -100,9 +105,104 @@ class Standardisation(StrEnum):
     ORIGINAL = "original"
 
 
-class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
+ErrorRate = Annotated[
+    Decimals,
+    Field(gt=0, lt=1),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+"""A share of the adversary's values, neither none nor all."""
+
+
+class KnownValues(Settings):
+    """What the adversary knows of the originals, and how well; a value has at most one error."""
+
+    of: Annotated[
+        tuple[str, ...] | None,
+        Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
+    ] = None
+    noise: Annotated[ErrorRate | None, Field(description="share of wrong values: those of other records")] = (
+        None
+    )
+    missing: Annotated[ErrorRate | None, Field(description="share of unknown values")] = None
+    year: Annotated[
+        ErrorRate | None,
+        Field(description="share of dates that are a year off, and of numbers that are one off"),
+    ] = None
+    typing: Annotated[ErrorRate | None, Field(description="share of values with one wrong character")] = None
+    coding: Annotated[
+        ErrorRate | None,
+        Field(description="share of values classified as another one with the same parent in the hierarchy"),
+    ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_plain_words(cls, data: Any) -> Any:
+        for key, value in data.items() if isinstance(data, Mapping) else ():
+            if key not in cls.model_fields:
+                raise ValueError(f"unknown key '{key}'; {suggestion(str(key), cls.model_fields)}")
+            if key != "of" and value is not None and not _is_share(value):
+                raise ValueError(f"{key} is {value!r}; accepted: a number > 0 and < 1")
+        return data
+
+    @model_validator(mode="after")
+    def _add_up(self) -> Self:
+        if self.rates.correct < 0:
+            raise ValueError("the shares of errors add up to more than 1; use smaller ones")
+        return self
+
+    @property
+    def rates(self) -> ErrorRates:
+        """The error rates."""
+        given = self.model_dump(exclude={"of"}, exclude_none=True)
+        return ErrorRates(**{name: float(rate) for name, rate in given.items()})
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and 0 < value < 1
+
+
+_COLUMNS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+Knowledge = Annotated[
+    Annotated[tuple[str, ...], Field(min_length=1), Tag("columns")] | Annotated[KnownValues, Tag("values")],
+    Discriminator(lambda given: "values" if isinstance(given, Mapping | KnownValues) else "columns"),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _COLUMNS,
+                {
+                    "type": "object",
+                    "properties": {
+                        "of": _COLUMNS,
+                        **{
+                            name: {
+                                "type": "number",
+                                "exclusiveMinimum": 0,
+                                "exclusiveMaximum": 1,
+                                "description": str(field.description),
+                            }
+                            for name, field in KnownValues.model_fields.items()
+                            if name != "of"
+                        },
+                    },
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
+"""The known quasi-identifiers, or a mapping that says how well they are known, too."""
+
+KNOWLEDGE = (
+    "quasi-identifiers that the adversary knows, default: all; or a mapping such as {of: [age, sex], noise: "
+    "0.05, missing: 0.1} with the shares of wrong or unknown values"
+)
+
+
+class LinkageSettings(AlignedSettings, UnitSettings):
     """The records that the adversary holds and the method of linkage."""
 
+    knowledge: Annotated[Knowledge | None, Field(description=KNOWLEDGE)] = None
     linkage: Annotated[LinkageMethod, Field(description="method of linking records")] = LinkageMethod.NEAREST
     distance: Annotated[
         DistanceName | None, Field(description="distance between records; default: euclidean")
@@ -172,15 +272,16 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
         rates = self.false_links is not None or self.missed_links is not None
         if rates and self.linkage is not LinkageMethod.PROBABILISTIC:
             raise ValueError("false_links and missed_links need linkage: probabilistic; remove them")
+        if self.distance is not None and self.linkage is LinkageMethod.PORTFOLIO:
+            raise ValueError("linkage: portfolio tries several distances; remove distance")
         if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
             raise ValueError(
                 "linkage: probabilistic compares by agreement, not by a distance; remove distance"
             )
         if self.linkage is LinkageMethod.LEARNED:
-            if self.distance is not None and self.distance not in FAMILIES:
-                raise ValueError(
-                    f"distance {self.distance} has nothing to learn; accepted: {', '.join(FAMILIES)}"
-                )
+            if self.distance not in (None, DistanceName.LIKELIHOOD, *FAMILIES):
+                learnable = ", ".join((*FAMILIES, DistanceName.LIKELIHOOD))
+                raise ValueError(f"distance {self.distance} has nothing to learn; accepted: {learnable}")
         elif self.proof is not None:
             raise ValueError("proof needs linkage: learned; remove it")
         if self.unit not in (None, RECORD) and self.draws_or_matches:
@@ -191,12 +292,26 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
         bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
         if self.metric and not bilinear:
             raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
+        if self.noise is not None and isinstance(self.knowledge, KnownValues):
+            raise ValueError("noise is beside knowledge with shares of errors; move it into knowledge")
         return self
 
     @property
     def draws_or_matches(self) -> bool:
         """Whether records are drawn or changed one by one, or linked otherwise than by their values."""
-        return self.overlap < 1 or self.noise is not None or self.aligned or self.key is not None
+        return self.overlap < 1 or bool(self.rates.given()) or self.aligned or self.key is not None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The known quasi-identifiers; None for all."""
+        return self.knowledge.of if isinstance(self.knowledge, KnownValues) else self.knowledge
+
+    @property
+    def rates(self) -> ErrorRates:
+        """The error rates of the adversary's values."""
+        if isinstance(self.knowledge, KnownValues):
+            return self.knowledge.rates
+        return ErrorRates(noise=float(self.noise or 0))
 
     @property
     def by(self) -> DistanceName:
@@ -208,7 +323,19 @@ class LinkageSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
 
 
 def _method(knowledge: Mapping[str, Any]) -> str:
+    if "attacker" in knowledge:
+        return f"the best of several attackers: {knowledge['attacker']}"
     return ", ".join(str(knowledge[key]) for key in ("linkage", "distance") if knowledge.get(key))
+
+
+ERRORS = {
+    "noise": "wrong",
+    "missing": "unknown",
+    "year": "a year or one off",
+    "typing": "mistyped",
+    "coding": "classified differently",
+}
+"""The errors of ``ErrorRates`` in words."""
 
 
 class Linkage(Attack):
@@ -240,6 +367,8 @@ class Linkage(Attack):
                 f"{PERSON if what == HOUSEHOLD else what} ({_method(knowledge)}); by chance {guess}."
             )
         share = "the original records" if held == 1 else f"{100 * held:.3g} % of the original records"
+        rates = [f"{100 * knowledge[name]:.3g} % {how}" for name, how in ERRORS.items() if name in knowledge]
+        by += f" ({listed(rates)} of the values)" if rates else ""
         return (
             f"An adversary who holds {share} with {by} links {success} of them to the right released record "
             f"({_method(knowledge)}); by chance {guess}."
@@ -253,10 +382,10 @@ class Linkage(Attack):
         """Link the records that the adversary holds."""
         original = self.required_original(adversary)
         links = self.settings.links(original)
-        if self.settings.noise is not None:
-            original = with_noise(original, links, float(self.settings.noise), random)
+        if self.settings.rates.given():
+            original = with_errors(original, links, self.settings.rates, random)
             links = original.links
-        names = original.known(self.settings.knowledge)
+        names = original.known(self.settings.names)
         linking = self._linking()
         unit, owners = adversary.unit(self.settings.unit), adversary.owners
         if self.settings.draws_or_matches:
@@ -328,15 +457,25 @@ class Linkage(Attack):
                 float(self.settings.false_links or FALSE_LINKS),
                 float(self.settings.missed_links or MISSED_LINKS),
             )
+        if self.settings.linkage is LinkageMethod.PORTFOLIO:
+            return _portfolio(Likelihoods(self.settings.rates))
         if self.settings.linkage is LinkageMethod.LEARNED:
-            family = Metric if self.settings.metric else FAMILIES[self.settings.by]
             seconds = self.settings.proof
-            return LearnedLinking(family, Fast() if seconds is None else Exact(float(seconds)))
-        swapped = self.settings.swap_range
-        distance: Distancing = DISTANCES[self.settings.by] if swapped is None else SwapRange(swapped)
+            learner = Fast() if seconds is None else Exact(float(seconds))
+            if self.settings.by is DistanceName.LIKELIHOOD:
+                return LearnedLinking(WeightedMean, learner, self._distancing())
+            return LearnedLinking(Metric if self.settings.metric else FAMILIES[self.settings.by], learner)
+        distance = self._distancing()
         if self.settings.linkage is LinkageMethod.ASSIGNMENT:
             return AssignmentLinking(distance)
         return NearestLinking(distance)
+
+    def _distancing(self) -> Distancing:
+        if self.settings.swap_range is not None:
+            return SwapRange(self.settings.swap_range)
+        if self.settings.by is DistanceName.LIKELIHOOD:
+            return Likelihoods(self.settings.rates)
+        return DISTANCES[self.settings.by]
 
     def _drawn(self, original: Original, links: Links, random: np.random.Generator) -> tuple[IntArray, Links]:
         """Return the held records of each original row, shape (rows,), and the links of those released."""
@@ -376,12 +515,11 @@ class Linkage(Attack):
             "linkage": self.settings.linkage.value,
             "overlap": float(self.settings.overlap),
         }
-        if self.settings.linkage is not LinkageMethod.PROBABILISTIC:
+        if self.settings.linkage not in (LinkageMethod.PROBABILISTIC, LinkageMethod.PORTFOLIO):
             knowledge["distance"] = self.settings.by.value
         if self.settings.swap_range is not None:
             knowledge["swap_range"] = float(self.settings.swap_range)
-        if self.settings.noise is not None:
-            knowledge["noise"] = float(self.settings.noise)
+        knowledge |= self.settings.rates.given()
         if self.settings.standardise is not Standardisation.EACH:
             knowledge["standardise"] = self.settings.standardise.value
         details: dict[str, Any] = {
@@ -393,9 +531,10 @@ class Linkage(Attack):
             "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
         }
         baseline = Fraction(1, adversary.release.records)
-        return AttackResult(
-            self.name, knowledge, success, baseline, low, high, targets, details | linked.details
-        )
+        found = dict(linked.details)
+        if self.settings.linkage is LinkageMethod.PORTFOLIO:
+            knowledge["attacker"] = found.pop("attacker")
+        return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details | found)
 
 
 def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generator) -> Owners:
@@ -410,23 +549,36 @@ def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generat
     return Owners(owners.original[kept], owners.release[kept], units)
 
 
-def with_noise(original: Original, links: Links, share: float, random: np.random.Generator) -> Original:
-    """Return original records with some values replaced by those of random records, with their links.
+def _portfolio(likelihood: Distancing) -> PortfolioLinking:
+    """Return the portfolio of attackers, the simplest first."""
+    return PortfolioLinking(
+        {
+            "coverage": NearestLinking(Coverage),
+            "euclidean": NearestLinking(Euclidean),
+            "rank, assignment": AssignmentLinking(RankDistance),
+            "likelihood": NearestLinking(likelihood),
+            "probabilistic": ProbabilisticLinking(FALSE_LINKS, MISSED_LINKS),
+        },
+        {"learned": Euclidean, "learned likelihood": likelihood},
+    )
+
+
+def with_errors(original: Original, links: Links, rates: ErrorRates, random: np.random.Generator) -> Original:
+    """Return original records as the adversary knows them, some values off or unknown, with their links.
 
     Parameters
     ----------
     links: of the records to the release.
-    share: probability that a value is replaced, by any value of the column.
+    rates: of errors; each value has its own.
     random: the source of all randomness.
     """
     linked = np.repeat(links.original, links.counts)
     lost = original.counts - count(linked, np.ones(len(linked), dtype=np.int64), len(original.counts))
     rows = np.concatenate([linked, np.repeat(np.arange(len(lost)), lost)])
     codes = original.codes[rows]
-    for column in range(codes.shape[1]):
-        wrong = np.flatnonzero(random.random(len(rows)) < share)
-        codes[wrong, column] = original.codes[rows[random.integers(len(rows), size=len(wrong))], column]
-    row_of, first = numbered(codes.T, len(codes))
+    for column, meaning in enumerate(original.meanings):
+        codes[:, column] = rates.drawn(meaning, codes[:, column], codes[:, column].copy(), random)
+    row_of, first = numbered((codes + 1).T, len(codes))
     each = np.ones(len(rows), dtype=np.int64)
     release = np.repeat(links.release, links.counts)
     return replace(

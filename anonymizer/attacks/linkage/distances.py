@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from anonymizer.attacks.generalized_values import spans
 from anonymizer.attacks.pace import paced
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
-from anonymizer.model.table import Column
+from anonymizer.model.table import Column, ValueType
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Scaling = Callable[[FloatArray], FloatArray]
 """Puts numbers of a column on the scale in which distances are measured."""
@@ -77,6 +80,13 @@ Change = Callable[[FloatArray], FloatArray]
 class Gaps(ABC):
     """The least distance from an original value to a value that a text covers; 0 iff it covers the value."""
 
+    def __init__(self, meaning: ValueCoverage) -> None:
+        self._texts = len(meaning.sizes)
+
+    def __len__(self) -> int:
+        """Number of texts."""
+        return self._texts
+
     @abstractmethod
     def rows(self, codes: IntArray) -> FloatArray:
         """Return the gaps between some original values and every text, shape (values, texts), float64.
@@ -131,6 +141,7 @@ class NumberGaps(Gaps):
     """
 
     def __init__(self, meaning: ValueCoverage, scale: Scaling, published: Scaling) -> None:
+        super().__init__(meaning)
         numbers = meaning.column.numbers
         assert numbers is not None, "text has no numbers"
         self._values = scale(numbers)
@@ -190,8 +201,8 @@ class CategoryGaps(Gaps):
     """
 
     def __init__(self, meaning: ValueCoverage) -> None:
+        super().__init__(meaning)
         owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
-        self._texts = len(meaning.sizes)
         if meaning.hierarchy is None or meaning.leaf is None:
             chains = np.arange(meaning.column.size)[None, :]
         else:
@@ -228,9 +239,11 @@ class Differences:
     """The gaps between originals and classes of a comparison space, by attribute."""
 
     def __init__(self, gaps: list[Gaps]) -> None:
-        self._gaps = gaps
+        self.gaps = gaps
 
-    def of(self, position: int, codes: IntArray, texts: IntArray, change: Change) -> FloatArray:
+    def of(
+        self, position: int, codes: IntArray, texts: IntArray, change: Change, unknown: float = 0.0
+    ) -> FloatArray:
         """Return the transformed gaps of one attribute.
 
         Parameters
@@ -238,13 +251,15 @@ class Differences:
         codes: of original rows, shape (rows,).
         texts: of classes, shape (classes,).
         change: transformation, applied once to equal pairs of a value and a text.
+        unknown: in place of the transformed gaps of an unknown value, -1; by default it contributes nothing.
 
         Returns
         -------
         Gaps, shape (rows, classes), float64.
         """
         distinct, row_of = np.unique(codes, return_inverse=True)
-        table = change(self._gaps[position].rows(distinct))
+        table = np.full((len(distinct), len(self.gaps[position])), unknown)
+        table[distinct >= 0] = change(self.gaps[position].rows(distinct[distinct >= 0]))
         return np.take(np.take(table, texts, axis=1), row_of, axis=0)
 
 
@@ -256,7 +271,8 @@ class ComparisonSpace:
     ----------
     names: of the attributes.
     meanings: coverage of their published texts.
-    originals: codes of the original rows, shape (originals, attributes), int32; distinct.
+    originals: codes of the original rows, shape (originals, attributes), int32, distinct; -1 for a value that
+        the adversary does not know.
     records: original records that the adversary holds of each, shape (originals,), int64.
     classes: texts of the released rows, shape (classes, attributes), int32; distinct.
     sizes: released records of each, shape (classes,), int64.
@@ -361,7 +377,7 @@ def comparison_space(
 
 def _distinct(codes: CodeArray) -> tuple[IntArray, CodeArray]:
     """Return the position of each row among the distinct rows, and the distinct rows."""
-    keys, first = numbered(codes.T, len(codes))
+    keys, first = numbered((codes + 1).T, len(codes))
     return keys, codes[first]
 
 
@@ -409,11 +425,12 @@ class Distance(ABC):
         """Return the distances of some originals from every class, shape (originals, classes), float64."""
 
     def differences(
-        self, position: int, originals: IntArray, change: Change = lambda gaps: gaps
+        self, position: int, originals: IntArray, change: Change = lambda gaps: gaps, unknown: float = 0.0
     ) -> FloatArray:
         """Return the transformed gaps of one attribute between some originals and every class."""
         codes = self.space.originals[originals, position].astype(np.int64)
-        return self._differences.of(position, codes, self.space.classes[:, position].astype(np.int64), change)
+        texts = self.space.classes[:, position].astype(np.int64)
+        return self._differences.of(position, codes, texts, change, unknown)
 
     def summed(self, originals: IntArray, change: Change = lambda gaps: gaps) -> FloatArray:
         """Return the sum of the transformed gaps over the attributes, shape (originals, classes), float64."""
@@ -448,7 +465,7 @@ class Linked:
     ----------
     right: probability that a record of each true link is linked correctly, shape (links,), float64.
     details: further results, in plain types.
-    ties_randomized: whether ``right`` depends on ties that are resolved at random.
+    ties_randomized: whether ``right`` depends on ties that are resolved at random, or on a random split.
     """
 
     right: FloatArray
@@ -528,7 +545,8 @@ def _covariance(space: ComparisonSpace) -> FloatArray:
             scaled = standard_scale(Numbers.of(meaning.column))(numbers)
             filled = np.where(np.isnan(scaled), np.nanmean(scaled), scaled)
             numeric.append(position)
-            columns.append(filled[space.originals[:, position]])
+            known = space.originals[:, position]
+            columns.append(np.where(known < 0, np.nanmean(scaled), filled[known]))
     if numeric:
         own = np.stack(columns)
         centered = own - np.average(own, axis=1, weights=space.records)[:, None]
@@ -635,6 +653,7 @@ class _OutOfRange(Gaps):
     """Whether the ranks of a number and of the covered ones differ by more than the range."""
 
     def __init__(self, meaning: ValueCoverage, percent: Decimal, published: Numbers | None) -> None:
+        super().__init__(meaning)
         numbers, own = meaning.column.numbers, Numbers.of(meaning.column)
         assert numbers is not None, "text has no ranks"
         ordered = own.values
@@ -666,3 +685,388 @@ def _ranks(
 ) -> tuple[IntArray, IntArray]:
     """Return the first rank of a number from ``low`` on, and the last rank of one up to ``high``."""
     return below[np.searchsorted(ordered, low, "left")], below[np.searchsorted(ordered, high, "right")] - 1
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """Shares of the adversary's values that are off or missing; a value has at most one error.
+
+    Attributes
+    ----------
+    noise: values of random records.
+    missing: unknown values.
+    year: dates a year off and other numbers one off, each way equally likely; the nearest value of the file.
+    typing: values with one wrong character; of numbers the nearest value of the file. A text that is no other
+        value with it is read correctly.
+    coding: other values with the same parent in the hierarchy, equally likely: another classification.
+    """
+
+    noise: float = 0.0
+    missing: float = 0.0
+    year: float = 0.0
+    typing: float = 0.0
+    coding: float = 0.0
+
+    def given(self) -> dict[str, float]:
+        """Return the rates that are not 0."""
+        return {name: rate for name, rate in self._all() if rate}
+
+    def _all(self) -> Iterator[tuple[str, float]]:
+        return ((each.name, getattr(self, each.name)) for each in fields(self))
+
+    @property
+    def correct(self) -> float:
+        """Share of correct values."""
+        return 1.0 - sum(rate for _, rate in self._all())
+
+    def drawn(
+        self, meaning: ValueCoverage, codes: CodeArray, others: CodeArray, random: np.random.Generator
+    ) -> CodeArray:
+        """Return known values of a column with errors, -1 for unknown ones, shape (records,).
+
+        Parameters
+        ----------
+        codes: true values, shape (records,).
+        others: values of the records from which wrong ones are taken, shape (any,).
+        """
+        known = codes.copy()
+        chance, upto = random.random(len(codes)), 0.0
+        for name, rate in self._all():
+            some = np.flatnonzero((chance >= upto) & (chance < upto + rate))
+            upto += rate
+            if name == "noise":
+                known[some] = others[random.integers(len(others), size=len(some))]
+            elif name == "missing":
+                known[some] = -1
+            elif rate:
+                known[some] = CONFUSIONS[name](meaning).drawn(codes[some].astype(np.int64), random)
+        return known
+
+
+class Confusion(ABC):
+    """The values for which each value of a column may be taken, equally likely; itself if there are none."""
+
+    @abstractmethod
+    def drawn(self, codes: IntArray, random: np.random.Generator) -> IntArray:
+        """Return a value in place of each one."""
+
+    @abstractmethod
+    def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
+        """Return how much of the mass on all values arrives at some of them, shape (codes, columns).
+
+        Parameters
+        ----------
+        mass: shape (values, columns).
+        """
+
+
+class ListedConfusion(Confusion):
+    """Few values for each one.
+
+    Parameters
+    ----------
+    pairs: a value and one for which it may be taken, shape (pairs, 2).
+    size: number of values.
+    """
+
+    def __init__(self, pairs: IntArray, size: int) -> None:
+        alone = np.setdiff1d(np.arange(size), pairs[:, 0])
+        pairs = np.concatenate([pairs, np.column_stack([alone, alone])])
+        self._from, self._to = pairs[np.lexsort(pairs.T[::-1])].T
+        self._starts = np.searchsorted(self._from, np.arange(size + 1))
+
+    def drawn(self, codes: IntArray, random: np.random.Generator) -> IntArray:
+        """Return a value in place of each one."""
+        number = self._starts[codes + 1] - self._starts[codes]
+        found: IntArray = self._to[
+            self._starts[codes] + (random.random(len(codes)) * number).astype(np.int64)
+        ]
+        return found
+
+    def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
+        """Return how much of the mass arrives."""
+        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+
+        share = 1 / np.diff(self._starts)[self._from]
+        size = len(self._starts) - 1
+        arriving = csr_matrix((share, (self._to, self._from)), shape=(size, size))
+        found: FloatArray = (arriving[codes] @ mass).toarray()
+        return found
+
+
+class GroupedConfusion(Confusion):
+    """Any other value of the same group.
+
+    Parameters
+    ----------
+    groups: group of each value, shape (values,), int64.
+    """
+
+    def __init__(self, groups: IntArray) -> None:
+        self._order = np.argsort(groups, kind="stable")
+        ordered = groups[self._order]
+        self._first = np.searchsorted(ordered, groups)
+        self._sizes = np.searchsorted(ordered, groups, "right") - self._first
+        self._groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+
+    def drawn(self, codes: IntArray, random: np.random.Generator) -> IntArray:
+        """Return a value in place of each one."""
+        others = self._sizes[codes] - 1
+        own = np.argsort(self._order)[codes] - self._first[codes]
+        step = 1 + (random.random(len(codes)) * others).astype(np.int64)
+        found: IntArray = self._order[self._first[codes] + (own + step) % self._sizes[codes]]
+        return found
+
+    def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
+        """Return how much of the mass arrives."""
+        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+
+        size = len(self._groups)
+        together = csr_matrix((np.ones(size), (self._groups, np.arange(size)))) @ mass
+        own = mass[codes].toarray()
+        others = (self._sizes[codes] - 1)[:, None]
+        found: FloatArray = np.where(
+            others > 0, (together[self._groups[codes]].toarray() - own) / np.maximum(others, 1), own
+        )
+        return found
+
+
+def one_off(meaning: ValueCoverage) -> Confusion:
+    """Return the confusion of dates with those a year earlier or later, and of numbers with the next."""
+    column = meaning.column
+    size = len(column.present)
+    if column.numbers is None:
+        return ListedConfusion(np.empty((0, 2), dtype=np.int64), column.size)
+    numbers = column.numbers[:size]
+    both = [_shifted(numbers, step, dates=column.type is ValueType.DATE) for step in (-1, 1)]
+    known = np.arange(size)
+    pairs = [np.column_stack([known, _nearest_codes(numbers, other)]) for other in both]
+    return ListedConfusion(np.concatenate(pairs), column.size)
+
+
+_EPOCH = 719163
+"""Proleptic ordinal of 1970-01-01."""
+
+
+def _shifted(numbers: FloatArray, years: int, *, dates: bool) -> FloatArray:
+    if not dates:
+        return numbers + years
+    whole = np.floor(numbers)
+    days = (whole.astype(np.int64) - _EPOCH).astype("datetime64[D]")
+    months = days.astype("datetime64[M]")
+    moved = months + 12 * years
+    last = (moved + 1).astype("datetime64[D]") - np.timedelta64(1, "D")
+    found = np.minimum(moved.astype("datetime64[D]") + (days - months.astype("datetime64[D]")), last)
+    ordinals: FloatArray = found.astype(np.int64) + _EPOCH + (numbers - whole)
+    return ordinals
+
+
+def _nearest_codes(numbers: FloatArray, wanted: FloatArray) -> IntArray:
+    """Return the position of the nearest number to each wanted one, shape (wanted,), int64."""
+    above = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    below = np.maximum(above - 1, 0)
+    found: IntArray = np.where(wanted - numbers[below] < numbers[above] - wanted, below, above)
+    return found
+
+
+def mistyped(meaning: ValueCoverage) -> Confusion:
+    """Return the confusion of values with those that one wrong character makes of them."""
+    column = meaning.column
+    if column.numbers is None:
+        pairs = _one_character_apart(column.present)
+    else:
+        wrong = [
+            (code, number)
+            for code, text in enumerate(column.present)
+            for number in map(column.number, _with_one_other_digit(text))
+            if number is not None
+        ]
+        codes, numbers = np.array(wrong, dtype=np.float64).reshape(-1, 2).T
+        nearest = _nearest_codes(column.numbers[: len(column.present)], numbers)
+        pairs = np.column_stack([codes.astype(np.int64), nearest])
+    return ListedConfusion(pairs, column.size)
+
+
+def _with_one_other_digit(text: str) -> Iterator[str]:
+    for place, own in enumerate(text):
+        if own.isdecimal():
+            yield from (text[:place] + digit + text[place + 1 :] for digit in "0123456789" if digit != own)
+
+
+def _one_character_apart(texts: Sequence[str]) -> IntArray:
+    """Return all ordered pairs of texts of one length that differ in one character, shape (pairs, 2)."""
+    alike: dict[tuple[str, str], list[int]] = {}
+    for code, text in enumerate(texts):
+        for place in range(len(text)):
+            alike.setdefault((text[:place], text[place + 1 :]), []).append(code)
+    pairs = [(one, other) for group in alike.values() for one in group for other in group if one != other]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def differently_coded(meaning: ValueCoverage) -> Confusion:
+    """Return the confusion of values with others under the same parent; of a missing value with none."""
+    size = meaning.column.size
+    groups = np.zeros(size, dtype=np.int64)
+    if meaning.hierarchy is not None and meaning.leaf is not None:
+        groups = meaning.hierarchy.ancestors[min(1, meaning.hierarchy.height), meaning.leaf].astype(np.int64)
+    if meaning.column.missing is not None:
+        groups[meaning.column.missing] = groups.max() + 1
+    return GroupedConfusion(groups)
+
+
+CONFUSIONS: dict[str, Callable[[ValueCoverage], Confusion]] = {
+    "year": one_off,
+    "typing": mistyped,
+    "coding": differently_coded,
+}
+"""The confusions of ``ErrorRates`` by name."""
+
+
+class Coverage(Distance):
+    """The number of attributes whose published value does not cover the known one."""
+
+    name = "coverage"
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the numbers."""
+        return self.summed(originals, _not_covered)
+
+
+def _not_covered(gaps: FloatArray) -> FloatArray:
+    outside: FloatArray = (gaps != 0).astype(np.float64)
+    return outside
+
+
+SURPRISE = 1e-3
+"""Smallest rate of wrong values that an adversary reckons with."""
+
+PROBES = 2000
+"""Maximum number of originals from which the errors of masked numbers are estimated."""
+
+
+class Likelihood(Distance):
+    """The surprise at what the adversary knows, -log P(known | published), if it is a record of the class.
+
+    Attributes are independent given the class. A published text T stands for the original values v that it
+    covers, as frequent as in the original, and a known value y may be off by the error rates e:
+    P(y | T) = sum over v in T of f(v) / f(T) P(y | v), with
+    P(y | v) = (1 - sum of e) [y = v] + e_noise f(y) + sum over other errors of e P(v is taken for y).
+    The posterior probability of a class is in proportion to its records times the product over the
+    attributes, that of each of its records to the product alone: so the most probable record is the nearest.
+    Masked numbers cover nothing: their errors are normal around the published number, with the variance of
+    those of the nearest classes.
+
+    Source: Bayes' rule with independent attributes; records linked by the likelihood of their agreement:
+    Fellegi, Sunter (JASA 64, 1969, doi:10.1080/01621459.1969.10501049).
+
+    Parameters
+    ----------
+    rates: of the adversary's errors.
+    """
+
+    name = "likelihood"
+    # A class that covers a row need not be the most likely one.
+    exact = False
+
+    def __init__(self, space: ComparisonSpace, rates: ErrorRates) -> None:
+        super().__init__(space)
+        masked = [position for position in range(len(space.meanings)) if self._is_masked(position)]
+        variances = self._variances(masked)
+        noise = max(rates.noise, SURPRISE)
+        self._differences = Differences(
+            [
+                _MaskedSurprise(self._differences.gaps[position], variances[position], noise)
+                if position in variances
+                else _Surprise(meaning, rates)
+                for position, meaning in enumerate(space.meanings)
+            ]
+        )
+
+    def _is_masked(self, position: int) -> bool:
+        """Return whether numbers are in other units, or more than half of them cover no original one."""
+        meaning = self.space.meanings[position]
+        if self.space.rescaled[position] is not None:
+            return True
+        texts = self.space.classes[:, position]
+        alone = (meaning.sizes == 0) & ~np.isnan(meaning.low)
+        return 2 * int(self.space.sizes[alone[texts]].sum()) > int(self.space.sizes.sum())
+
+    def _variances(self, positions: list[int]) -> dict[int, float]:
+        """Return the mean square of the gaps to the nearest class, by position of the attribute."""
+        if not positions:
+            return {}
+        everyone = np.arange(len(self.space.records))
+        some = everyone[:: -(-len(everyone) // PROBES)]
+        sums = dict.fromkeys(positions, SURPRISE)
+        for block in self.blocks(some):
+            nearest = self.summed(block, np.square).argmin(axis=1)
+            for position in positions:
+                own = self.differences(position, block)[np.arange(len(block)), nearest]
+                sums[position] += float(np.square(own).sum())
+        return {position: total / len(some) for position, total in sums.items()}
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the surprise."""
+        return self.summed(originals, np.square)
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """The factory of the likelihood for error rates.
+
+    Attributes
+    ----------
+    rates: of the adversary's errors.
+    """
+
+    rates: ErrorRates
+    exact: bool = Likelihood.exact
+
+    def __call__(self, space: ComparisonSpace) -> Distance:
+        """Return the distance."""
+        return Likelihood(space, self.rates)
+
+
+class _Surprise(Gaps):
+    """The root of -log P(known value | text)."""
+
+    def __init__(self, meaning: ValueCoverage, rates: ErrorRates) -> None:
+        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+
+        super().__init__(meaning)
+        frequent = np.maximum(meaning.column.counts.astype(np.float64), 1.0)
+        self._of_value = frequent / frequent.sum()
+        owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
+        own = frequent[meaning.values]
+        covered = np.bincount(owners, weights=own, minlength=len(self))
+        shares = own / covered[owners]
+        self._mass = csr_matrix((shares, (meaning.values, owners)), shape=(len(frequent), len(self)))
+        self._rates = rates
+        self._noise = max(rates.noise, SURPRISE)
+        given = rates.given().items()
+        self._others = [(rate, CONFUSIONS[name](meaning)) for name, rate in given if name in CONFUSIONS]
+
+    def rows(self, codes: IntArray) -> FloatArray:
+        """Return the roots, shape (values, texts)."""
+        correct = max(self._rates.correct, SURPRISE)
+        chance = correct * self._mass[codes].toarray() + self._noise * self._of_value[codes][:, None]
+        for rate, confusion in self._others:
+            chance += rate * confusion.carried(self._mass, codes)
+        roots: FloatArray = np.sqrt(-np.log(np.minimum(chance, 1.0)))
+        return roots
+
+
+class _MaskedSurprise(Gaps):
+    """The root of -log of a normal density, relative to its highest, mixed with wrong values."""
+
+    def __init__(self, gaps: Gaps, variance: float, noise: float) -> None:
+        self._gaps, self._variance, self._noise = gaps, variance, noise
+
+    def __len__(self) -> int:
+        return len(self._gaps)
+
+    def rows(self, codes: IntArray) -> FloatArray:
+        """Return the roots, shape (values, texts)."""
+        density = np.exp(-np.square(self._gaps.rows(codes)) / (2 * self._variance))
+        roots: FloatArray = np.sqrt(-np.log((1 - self._noise) * density + self._noise))
+        return roots

@@ -11,7 +11,8 @@ Conditions are added as weights violate them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from math import lcm
@@ -19,8 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymizer.attacks.linkage.distances import ComparisonSpace, Euclidean, Linked, Linking
-from anonymizer.attacks.linkage.families import Family
+from anonymizer.attacks.linkage.distances import (
+    ComparisonSpace,
+    Distance,
+    Distancing,
+    Euclidean,
+    Linked,
+    Linking,
+)
+from anonymizer.attacks.linkage.families import Family, WeightedMean
 from anonymizer.attacks.linkage.linkers import NearestLinking, nearest, uncovered
 from anonymizer.attacks.linkage.local_search import Climb, Fast, Fit, Learner, probed
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows, Targets
@@ -597,16 +605,158 @@ def learn(targets: Targets, family: Family, learner: Learner, random: np.random.
     return Learned(family, fit, pairs.shares(fit.weights), targets.records, right, held_out)
 
 
-def held_out_shares(targets: Targets, family: Family, random: np.random.Generator) -> FloatArray:
-    """Return the chance that a record of each target is linked correctly by weights learned from others."""
+def held_out_shares(
+    targets: Targets, family: Family, random: np.random.Generator, searches: int = 1000
+) -> FloatArray:
+    """Return the chance that a record of each target is linked correctly by weights learned from others.
+
+    Parameters
+    ----------
+    searches: of the fast learner.
+    """
     number = len(targets.own)
     shares = np.zeros(number)
     parts = np.array_split(random.permutation(number), FOLDS)
     for part in parts:
         known = np.setdiff1d(np.arange(number), part)
-        weights = Fast().fit(Pairs(targets.only(known), family), random).weights
+        weights = Fast(searches).fit(Pairs(targets.only(known), family), random).weights
         shares[part] = Pairs(targets.only(part), family).shares(weights)
     return shares
+
+
+TRIALS = 300
+"""Line searches of a learner in a portfolio, which learns seven times."""
+
+
+class Contender(ABC):
+    """An attacker whose success on some targets can be predicted from others.
+
+    Attributes
+    ----------
+    in_sample: chance that a record of each target is linked correctly, shape (targets,), float64.
+    estimated: whether it depends on randomness.
+    """
+
+    in_sample: FloatArray
+    estimated: bool
+
+    @abstractmethod
+    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:
+        """Return the chances of known targets by their own truth, each held out, shape (known,)."""
+
+    @abstractmethod
+    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:
+        """Return the chances of the targets of a part by the truth of known ones, shape (part,)."""
+
+
+class _Unlearned(Contender):
+    """An attacker who needs no truth."""
+
+    def __init__(self, linked: Linked) -> None:
+        self.in_sample, self.estimated = linked.right, linked.ties_randomized
+
+    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:  # noqa: ARG002
+        return self.in_sample[known]
+
+    def held_out(
+        self,
+        part: IntArray,
+        known: IntArray,  # noqa: ARG002
+        random: np.random.Generator,  # noqa: ARG002
+    ) -> FloatArray:
+        return self.in_sample[part]
+
+
+class _Learning(Contender):
+    """An attacker who learns weights."""
+
+    estimated = True
+
+    def __init__(self, targets: Targets, family: Family, random: np.random.Generator) -> None:
+        self._targets, self._family = targets, family
+        pairs = Pairs(targets, family)
+        self.in_sample = pairs.shares(Fast(TRIALS).fit(pairs, random).weights)
+
+    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:
+        return held_out_shares(self._targets.only(known), self._family, random, TRIALS)
+
+    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:
+        weights = Fast(TRIALS).fit(Pairs(self._targets.only(known), self._family), random).weights
+        return Pairs(self._targets.only(part), self._family).shares(weights)
+
+
+class PortfolioLinking(Linking):
+    """Links by the best of several attackers: chosen on half of the targets, it links the other half.
+
+    A learning attacker links each target by weights that it learned without it, and is chosen by its success
+    on targets that it held out of the first half.
+
+    Parameters
+    ----------
+    unlearned: attackers by name.
+    learning: distances by the name of the attacker that learns a weighted mean of their parts.
+    """
+
+    name = "portfolio"
+    together = True
+
+    def __init__(self, unlearned: Mapping[str, Linking], learning: Mapping[str, Distancing]) -> None:
+        self._unlearned, self._learning = unlearned, learning
+
+    def work(self, space: ComparisonSpace) -> int:
+        """Return how many values are compared."""
+        fits = [LearnedLinking(WeightedMean, Fast(), distance) for distance in self._learning.values()]
+        return sum(each.work(space) for each in (*self._unlearned.values(), *fits))
+
+    def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
+        """Link by each attacker, and choose."""
+        contenders: dict[str, Contender] = {
+            name: _Unlearned(linking.link(space, random)) for name, linking in self._unlearned.items()
+        }
+        for name, distance in self._learning.items():
+            if not (distance.exact and not len(uncovered(space))):
+                targets = compared(space, distance(space))
+                contenders[name] = _Learning(targets, WeightedMean(len(space.names)), random)
+        worth = space.truth.counts
+        in_sample = {name: _share(space, each.in_sample) for name, each in contenders.items()}
+        if len(worth) < FOLDS:
+            best = max(in_sample, key=in_sample.__getitem__)
+            shares = {name: each.in_sample for name, each in contenders.items()}
+            return Linked(shares[best], _told([best], in_sample, None), ties_randomized=True)
+        found = {name: np.zeros(len(worth)) for name in contenders}
+        right, chosen = np.zeros(len(worth)), []
+        for part in np.array_split(random.permutation(len(worth)), FOLDS):
+            known = np.setdiff1d(np.arange(len(worth)), part)
+            scores = {
+                name: float(each.predicted(known, random) @ worth[known]) for name, each in contenders.items()
+            }
+            chosen.append(_first_best(scores))
+            for name, each in contenders.items():
+                found[name][part] = each.held_out(part, known, random)
+            right[part] = found[chosen[-1]][part]
+        held_out = {name: _share(space, shares) for name, shares in found.items()}
+        counted = len(set(chosen)) == 1 and not contenders[chosen[0]].estimated
+        return Linked(right, _told(chosen, in_sample, held_out), ties_randomized=not counted)
+
+
+def _first_best(scores: Mapping[str, float]) -> str:
+    """Return the first name with the highest score; rounding errors do not decide."""
+    most = max(scores.values())
+    return next(name for name, score in scores.items() if score >= most - SMALL)
+
+
+def _told(
+    chosen: Sequence[str], in_sample: Mapping[str, float], held_out: Mapping[str, float] | None
+) -> dict[str, Any]:
+    """Return the successes of all attackers, and which were chosen, for the report."""
+    return {
+        "attacker": " or ".join(dict.fromkeys(chosen)),
+        "in_sample": max(in_sample.values()),
+        "attackers": {
+            name: {"in_sample": share, "held_out": None if held_out is None else held_out[name]}
+            for name, share in in_sample.items()
+        },
+    }
 
 
 PASSES = 100
@@ -618,34 +768,47 @@ class LearnedLinking(Linking):
 
     The weights are learned on the records that they link, so the success is an upper estimate for adversaries
     who must guess the weights; the details have the success on held-out records. If every target is covered
-    by its class, it is at distance 0 under any weights, and there is nothing to learn.
+    by its class, it is at distance 0 under any weights of gaps, and there is nothing to learn.
+
+    Parameters
+    ----------
+    family: of the distances, by the number of attributes.
+    distance: whose part of each attribute is weighted, a sum of squares of its differences.
     """
 
     name = "learned"
 
-    def __init__(self, family: Callable[[int], Family], learner: Learner) -> None:
+    def __init__(
+        self, family: Callable[[int], Family], learner: Learner, distance: Distancing = Euclidean
+    ) -> None:
         self._family = family
         self._learner = learner
+        self._distance = distance
+
+    def _is_certain(self, space: ComparisonSpace) -> bool:
+        """Return whether every target is at distance 0 under all weights."""
+        return self._distance.exact and not len(uncovered(space))
 
     def work(self, space: ComparisonSpace) -> int:
         """Return how many values are compared."""
-        if not len(uncovered(space)):
+        if self._is_certain(space):
             return NearestLinking(Euclidean).work(space)
         return PASSES * len(np.unique(space.truth.original)) * space.cells
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Learn the weights, and link by them."""
-        if not len(uncovered(space)):
+        if self._is_certain(space):
             plain = nearest(Euclidean(space))
             equal = _share(space, plain)
             return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal})
-        learned = learn(compared(space), self._family(len(space.names)), self._learner, random)
+        targets = compared(space, self._distance(space))
+        learned = learn(targets, self._family(len(space.names)), self._learner, random)
         return Linked(learned.shares, _details(space, learned))
 
 
-def compared(space: ComparisonSpace) -> Targets:
-    """Return the true links of a comparison space as targets."""
-    distance, truth = Euclidean(space), space.truth
+def compared(space: ComparisonSpace, distance: Distance) -> Targets:
+    """Return the true links of a comparison space as targets, with the differences of a distance."""
+    truth = space.truth
 
     def differences(targets: IntArray) -> FloatArray:
         rows, row_of = np.unique(truth.original[targets], return_inverse=True)

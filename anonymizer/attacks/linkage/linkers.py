@@ -283,6 +283,8 @@ STEPS = (0.02, 0.05, 0.1, 0.2)
 """Limits of the outcomes, in differences of ranks or shares of the height of the hierarchy."""
 
 OUTCOMES = ("agree", "within 2 %", "within 5 %", "within 10 %", "within 20 %", "differ")
+UNKNOWN = len(OUTCOMES)
+"""Outcome of a value that the adversary does not know; it has no weight."""
 ROUNDS = 30
 CONVERGED = 1e-4
 PRIOR = 1e-3
@@ -356,8 +358,8 @@ class Evidence(RankDistance):
         self._weights = weights
 
     def outcomes(self, position: int, originals: IntArray) -> IntArray:
-        """Return the outcome of one attribute, a position in ``OUTCOMES``, shape (originals, classes)."""
-        return self.differences(position, originals, _as_numbers).astype(np.int64)
+        """Return the outcome of one attribute, in ``OUTCOMES`` or ``UNKNOWN``, for each class."""
+        return self.differences(position, originals, _as_numbers, UNKNOWN).astype(np.int64)
 
     def of_nearest(self) -> FloatArray:
         """Return the frequency of each outcome with the nearest class, shape (attributes, outcomes)."""
@@ -367,7 +369,7 @@ class Evidence(RankDistance):
             own = distance.rows(block).argmin(axis=1)
             for position in range(len(space.meanings)):
                 found = self.outcomes(position, block)[np.arange(len(block)), own]
-                sums[position] += np.bincount(found, weights=space.records[block], minlength=len(OUTCOMES))
+                sums[position] += _by_outcome(found, space.records[block])
         return _frequencies(sums)
 
     def rows(self, originals: IntArray) -> FloatArray:
@@ -411,18 +413,18 @@ class _Patterns:
         """Return the probability of each pattern for independent attributes, shape (patterns,)."""
         likelihood = np.ones(len(self.pairs))
         for own, outcomes in zip(probabilities, self.outcomes, strict=True):
-            likelihood *= np.take(own, outcomes)
+            likelihood *= np.take(np.append(own, 1.0), outcomes)
         return likelihood
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sum of the patterns' weights by outcome, shape (attributes, outcomes)."""
-        return np.stack([np.bincount(own, weights=weights, minlength=len(OUTCOMES)) for own in self.outcomes])
+        return np.stack([_by_outcome(own, weights) for own in self.outcomes])
 
     def evidence(self, weights: FloatArray) -> FloatArray:
         """Return the sum of the weights of each pattern's outcomes."""
         total = np.zeros(len(self.pairs))
         for own, outcomes in zip(weights, self.outcomes, strict=True):
-            total += np.take(own, outcomes)
+            total += np.take(np.append(own, 0.0), outcomes)
         return total
 
 
@@ -441,20 +443,21 @@ class _Estimate:
 
 def _count_patterns(evidence: Evidence) -> _Patterns:
     space = evidence.space
-    number = len(OUTCOMES) ** len(space.meanings)
+    base = len(OUTCOMES) + int((space.originals < 0).any())
+    number = base ** len(space.meanings)
     keys, pairs = [], []
     for block in evidence.blocks(np.arange(len(space.records))):
         own = np.zeros((len(block), len(space.sizes)), dtype=np.int64)
         for position in range(len(space.meanings)):
-            own = own * len(OUTCOMES) + evidence.outcomes(position, block)
+            own = own * base + evidence.outcomes(position, block)
         group_of, distinct = group_keys(own.ravel(), number)
         records = np.outer(space.records[block], space.sizes).ravel()
         keys.append(distinct)
         pairs.append(count(group_of, records, len(distinct)))
     group_of, distinct = group_keys(np.concatenate(keys), number)
     counts = count(group_of, np.concatenate(pairs), len(distinct))
-    powers = len(OUTCOMES) ** np.arange(len(space.meanings))[::-1]
-    return _Patterns(distinct // powers[:, None] % len(OUTCOMES), counts)
+    powers = base ** np.arange(len(space.meanings))[::-1]
+    return _Patterns(distinct // powers[:, None] % base, counts)
 
 
 def _maximize(patterns: _Patterns, share: float, first: FloatArray) -> _Estimate:
@@ -476,6 +479,12 @@ def _maximize(patterns: _Patterns, share: float, first: FloatArray) -> _Estimate
         if change < CONVERGED:
             break
     return estimate
+
+
+def _by_outcome(outcomes: IntArray, weights: FloatArray | IntArray) -> FloatArray:
+    """Return the sum of weights by outcome, without unknown ones, shape (outcomes,)."""
+    sums = np.bincount(outcomes, weights=weights, minlength=len(OUTCOMES)).astype(np.float64)
+    return sums[: len(OUTCOMES)]
 
 
 def _frequencies(sums: FloatArray) -> FloatArray:
