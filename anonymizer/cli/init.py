@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -150,7 +151,7 @@ def _phases(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     if not sys.stderr.isatty():
-        with pipe_progress(lambda line: messages(quiet=quiet).print(line, soft_wrap=True)) as lines:
+        with pipe_progress(partial(typer.echo, err=True)) as lines:
             yield lines.phase
         return
     with messages(quiet=quiet).status("starting") as status:

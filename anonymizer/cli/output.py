@@ -18,7 +18,7 @@ import time
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -365,8 +365,7 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
         yield RunMonitor(stopped=stopped)
         return
     if not sys.stderr.isatty():
-        # Most runs end before their first line.
-        with pipe_progress(lambda line: messages(quiet=quiet).print(line, soft_wrap=True)) as lines:
+        with pipe_progress(partial(typer.echo, err=True)) as lines:
             yield RunMonitor(
                 progress=lines.progress,
                 phase=lines.phase,
