@@ -118,7 +118,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
         patch.setattr("anonymizer.data.relation.SPACE", space)
         patch.setattr("anonymizer.data.duckdb.distinct_rows.LISTED", random.choice((1, 1 << 10)))
-        for module in ("data.duckdb.distinct_rows", "data.distinct_rows", "model.out_of_core"):
+        for module in ("data.duckdb.distinct_rows", "data.relation", "model.out_of_core"):
             patch.setattr(f"anonymizer.{module}.PIECE", random.choice((1, 3, 1 << 18)))
         # Numbers of few rows, that are ranked; chunks, batches and blocks of few rows.
         patch.setattr("anonymizer.search.mondrian.algorithm.SPACE", random.choice((2**63, space)))
