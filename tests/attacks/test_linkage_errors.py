@@ -57,6 +57,8 @@ def space_of(
         texts,
         np.ones(len(texts), dtype=np.int64),
         Links(nothing, nothing, nothing),
+        # Few single numbers would be taken for numbers in other units, where no distance is 0.
+        each=False,
     )
 
 
