@@ -113,7 +113,7 @@ class ClassDisclosure(Attack):
         """Return the missing sensitive attribute, if any."""
         if not adversary.disclosing.sensitive:
             return "a sensitive attribute"
-        return adversary.lacks_unit(self.settings.unit)
+        return adversary.lacks_unit(self.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
@@ -146,7 +146,7 @@ class ClassDisclosure(Attack):
             known = {**knowledge, "facts": facts.shown()}
             base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
             return self.counted(adversary, known, success, baseline, base_rate)
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        unit, owners = adversary.unit(self.unit), adversary.owners
         if unit is not None and owners is not None:
             return self._of_units(owners, unit, classes, name, knowledge | self.further())
         disclosed = self.disclosed(counts, overall)
@@ -199,6 +199,12 @@ class ClassDisclosure(Attack):
         """
         common: BoolArray = own.counts[own.entry_of] == own.sizes[own.class_of]
         return disclosed | common
+
+    @property
+    def unit(self) -> str | None:
+        """Whom the attack counts; records, if a plug-in of others has no such option."""
+        own: str | None = getattr(self.settings, "unit", RECORD)
+        return own
 
     @property
     def known_facts(self) -> Facts | None:
