@@ -249,7 +249,9 @@ def test_of_a_portfolio_the_best_on_one_half_links_the_other(random: Random):
     everything = np.arange(number)
     space = space_of([meaning_of(letters(), LETTERS)], [[0]], [[0]])
     space = replace(space, truth=Links(everything, everything, worth))
-    rights = {name: np.array([random.random() for _ in range(number)]) for name in ("one", "two", "three")}
+    # Parts of 64 add up exactly in any order, so that two attackers are equal in both sums or in none.
+    drawn = {name: [random.randint(0, 64) / 64 for _ in range(number)] for name in ("one", "two", "three")}
+    rights = {name: np.array(own) for name, own in drawn.items()}
     linking = PortfolioLinking({name: Given(right) for name, right in rights.items()}, {})
     linked = linking.link(space, np.random.default_rng(5))
     halves = np.array_split(np.random.default_rng(5).permutation(number), 2)
