@@ -318,7 +318,7 @@ def threat_of(entry: Mapping[str, Any]) -> Threat | None:
 
 
 def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:
-    """Return the share of the units of which some record is told, shape (records,), bool."""
+    """Return the share of the units with at least one record that is told, shape (records,), bool."""
     numbers, number = owners.targets(unit)
     return Fraction(len(np.unique(numbers[told])), number)
 

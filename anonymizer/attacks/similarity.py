@@ -42,7 +42,7 @@ class Similarity(ClassDisclosure):
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing sensitive attribute with a hierarchy, if any."""
         if any(self.suits(own.attribute) for own in adversary.disclosing.sensitive.values()):
-            return adversary.lacks_unit(self.settings.unit)
+            return adversary.lacks_unit(self.unit)
         return "a hierarchy of a sensitive attribute"
 
     def suits(self, attribute: SensitiveAttribute) -> bool:

@@ -459,7 +459,7 @@ class AdversaryView:
         return None if asked == RECORD else asked
 
     def lacks_unit(self, asked: str | None) -> str | None:
-        """Return the unit that is asked for and unknown as words for a message, None if there is none."""
+        """Return words for a message if nobody knows the unit that the attack asks for, else None."""
         if asked in (None, RECORD) or (self.owners is not None and asked in self.owners.units):
             return None
         return f"original records with the {asked} of each, all linked to their released rows"
