@@ -5,7 +5,7 @@ Under random worlds, by the deFinetti attack, and by a model that is trained on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.recoding import GROUP
+from anonymizer.model.table import Column
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,10 @@ class Belief:
     ----------
     target: name of the target.
     sensitive, value: the attribute and the value.
-    random_worlds: the share of the value in the target's class or bucket.
-    definetti: by correlations between the classes, with its 95% interval over chains.
+    random_worlds: the share of the value in the target's class or bucket; for a value that the target's own
+        record lacks, all values are equally likely.
+    definetti: by correlations between the classes, with its 95% interval over chains; for a value that the
+        target's own record lacks, by the records of its class.
     inference: by naive Bayes trained on the release, None without original records.
     """
 
@@ -171,16 +174,25 @@ def _same(one: str | None, other: str | None) -> bool:
 
 
 def beliefs(
-    adversary: AdversaryView, targets: Targets, attack: Definetti, random: np.random.Generator
+    adversary: AdversaryView,
+    targets: Targets,
+    attack: Definetti,
+    random: np.random.Generator,
+    hidden: Collection[str] = (),
 ) -> Iterator[Belief]:
     """Yield the belief in every sensitive value of every target.
 
     Parameters
     ----------
     attack: says what the adversary knows, and how the posterior is sampled.
+    hidden: sensitive attributes whose value is missing in the targets' own records.
     """
     for name in adversary.disclosing.sensitive_names:
         view = attack.view(adversary, name)
+        if name in hidden:
+            column = adversary.disclosing.sensitive[name].attribute.column
+            yield from _of_hidden(view, targets, name, column, float(attack.settings.prior))
+            continue
         found = attack.chances(view, random)
         kinds = view.kind[targets.item]
         blind = _of_targets(view.groups, targets, kinds, view.groups.shares)
@@ -201,6 +213,27 @@ def beliefs(
                     float(high[where]),
                     None if inferred is None else float(inferred[where]),
                 )
+
+
+def _of_hidden(view: View, targets: Targets, name: str, column: Column, prior: float) -> Iterator[Belief]:
+    """Yield the belief in each value that the targets' own records may lack.
+
+    Under random worlds each value of the attribute is equally likely, whatever others have. Exchangeable
+    records with a Dirichlet prior for the values of each class follow Laplace's rule of succession: the
+    records of the class with the value, plus the prior, by all with a value, plus the prior of each value.
+
+    Source: Kifer, "Attacks on Privacy and deFinetti's Theorem" (SIGMOD 2009, doi:10.1145/1559845.1559861),
+    Table 1.
+    """
+    groups, present = view.groups, column.present
+    seen = np.zeros((groups.number, groups.size))
+    seen[np.repeat(np.arange(groups.number), np.diff(groups.starts)), groups.values] = groups.value_counts
+    seen = seen[groups.group[view.kind[targets.item]], : len(present)] + prior
+    chances = np.zeros((len(targets.names), len(present)))
+    np.add.at(chances, targets.target, targets.share[:, None] * seen / seen.sum(axis=1, keepdims=True))
+    for target, own in zip(targets.names, chances.tolist(), strict=True):
+        for value, chance in zip(present, own, strict=True):
+            yield Belief(target, name, value, 1 / len(present), chance, chance, chance, None)
 
 
 def _of_targets(groups: Groups, targets: Targets, kinds: IntArray, chances: FloatArray) -> FloatArray:

@@ -217,16 +217,19 @@ def _beliefs(
     from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
     from anonymizer.run.adversary import as_in_config, original_of_files  # noqa: PLC0415
-    from anonymizer.run.beliefs import attack_of, beliefs_about, persons_of  # noqa: PLC0415
+    from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
     from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
 
-    names, known = view.release.names, None
+    names, known, hidden = view.release.names, None, []
     if target.isascii() and target.isdigit():
         pair = find_anatomy_files(release)
         table = source or stack.enter_context(
             open_foreign_release(release if pair is None else pair.records, config)
         )
-        persons = persons_of(as_in_config(plan, table), names, [int(target)])
+        relation = as_in_config(plan, table)
+        persons = persons_of(relation, names, [int(target)])
+        if source is None and pair is None:
+            hidden = hidden_of(plan, relation, int(target))
     elif not Path(target).is_file():
         raise InputError(f"--target: '{target}' is neither a row number nor a file")
     else:
@@ -235,7 +238,7 @@ def _beliefs(
         if source is None and view.grouped is None:
             opened = as_in_config(plan, stack.enter_context(open_foreign_release(release, config)))
             known = original_of_files(plan, view.release, opened, relation)
-    return beliefs_about(view, persons, attack_of(plan), plan.seed, known)
+    return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden)
 
 
 def _answers(

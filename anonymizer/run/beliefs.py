@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.recoding import GROUP
+from anonymizer.model.table import MISSING, Role
 from anonymizer.run.plan import Plan
 
 MOST = 1000
@@ -24,6 +25,7 @@ def beliefs_about(
     attack: Definetti | None = None,
     seed: int = 0,
     known: Original | None = None,
+    hidden: Collection[str] = (),
 ) -> list[Belief]:
     """Return the belief in every sensitive value of some persons.
 
@@ -32,6 +34,7 @@ def beliefs_about(
     persons: quasi-identifiers as texts, by a name.
     attack: with the parameters of deFinetti's attack, its defaults without one.
     known: records of the persons, to be found by what the release covers; None without.
+    hidden: sensitive attributes whose value is missing in the persons' own released records.
 
     Raises
     ------
@@ -44,7 +47,14 @@ def beliefs_about(
     if lacking is not None:
         raise InputError(f"{adversary.release.source}: beliefs about a target need {lacking}")
     targets = find_targets(adversary, persons, attack.features(adversary), known)
-    return list(beliefs(adversary, targets, attack, np.random.default_rng([seed, 0])))
+    return list(beliefs(adversary, targets, attack, np.random.default_rng([seed, 0]), hidden))
+
+
+def hidden_of(plan: Plan, relation: Relation, row: int) -> list[str]:
+    """Return the sensitive attributes whose value is missing in a row of a release, its number from 1."""
+    names = plan.among(relation.columns, Role.SENSITIVE)
+    texts = {name: relation.dictionary(name)[relation.codes(name)[row - 1]][0] for name in names}
+    return [name for name, text in texts.items() if text in {None, MISSING, *plan.missing}]
 
 
 def attack_of(plan: Plan) -> Definetti | None:
