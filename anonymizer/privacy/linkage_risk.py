@@ -85,5 +85,7 @@ class LinkageRisk(AttackModel):
         return shown
 
     def attack(self) -> Attack:
-        """Return the linkage attack."""
-        return Linkage(self.settings.attack())
+        """Return the linkage attack, without what only a report shows."""
+        found = Linkage(self.settings.attack())
+        found.at_most = float(self.settings.max)
+        return found

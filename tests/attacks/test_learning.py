@@ -176,6 +176,44 @@ def test_fast_is_never_below_what_it_starts_from(kind: Callable[[int], Family]) 
         assert (family.cone @ fit.weights >= -1e-9).all()
 
 
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_many_targets_are_learned_from_a_sample_and_counted_on_all(
+    kind: Callable[[int], Family], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonymizer.attacks.linkage.local_search.SAMPLE", 20)
+    original, masked = files(5, 60)
+    family = kind(3)
+    pairs = Pairs(targets_of(original, masked), family)
+    fit = Fast(searches=200).fit(pairs, np.random.default_rng(1))
+    assert fit.right == pytest.approx(pairs.right(fit.weights))
+    assert pairs.right(family.equal()) <= fit.right <= fit.bound
+    assert float(family.total @ fit.weights) == pytest.approx(1)
+    assert (family.cone @ fit.weights >= -1e-9).all()
+    random = np.random.default_rng(9)
+    original = random.standard_normal((120, 3))
+    masked = np.column_stack([original[:, 0], random.standard_normal((120, 2))])
+    few = Fast().fit(Pairs(targets_of(original, masked), WeightedMean(3)), np.random.default_rng(1))
+    assert few.right > 0.95 * 120
+
+
+def test_a_constraint_asks_for_no_more_than_it_needs() -> None:
+    """Weights are the same as for a report, and equal ones are enough where they link too many."""
+    original, masked = files(6, 60)
+    targets = targets_of(original, masked)
+    whole, own, refused = (
+        learn(targets, WeightedMean(3), Fast(searches=100), np.random.default_rng(2), at_most=at_most)
+        for at_most in (None, 1.0, 0.0)
+    )
+    assert whole.equal == own.equal == refused.equal > 0
+    assert own.fit.right == whole.fit.right > whole.equal
+    assert own.fit.weights == pytest.approx(whole.fit.weights)
+    assert whole.held_out is not None
+    assert own.held_out is refused.held_out is None
+    assert refused.fit.right == refused.equal
+    assert not refused.fit.proven
+    assert float(refused.shares.sum()) == pytest.approx(refused.equal)
+
+
 def test_the_counts_are_those_of_the_twin() -> None:
     original, masked = files(7, 15)
     pairs = Pairs(targets_of(original, masked), WeightedMean(3))

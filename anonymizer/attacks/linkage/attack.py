@@ -348,12 +348,18 @@ class Linkage(Attack):
     Where it is known whose the records are, it is the expected share of persons, or other units, of whom a
     record is linked to any record of the same person: one link for each person's different known values,
     resolved independently. A household is found through any of its members.
+
+    Attributes
+    ----------
+    at_most: of a constraint, which asks for the success alone, and whether it is more than this share; None
+        for everything that a report shows.
     """
 
     name = "linkage"
     threat = Threat.LINKAGE
     Settings = LinkageSettings
     settings: LinkageSettings
+    at_most: float | None = None
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -463,8 +469,9 @@ class Linkage(Attack):
             seconds = self.settings.proof
             learner = Fast() if seconds is None else Exact(float(seconds))
             if self.settings.by is DistanceName.LIKELIHOOD:
-                return LearnedLinking(WeightedMean, learner, self._distancing())
-            return LearnedLinking(Metric if self.settings.metric else FAMILIES[self.settings.by], learner)
+                return LearnedLinking(WeightedMean, learner, self._distancing(), self.at_most)
+            family = Metric if self.settings.metric else FAMILIES[self.settings.by]
+            return LearnedLinking(family, learner, at_most=self.at_most)
         distance = self._distancing()
         if self.settings.linkage is LinkageMethod.ASSIGNMENT:
             return AssignmentLinking(distance)

@@ -584,7 +584,14 @@ class Learned:
         return {name: float(share) for name, share in zip(names, shares, strict=True)}
 
 
-def learn(targets: Targets, family: Family, learner: Learner, random: np.random.Generator) -> Learned:
+def learn(
+    targets: Targets,
+    family: Family,
+    learner: Learner,
+    random: np.random.Generator,
+    *,
+    at_most: float | None = None,
+) -> Learned:
     """Learn the weights with the most correct links, and measure the success on held-out targets.
 
     The held-out success uses the fast learner, with any ``learner``.
@@ -593,16 +600,20 @@ def learn(targets: Targets, family: Family, learner: Learner, random: np.random.
     ----------
     family: of as many attributes as the targets.
     random: the source of all randomness, the split included.
+    at_most: asks only for the success in sample, and for weights only if equal ones link at most this share.
     """
     pairs = Pairs(targets, family)
-    fit = learner.fit(pairs, random)
     equal = pairs.shares(family.equal())
+    linked = float(equal @ targets.worth)
+    if at_most is not None and linked > at_most * targets.records:
+        fit = Fit(family.equal(), linked, float(targets.records))
+    else:
+        fit = learner.fit(pairs, random)
     held_out = None
-    if pairs.number > 1:
+    if pairs.number > 1 and at_most is None:
         others = held_out_shares(targets, family, random)
-        held_out = HeldOut(targets.records, float(others @ targets.worth), float(equal @ targets.worth))
-    right = float(equal @ targets.worth)
-    return Learned(family, fit, pairs.shares(fit.weights), targets.records, right, held_out)
+        held_out = HeldOut(targets.records, float(others @ targets.worth), linked)
+    return Learned(family, fit, pairs.shares(fit.weights), targets.records, linked, held_out)
 
 
 def held_out_shares(
@@ -774,16 +785,22 @@ class LearnedLinking(Linking):
     ----------
     family: of the distances, by the number of attributes.
     distance: whose part of each attribute is weighted, a sum of squares of its differences.
+    at_most: of a constraint, see ``learn``; None for everything that a report shows.
     """
 
     name = "learned"
 
     def __init__(
-        self, family: Callable[[int], Family], learner: Learner, distance: Distancing = Euclidean
+        self,
+        family: Callable[[int], Family],
+        learner: Learner,
+        distance: Distancing = Euclidean,
+        at_most: float | None = None,
     ) -> None:
         self._family = family
         self._learner = learner
         self._distance = distance
+        self._at_most = at_most
 
     def _is_certain(self, space: ComparisonSpace) -> bool:
         """Return whether every target is at distance 0 under all weights."""
@@ -802,7 +819,8 @@ class LearnedLinking(Linking):
             equal = _share(space, plain)
             return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal})
         targets = compared(space, self._distance(space))
-        learned = learn(targets, self._family(len(space.names)), self._learner, random)
+        family = self._family(len(space.names))
+        learned = learn(targets, family, self._learner, random, at_most=self._at_most)
         return Linked(learned.shares, _details(space, learned))
 
 

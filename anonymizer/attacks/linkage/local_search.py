@@ -81,12 +81,13 @@ class Climb:
 
     Attributes
     ----------
+    rows, family: as given.
     best: weights with the most correct links on the rows, shape (weights,).
     count: their expected number of correct links.
     """
 
     def __init__(self, rows: Rows, family: Family, random: np.random.Generator) -> None:
-        self._rows, self._family, self._random = rows, family, random
+        self.rows, self.family, self._random = rows, family, random
         self.best = family.equal()
         self.count = -1.0
         self._most = float(rows.sharing(np.zeros(len(rows.target), dtype=bool)).sum())
@@ -94,7 +95,7 @@ class Climb:
 
     def consider(self, weights: FloatArray) -> float:
         """Replace the best weights if these are better; return the correct links of these."""
-        count = self._rows.right(weights)
+        count = self.rows.right(weights)
         if count > self.count + SMALL:
             self.best, self.count = weights, count
         return count
@@ -117,10 +118,10 @@ class Climb:
                 self.best, self.count = weights, count
             if count <= before + SMALL:
                 weights = self._elsewhere()
-                count = self._rows.right(weights)
+                count = self.rows.right(weights)
 
     def _elsewhere(self) -> FloatArray:
-        other = self._family.samples(2, self._random)[self._random.integers(2)]
+        other = self.family.samples(2, self._random)[self._random.integers(2)]
         elsewhere: FloatArray = self.best + JUMP * self._random.random() * (other - self.best)
         return elsewhere
 
@@ -132,23 +133,23 @@ class Climb:
         for _ in range(TRIES // 3):
             one, other = self._random.choice(len(corners), 2, replace=len(corners) < 2)
             yield corners[one] - corners[other]
-        margins = self._rows.gaps @ weights
+        margins = self.rows.gaps @ weights
         wrong = np.flatnonzero(margins <= TIE)
         for row in self._random.permutation(wrong)[:TRIES]:
-            yield self._rows.gaps[row]
-        for sample in self._family.samples(TRIES // 3, self._random):
+            yield self.rows.gaps[row]
+        for sample in self.family.samples(TRIES // 3, self._random):
             yield sample - weights
 
     def _step(self, weights: FloatArray, count: float, direction: FloatArray) -> tuple[FloatArray, float]:
         """Return the best weights on a line with their correct links, or the given ones if better."""
-        family = self._family
+        family = self.family
         along = direction - float(family.total @ direction) * weights
         length = float(np.abs(along).max())
         if length < TIE:
             return weights, count
         along /= length
-        margins, slopes = self._rows.gaps @ weights, self._rows.gaps @ along
-        step, most = best_step(self._rows, margins, slopes, family.reach(weights, along))
+        margins, slopes = self.rows.gaps @ weights, self.rows.gaps @ along
+        step, most = best_step(self.rows, margins, slopes, family.reach(weights, along))
         if most < count - SMALL:
             return weights, count
         return family.allowed(weights + step * along), most
@@ -262,11 +263,18 @@ SHARPNESS = (3.0, 30.0)
 """Initial rates of decrease of the surrogates."""
 
 
+SAMPLE = 2000
+"""Targets from which the first weights are learned; with more, these are improved on all."""
+FEWER = 20
+"""The searches on all targets are the number on the sample by this, as each takes longer."""
+
+
 class Fast(Learner):
     """Starts from the best of several distances, including Euclid's, and improves by exact line searches.
 
     For a family that extends weighted means, the best weighted mean is a start too. No result is worse than
     the starts. The learner is deterministic for a seed, as it has a number of searches but no time limit.
+    With more than ``SAMPLE`` targets, it learns on a random sample of them, and improves on all.
 
     Parameters
     ----------
@@ -278,43 +286,52 @@ class Fast(Learner):
 
     def fit(self, pairs: Pairs, random: np.random.Generator) -> Fit:
         """Return the best weights found; the bound is the sum of what each target is worth at best."""
-        starts = [pairs.family.equal()]
-        if pairs.family.extends:
-            simple = Pairs(pairs.targets, WeightedMean(pairs.family.attributes))
-            starts.append(pairs.family.with_weighted_mean(self.fit(simple, random).weights))
+        family, few = pairs.family, pairs.number <= SAMPLE
+        starts = [family.equal()]
+        if not few:
+            some = np.sort(random.choice(pairs.number, SAMPLE, replace=False))
+            starts.append(self.fit(Pairs(pairs.targets.only(some), family), random).weights)
+        elif family.extends:
+            simple = Pairs(pairs.targets, WeightedMean(family.attributes))
+            starts.append(family.with_weighted_mean(self.fit(simple, random).weights))
         bound = float((pairs.targets.worth / pairs.caps()).sum())
         counts = [pairs.right(weights) for weights in starts]
         best = int(np.argmax(counts))
         weights, right = starts[best], counts[best]
         if right >= bound - SMALL:
             return Fit(weights, right, right)
-        chosen = probed(pairs, random, NEAR)
+        if few:
+            chosen = probed(pairs, random, NEAR)
+        else:
+            chosen = Chosen(pairs)
+            chosen.add_nearest(np.stack(starts), NEAR)
         for _ in range(ROUNDS):
-            rows = chosen.rows()
-            found, promised = self._climbed(rows, pairs.family, [*starts, weights], random)
-            count = pairs.right(found)
+            climb = Climb(chosen.rows(), family, random)
+            for each in (*starts, weights):
+                climb.consider(each)
+            if few:
+                self._approach(climb)
+            climb.run(self._searches if few else self._searches // FEWER)
+            count = pairs.right(climb.best)
             if count > right + SMALL:
-                weights, right = found, count
-            if count >= promised - SMALL or right >= bound - SMALL:
+                weights, right = climb.best, count
+            if count >= climb.count - SMALL or right >= bound - SMALL:
                 break
-            chosen.add_nearest(found[None], NEAR)
+            chosen.add_nearest(climb.best[None], NEAR)
         return Fit(weights, right, max(bound, right))
 
-    def _climbed(
-        self, rows: Rows, family: Family, starts: list[FloatArray], random: np.random.Generator
-    ) -> tuple[FloatArray, float]:
-        """Return the best weights found on a selection of rows, and their number of correct links."""
-        climb = Climb(rows, family, random)
-        for weights in (*starts, *family.corners()[:PROBES]):
+    @staticmethod
+    def _approach(climb: Climb) -> None:
+        """Consider extreme weights, and those with the best surrogates."""
+        for weights in climb.family.corners()[:PROBES]:
             climb.consider(weights)
-        surrogate = Softmax(rows, family)
+        surrogate = Softmax(climb.rows, climb.family)
         for sharpness in SHARPNESS:
             likely = surrogate.log_likelihood(climb.best * sharpness)
             for scaled in (likely, surrogate.expected_wrong(likely)):
-                if float(family.total @ scaled) > 0:
-                    climb.towards(scaled / float(family.total @ scaled))
-        climb.run(self._searches)
-        return climb.best, climb.count
+                total = float(climb.family.total @ scaled)
+                if total > 0:
+                    climb.towards(scaled / total)
 
 
 def probed(pairs: Pairs, random: np.random.Generator, near: int) -> Chosen:

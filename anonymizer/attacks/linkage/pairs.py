@@ -15,7 +15,7 @@ from anonymizer.attacks.linkage.families import Family
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
-KEPT = 12_000_000
+KEPT = 24_000_000
 """Maximum number of gap values in memory; if there are more, they are computed at each use."""
 BLOCK = 2_000_000
 """Numbers in one block."""
