@@ -24,6 +24,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 vars(output)["PATIENCE"] = float("inf")
 
 IN_CI = bool(os.environ.get("CI"))
+PROPERTIES_LATER = bool(os.environ.get("PROPERTIES_LATER"))
+"""Whether the quick tests leave out property tests, as another run of CI tries them with more examples."""
+
 DRAWN = {"html", "test_compare_page.py"}
 """Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
 
@@ -61,7 +64,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples: all of them where anything but the quick tests is asked for."""
-    settings.load_profile("default" if config.getoption("markexpr").startswith("not ") else "thorough")
+    settings.load_profile("default" if is_quick(config) else "thorough")
 
 
 def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
@@ -75,6 +78,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     drawn = settings.get_current_profile_name() == "thorough" or bool(DRAWN & set(item.path.parts))
     vars(wording)["inline_svg"] = canvas.inline_svg if drawn else undrawn
     need_resources(item)
+
+
+def is_quick(config: pytest.Config) -> bool:
+    """Return whether nothing but the quick tests is asked for."""
+    return bool(config.getoption("markexpr").startswith("not "))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what another run repeats."""
+    if PROPERTIES_LATER and is_quick(config):
+        repeated = [item for item in items if item.get_closest_marker("hypothesis")]
+        items[:] = [item for item in items if not item.get_closest_marker("hypothesis")]
+        config.hook.pytest_deselected(items=repeated)
 
 
 def need_resources(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import numpy as np
@@ -73,6 +74,10 @@ class ClassSample:
 
     def classes(self) -> Classes:
         """Return the records' classes, with their people; records with equally many are of one household."""
+        return self._classes
+
+    @cached_property
+    def _classes(self) -> Classes:
         secret = {SENSITIVE: SensitiveCodes(self.attribute, self.codes)}
         ones, number = np.ones(len(self.codes), dtype=np.int64), int(self.class_of.max()) + 1
         population = PopulationSizes(count(self.class_of, self.people, number))

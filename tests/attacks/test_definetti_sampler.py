@@ -194,7 +194,7 @@ def test_a_symmetric_table_is_expected_to_give_away_nothing() -> None:
 
 @pytest.mark.slow
 def test_the_interval_covers_at_its_level() -> None:
-    inside, errors, _ = covered(range(200), SamplerSettings(4, 1024, 1.05, 200, precise=True))
+    inside, errors, _ = covered(range(200), SamplerSettings(4, 256, 1.05, 200, precise=True))
     assert inside >= 184, "at least 95% of 200, less what chance allows"
     assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(200)
 

@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from anonymizer.audit.classes import value_codes
 from anonymizer.audit.comparison import Compared, fingerprint, mismatched_records, surplus
@@ -52,13 +51,13 @@ def rows(groups: Groups) -> Counter[tuple[str | None, ...]]:
     return found
 
 
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_merged_rows_have_the_fingerprint_of_all(random: Random) -> None:
     recoding = some_recoding(random)
     assert fingerprint(recoding.merged) == fingerprint(recoding)
 
 
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_a_file_that_was_merged_wrongly_is_not_what_was_promised(random: Random) -> None:
     recoding = some_recoding(random)
     merged = recoding.merged
@@ -74,7 +73,7 @@ def test_a_file_that_was_merged_wrongly_is_not_what_was_promised(random: Random)
     assert mismatched_records("release", groups, recoding) == expected
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_surplus_is_what_two_bags_differ_by(random: Random) -> None:
     """Also where the keys of the columns do not fit one integer."""
     width, size = random.choice(((2, 3), (3, 2**30)))

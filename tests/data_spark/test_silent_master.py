@@ -12,10 +12,10 @@ from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import open_session
 from anonymizer.errors import InputError
 
-SECONDS = 25.0
+SECONDS = 12.0
 
 
-@pytest.mark.spark
+@pytest.mark.spark(shared=False)
 def test_a_silent_master_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "START_SECONDS", SECONDS)
     with socket.socket() as silent:

@@ -61,7 +61,7 @@ def partition(random: Random, most: int = 24) -> Partition:
 @st.composite
 def partitions(draw: st.DrawFn, most: int = 24) -> Partition:
     """Return random tables with random classes."""
-    return partition(draw(st.randoms(use_true_random=False)), most)
+    return partition(draw(strategies.randoms()), most)
 
 
 def single(values: list[Value], rest: list[Value], spec: SensitiveSpec) -> Partition:

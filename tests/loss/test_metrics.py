@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, Marginals, TransformationFacts
 from tests import strategies
@@ -21,7 +20,7 @@ from tests.helpers.recodings import Node, highest, levels_between, lowest, node,
 from tests.twins.loss import LOSS_TWINS
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = strategies.randoms()
 NAMES = sorted(LOSS_TWINS)
 
 

@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import (
@@ -26,7 +25,7 @@ from tests.helpers import build
 from tests.helpers.examples import share
 from tests.helpers.problems import metric
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = strategies.randoms()
 
 
 def recoded(random: Random) -> tuple[RegionRecoding, list[bool]]:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.partitions import Partition, partition, renumbered
+from tests.strategies import randoms
 from tests.twins.microdata import Value, in_order
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = randoms()
 
 
 def counted(own: Partition, name: str, *, combined: bool = False) -> list[tuple[int, dict[Value, int]]]:

@@ -8,7 +8,6 @@ from random import Random
 
 import numpy as np
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from anonymizer.loss.base import LOSS_METRICS
 from anonymizer.model.classes import released
@@ -33,7 +32,7 @@ def published_rows(recoding: Recoding) -> Counter[tuple[object, ...]]:
     return found
 
 
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_merged_rows_publish_the_same(random: Random) -> None:
     data = strategies.table(random)
     levels = levels_between(random, lowest(data), highest(data))
@@ -70,14 +69,14 @@ def _unmerged(recoding: Recoding) -> Recoding:
     return alone
 
 
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_rows_of_a_region_become_one(random: Random) -> None:
     recoding, _ = recoded(random)
     assert recoding.merged.table.combinations <= recoding.table.combinations
     assert_merged(recoding)
 
 
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_rows_with_the_same_nodes_become_one(random: Random) -> None:
     """The lowest common node of each region, some of them suppressed and some of these still there."""
     data = strategies.table(random)

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
@@ -50,7 +49,7 @@ def sizes(units: Units) -> list[int]:
     return units.counted(np.arange(items), items).tolist()
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
     units, sets = drawn(random)
     items = len(sets)
@@ -69,7 +68,7 @@ def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
         assert both.counted(np.zeros(items, dtype=np.int64), 1).tolist() == [len(set().union(*sets))]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_a_rolled_up_table_counts_as_the_table_does(random: Random) -> None:
     data = strategies.with_persons(random, strategies.problem(random)).data
     table = build.table(data)
@@ -86,7 +85,7 @@ def test_a_rolled_up_table_counts_as_the_table_does(random: Random) -> None:
         assert one.reference(name).by_unit["person"].size == other.reference(name).by_unit["person"].size
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_ties_join_the_records_of_a_unit_and_of_no_other(random: Random) -> None:
     rows, records = random.randint(1, 6), random.randint(0, 20)
     row_of = np.array([*range(rows), *(random.randrange(rows) for _ in range(records))])
@@ -111,7 +110,7 @@ def test_ties_join_the_records_of_a_unit_and_of_no_other(random: Random) -> None
     assert np.array_equal(group_of_item[merged[items]], group_of_row[row_of])
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_units_with_equal_lists_of_rows_have_equal_numbers(random: Random) -> None:
     rows, records = random.randint(1, 5), random.randint(0, 24)
     row_of = np.array([*range(rows), *(random.randrange(rows) for _ in range(records))])
@@ -148,7 +147,7 @@ def test_part_of_an_item_has_unknown_units() -> None:
         units["person"].of_each(np.array([3]))
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
     rows, records = random.randint(1, 4), random.randint(1, 12)
     row_of = [*range(rows), *(random.randrange(rows) for _ in range(records))]
@@ -176,7 +175,7 @@ def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
         assert again.counted(group_of, number).tolist() == [len(each) for each in sets]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_the_most_values_of_a_unit(random: Random) -> None:
     units, sets = drawn(random)
     codes = np.array([random.randrange(4) for _ in sets])

@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging
 from tests import strategies
@@ -21,7 +20,7 @@ from tests.twins.microdata import Value
 from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import ConstraintSpec
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = strategies.randoms()
 NAMES = sorted(CLASS_TWINS)
 
 

@@ -17,7 +17,7 @@ from tests.helpers.problems import constraint
 from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
 from tests.twins.search import ConstraintSpec
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = strategies.randoms()
 
 
 def close(own: Any, twin: Any) -> bool:

@@ -18,7 +18,7 @@ from tests.twins.microdata import SensitiveSpec, Value
 from tests.twins.privacy import CLASS_TWINS, natural_log
 from tests.twins.search import ConstraintSpec
 
-RANDOMS = st.randoms(use_true_random=False)
+RANDOMS = strategies.randoms()
 SMOOTH = (1, 2, 4, 5, 8, 10, 16, 20, 25)
 """Sizes whose inverses are decimals."""
 TINY = Decimal("1e-15")
