@@ -100,7 +100,7 @@ class ClassDisclosure(Attack):
 
     Class attributes
     ----------------
-    certain: whether the adversary is certain of a value.
+    certain: whether the adversary is certain of a value then, and not only better informed about it.
     """
 
     certain: ClassVar[bool] = True
@@ -152,7 +152,7 @@ class ClassDisclosure(Attack):
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
-        details = self.beyond_guess(counts, disclosed, overall)
+        details = self.beyond_guess(counts, disclosed, overall) if self.certain else {}
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
 
     def _of_units(
@@ -191,14 +191,15 @@ class ClassDisclosure(Attack):
     def told_of_units(self, disclosed: BoolArray, own: UnitCounts) -> BoolArray:
         """Return for which records a class tells a value to somebody who looks for units, shape (records,).
 
-        It does by the rule of the attack, and where all units of the class have the value.
+        It does by the rule of the attack, and where all units of the class have the value if the attack asks
+        for certainty.
 
         Parameters
         ----------
         disclosed: by the rule of the attack on records, shape (records,), bool.
         """
         common: BoolArray = own.counts[own.entry_of] == own.sizes[own.class_of]
-        return disclosed | common
+        return disclosed | common if self.certain else disclosed
 
     @property
     def unit(self) -> str | None:
@@ -245,9 +246,13 @@ class ClassDisclosure(Attack):
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
-        """Return for how many targets the value is certain, and how often a guess of it is right."""
+        """Return for how many targets a class discloses something, and for how many without the release.
+
+        Where the value is certain, the latter is how often a guess of the most frequent value is right.
+        """
         known = f"{subject_of(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
-        return f"{known}; guessing its most frequent value is right for {guess}."
+        without = "guessing its most frequent value is right" if cls.certain else "without the release"
+        return f"{known}; {without} for {guess}."
 
     @classmethod
     def learns(cls, knowledge: Mapping[str, Any]) -> str:

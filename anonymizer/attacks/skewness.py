@@ -14,7 +14,6 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings, UnitCounts
-from anonymizer.attacks.base import subject_of, targets_of
 from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
@@ -64,20 +63,9 @@ class Skewness(ClassDisclosure):
     settings: SkewnessSettings
 
     @classmethod
-    def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
-        """Return for how many targets a rare value becomes likely."""
-        learns = f"learns that a rare value of {knowledge['sensitive']} is likely"
-        found = f"{learns}, for {success} of the {targets_of(knowledge)}"
-        return f"{subject_of(knowledge)} {found}; without the release for {guess}."
-
-    def beyond_guess(
-        self,
-        counts: SensitiveCounts,  # noqa: ARG002 - of attacks that end in certainty
-        disclosed: BoolArray,  # noqa: ARG002
-        overall: Reference,  # noqa: ARG002
-    ) -> dict[str, float]:
-        """Return nothing: a rare value is not what a guess of the most frequent one finds."""
-        return {}
+    def learns(cls, knowledge: Mapping[str, Any]) -> str:
+        """Return that a rare value becomes likely."""
+        return f" learns that a rare value of {knowledge['sensitive']} is likely,"
 
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
         """Return which classes have a rare value with a share of at least ``threshold``."""

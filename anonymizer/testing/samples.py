@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import networkx as nx
@@ -94,8 +94,11 @@ class ClassSample:
         codes = new[self.codes]
         old = np.argsort(new)
         own, leaf = self.attribute.column, self.attribute.leaf
+        # The texts go along: a model may name a value.
+        texts = tuple(own.texts[value] for value in old)
+        renamed = replace(column(own.name, codes.astype(np.int32), own.size), texts=texts)
         attribute = SensitiveAttribute(
-            column(own.name, codes.astype(np.int32), own.size),
+            renamed,
             self.attribute.hierarchy,
             None if leaf is None else leaf[old],
             self.attribute.distance,

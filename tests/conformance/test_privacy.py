@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy import belief, inference_risk
 from anonymizer.privacy.base import PRIVACY_MODELS, Measured, Merging, PrivacyModel
 from anonymizer.testing import check_privacy_model
@@ -75,6 +76,34 @@ def test_codes_mean_nothing_but_their_order(name: str, parameters: dict[str, Any
 @pytest.mark.parametrize("stub", [stubs.AlwaysHolds, stubs.AlwaysFails, stubs.WholeAlwaysFails])
 def test_stubs_conform(stub: type[PrivacyModel]) -> None:
     check_privacy_model(stub(stubs.NoParameters()))
+
+
+class AtMostHalf(stubs.AlwaysHolds):
+    """A named value has at most half of each class; `check` does not measure it unasked."""
+
+    sensitive = True
+    merging = Merging.SATISFYING
+    measured_by_default = False
+    named = "a"
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        return []
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return 2 * self.records(view) <= view.sizes
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return float((self.records(view) / view.sizes).max())
+
+    def records(self, view: ClassView) -> IntArray:
+        counts = view.counted
+        code = counts.attribute.column.texts.index(self.named)
+        return count(counts.owners, counts.counts * (counts.values == code), len(view.sizes))
+
+
+def test_a_model_may_name_a_sensitive_value() -> None:
+    check_privacy_model(AtMostHalf(stubs.NoParameters()))
 
 
 class TooBold(stubs.AlwaysHolds):

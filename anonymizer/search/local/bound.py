@@ -353,7 +353,8 @@ class NeighbourBound:
             if stopped():
                 return False
             own = self._waiting[first : min(first + together, reached)]
-            near = _nearest(self._joins.costs(own), self._units, self._size)
+            # Joins of ancestors may cost less than the record does alone.
+            near = np.maximum(_nearest(self._joins.costs(own), self._units, self._size), self._alone[own])
             total += float(self._counts[own] @ (near - self._alone[own]))
         self._total, self._waiting = total, self._waiting[reached:]
         self.loss = max(total / int(self._counts.sum()) - self._joins.slack, 0.0)
