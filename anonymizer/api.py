@@ -21,7 +21,6 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import Role
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
-from anonymizer.run.adversary import adversary_from_files, answers_of_files
 from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
@@ -30,6 +29,7 @@ from anonymizer.run.job import anonymize_frame
 from anonymizer.run.plan import Plan, plan_of, reading_release, rewritten_numbers
 from anonymizer.run.repeated_keys import records_warnings
 from anonymizer.run.result import Result, tree_of_attribute
+from anonymizer.run.shape import adversary_from_files, answers_of_files
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_parquet
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.run.adversary import read_release
 from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import read_release
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table
 

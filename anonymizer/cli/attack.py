@@ -216,8 +216,8 @@ def _beliefs(
     """Return the beliefs about a row of the original, or of the release, or about the records of a file."""
     from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.adversary import as_in_config, original_of_files  # noqa: PLC0415
     from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
+    from anonymizer.run.shape import as_in_config, original_of_files  # noqa: PLC0415
     from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
 
     names, known, hidden = view.release.names, None, []
@@ -252,7 +252,7 @@ def _answers(
 ) -> list[Answer]:
     """Return the answers to the three questions; none without held-out records."""
     from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.run.adversary import answers_of_files  # noqa: PLC0415
+    from anonymizer.run.shape import answers_of_files  # noqa: PLC0415
     from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
 
     if control is None:
@@ -269,8 +269,8 @@ def _adversary_view(
 ) -> AdversaryView:
     """Return the view of the adversary; its files stay open until the stack closes."""
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.adversary import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
+    from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
     from anonymizer.run.source import open_foreign_release  # noqa: PLC0415
 
     weights = plan.weights

@@ -80,11 +80,10 @@ from anonymizer.release.anatomy import find_anatomy_files, pair_named
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.report.scenarios import scenario_facts
-from anonymizer.run.adversary import read_release
 from anonymizer.run.assessment import run_timed
 from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of, reading_release
 from anonymizer.run.prepare import attacked, prepare_table, put_in_bands
-from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of
+from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of, read_release
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of

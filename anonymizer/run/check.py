@@ -24,7 +24,6 @@ from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
-from anonymizer.run.adversary import by_config_names, original_of_files, read_release, with_labels
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.prepare import (
     attacked,
@@ -36,7 +35,14 @@ from anonymizer.run.prepare import (
     unmeasured,
 )
 from anonymizer.run.repeated_keys import check_warnings
-from anonymizer.run.shape import RelationPair, attribute_in_groups
+from anonymizer.run.shape import (
+    RelationPair,
+    attribute_in_groups,
+    by_config_names,
+    original_of_files,
+    read_release,
+    with_labels,
+)
 from anonymizer.run.source import open_foreign_release
 
 

@@ -51,7 +51,6 @@ from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.query import count_union, counted_rows, single_shuffled
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.report.facts import Facts
-from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
 from anonymizer.run.diagnose import Diagnosis
@@ -92,6 +91,7 @@ from anonymizer.run.shape import (
     ReadBack,
     Shape,
     Tables,
+    adversary_from_files,
     auditing,
     joined_query,
     release_names,

@@ -1,13 +1,14 @@
-"""The shape of a release: the content of each table, and how the table is counted when it is read back.
+"""A release as it is counted: by its run when it is read back, and by an adversary who has it.
 
 A release is one table, or the QIT and ST of Anatomy, which share the column ``group``. ``verify`` is the same
-for all shapes.
+for all shapes. The adversary may have original records too, and a second release.
 """
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -16,7 +17,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import known_original, known_truth
+from anonymizer.attacks.adversary_view import (
+    NOTHING,
+    known_original,
+    known_truth,
+    links_of_pairs,
+    located,
+    reconstructed,
+    same_values,
+)
+from anonymizer.attacks.generalized_values import (
+    coverage_of_ranges,
+    meaning_of,
+    meanings_of,
+    published_ranges,
+    set_members,
+)
+from anonymizer.attacks.three_questions import Answer, worst_answers
 from anonymizer.audit.classes import (
     UnitColumns,
     classes_of,
@@ -25,22 +42,56 @@ from anonymizer.audit.classes import (
     measure,
     measure_pair,
     read_pair,
+    value_codes,
 )
 from anonymizer.audit.comparison import misassigned_records, mismatched_records
 from anonymizer.config.search import EngineName
+from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.frames import FrameRelation
-from anonymizer.data.labelled import ReadNumbers, labelled
-from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
-from anonymizer.data.source import CSV_FILES
-from anonymizer.errors import AuditFailed, DataError, InputError
-from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import IntArray, count
-from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCounts
-from anonymizer.model.recoding import GROUP, GroupRecoding, Outcome, Recoding
-from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
+from anonymizer.data.labelled import ReadNumbers, labelled, renamed
+from anonymizer.data.relation import EngineRelation, Groups, Relation, ReleaseQuery
+from anonymizer.data.source import CSV_FILES, is_url
+from anonymizer.data.table import Encoded, column_of, encode, read_columns
+from anonymizer.errors import AuditFailed, DataError, InputError, listed, plural, suggestion
+from anonymizer.hierarchy.date import DateSource, period_days
+from anonymizer.hierarchy.mask import MaskSource
+from anonymizer.model.adversary import (
+    AdversaryView,
+    Links,
+    Original,
+    Owners,
+    PublishedTable,
+    ReleasePair,
+    Truth,
+    ValueCoverage,
+)
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, ascending, count, numbered
+from anonymizer.model.classes import (
+    Classes,
+    Measurement,
+    Reference,
+    Released,
+    SensitiveCodes,
+    SensitiveCounts,
+)
+from anonymizer.model.dates import ISO
+from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding, Outcome, Recoding
+from anonymizer.model.table import (
+    MISSING,
+    POINT,
+    SUPPRESSED,
+    UNKNOWN,
+    Column,
+    NumberColumns,
+    NumberLabels,
+    Role,
+    SensitiveAttribute,
+    ValueType,
+)
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import CountedConstraint
 from anonymizer.release.anatomy import pair_columns, pair_named, project_pair
+from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.release.query import (
     counted_rows,
     project,
@@ -49,10 +100,568 @@ from anonymizer.release.query import (
     single_shuffled,
     with_pseudonyms,
 )
-from anonymizer.run.adversary import read_release, scene_of_run
-from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, countable_constraints, with_people
+from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, weights_of
+from anonymizer.run.prepare import (
+    Prepared,
+    countable_constraints,
+    put_in_bands,
+    units_of_records,
+    with_people,
+)
 from anonymizer.run.units import all_records, check_whole, released_records, with_owners
+
+
+def adversary_from_files(
+    plan: Plan,
+    release: Relation,
+    original: Relation | None = None,
+    second: Relation | None = None,
+    weights: Sequence[str] = (),
+) -> AdversaryView:
+    """Return the view of an adversary with a release, and optionally original records and a second release.
+
+    Links are reconstructed: an original record may be linked to a released one that generalizes its
+    quasi-identifiers and has its sensitive values.
+
+    Parameters
+    ----------
+    plan: roles and hierarchies of the columns.
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release has no quasi-identifier of the config, or shares none with the original, or is one
+        of the two files of an Anatomy release.
+    """
+    release, original, second = by_config_names(plan, release, original, second)
+    for each in (release, second):
+        _refuse_half(plan, each)
+    if original is not None:
+        put_in_bands(plan, original)
+    release = with_labels(plan, release)
+    second = None if second is None else with_labels(plan, second)
+    table = read_release(plan, release, weights)
+    own = None if original is None else original_of_files(plan, table, release, original)
+    if second is None:
+        return AdversaryView(table, None, own)
+    other = read_release(plan, second)
+    same = None if original is None else original_of_files(plan, other, second, original)
+    pair = None
+    if not plan.attacks or any(each.compares_releases for each in plan.attacks):
+        pair = pair_of_releases(plan, (table, release), (other, second), links_by_originals(own, same))
+    return AdversaryView(table, other, own, same, pair=pair)
+
+
+CountedRelease = tuple[PublishedTable, Relation]
+"""A release as its recipient counts it, and its records."""
+
+
+def pair_of_releases(
+    plan: Plan, first: CountedRelease, second: CountedRelease, links: Links
+) -> ReleasePair | None:
+    """Return two releases in one domain of values; None if they share no quasi-identifier.
+
+    Without original records, the domain is what the texts mention: the leaves of a hierarchy that the config
+    lists, else the ends of intervals, members of sets and single values.
+
+    Parameters
+    ----------
+    links: by common original records.
+
+    Raises
+    ------
+    InputError: the key of the config repeats in a release.
+    """
+    (table, relation), (other, second_relation) = first, second
+    names = tuple(name for name in table.names if name in other.names)
+    if not names:
+        return None
+    read = [_read_together(plan, name, _labels(table, name), _labels(other, name)) for name in names]
+    aligned = None
+    ordered = relation.ordered and second_relation.ordered
+    if ordered and (plan.key is not None or relation.rows == second_relation.rows):
+        own, same = paired_records(relation, second_relation, plan.key)
+        rows = rows_of_records(relation, table)[own], rows_of_records(second_relation, other)[same]
+        aligned = links_of_pairs(*rows, np.ones(len(own), dtype=np.int64))
+    truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
+    return ReleasePair(
+        names, tuple(each[0] for each in read), tuple(each[1] for each in read), links, truth, aligned
+    )
+
+
+def _labels(table: PublishedTable, name: str) -> tuple[str | None, ...]:
+    return table.labels[table.names.index(name)]
+
+
+def _read_together(
+    plan: Plan, name: str, first: Sequence[str | None], second: Sequence[str | None]
+) -> tuple[ValueCoverage, ValueCoverage]:
+    """Return what the texts of a column cover in either release."""
+    planned = plan.columns[name]
+    source = None if planned.hierarchy is None else planned.hierarchy.source
+    absent = frozenset({MISSING, "", *plan.missing})
+    texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
+    listed_values = source is not None and not source.rule_built
+    if not listed_values and not isinstance(source, MaskSource) and planned.type is not ValueType.TEXT:
+        number = _number_of(plan, planned)
+        ranges = {each: _ranges(each, number, isinstance(source, DateSource)) for each in texts}
+        if all(each is not None for each in ranges.values()):
+            everything = [(-np.inf, np.inf)]
+            readings = [
+                [
+                    None if each is None or each in absent else ranges.get(each) or everything
+                    for each in labels
+                ]
+                for labels in (first, second)
+            ]
+            one, other = coverage_of_ranges(name, readings)
+            return one, other
+    if not listed_values and not isinstance(source, MaskSource):
+        plan = plan.without_hierarchies([name])
+    values = {member for each in texts for member in _members(each)}
+    if source is not None and listed_values:
+        # A text outside the hierarchy covers nothing.
+        counts = np.ones(len(texts), dtype=np.int64)
+        tree = source.build(Column(name, ValueType.TEXT, tuple(texts), counts, None, None), plan.folder)
+        values = {label for level, label in tree if level == 0} - absent
+    lacking = any(each is None or each in absent for each in (*first, *second))
+    dictionary = [*((each, 1) for each in sorted(values)), *([(None, 1)] if lacking else [])]
+    column = column_of(f"column '{name}'", dictionary, plan.request(name, ValueType.TEXT), absent).column
+    (attribute,) = plan.quasi_identifiers({name: column})
+    return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
+
+
+def _members(label: str) -> list[str]:
+    return set_members(label) if label.startswith("{") and label.endswith("}") else [label]
+
+
+def _number_of(plan: Plan, planned: PlannedColumn) -> Callable[[str], float | None]:
+    """Return the function from texts of a column to numbers or the ordinals of dates."""
+
+    def number(text: str) -> float | None:
+        own = None if planned.type is ValueType.DATE else plan.numerals.number(text)
+        if own is not None:
+            return own if np.isfinite(own) else None
+        found = planned.dates.number(text)
+        return ISO.number(text) if found is None else found
+
+    return number
+
+
+def _ranges(
+    label: str, number: Callable[[str], float | None], dated: bool
+) -> list[tuple[float, float]] | None:
+    """Return the ranges of numbers or dates that a text names; with ``dated``, also periods."""
+    days = period_days(label) if dated else None
+    return published_ranges(label, number) if days is None else [days]
+
+
+def links_by_originals(first: Original | None, second: Original | None) -> Links:
+    """Return the links between two releases by the original records that both are linked to.
+
+    Original records that are equal in all columns of both are taken in the order of their rows. Without the
+    same columns in both there are no links.
+    """
+    if first is None or second is None or set(first.names) != set(second.names):
+        return NOTHING
+    if set(first.sensitive) != set(second.sensitive):
+        return NOTHING
+    row_of = located(_in_order(second), _in_order(first))
+    own, rows = _records_of(first.links.original, first.links, first.records)
+    same, others = _records_of(row_of[second.links.original], second.links, first.records)
+    keys, at, place = np.intersect1d(own, same, assume_unique=True, return_indices=True)
+    return links_of_pairs(rows[at], others[place], np.ones(len(keys), dtype=np.int64))
+
+
+def _in_order(original: Original) -> IntArray:
+    """Return the codes of the distinct rows with columns in the order of their names."""
+    columns = {name: original.codes[:, place] for place, name in enumerate(original.names)}
+    columns |= {name: each.codes.astype(np.int32) for name, each in original.sensitive.items()}
+    return np.column_stack([columns[name] for name in sorted(columns)]).astype(np.int64)
+
+
+def _records_of(rows: IntArray, links: Links, most: int) -> tuple[IntArray, IntArray]:
+    """Return a number for each linked record, distinct within an original row, and its released row."""
+    order = np.argsort(rows, kind="stable")
+    of_record = np.repeat(rows[order], links.counts[order])
+    start = np.searchsorted(of_record, of_record)
+    within = np.arange(len(of_record)) - start
+    return of_record * most + within, np.repeat(links.release[order], links.counts[order])
+
+
+def answers_of_files(
+    plan: Plan, view: AdversaryView, release: Relation, original: Relation, control: Relation
+) -> list[Answer]:
+    """Return the answers to the three questions of European law, with records that were held out as control.
+
+    Parameters
+    ----------
+    view: of the release and the original.
+    control: records of other people, with the columns of the original.
+
+    Raises
+    ------
+    InputError: the view is of an Anatomy release, a person is in both files, or they differ in columns.
+    """
+    if view.original is None or view.grouped is not None:
+        raise InputError(
+            f"{control.name}: records that were held out are compared with a release of one table, and with "
+            "its original records; give both, or leave them out"
+        )
+    release, original, other = by_config_names(plan, release, original, control)  # type: ignore[assignment]
+    assert other is not None
+    for name, column in plan.units.items():
+        if column in original.columns and column in other.columns:
+            own, held = ({text for text, _ in each.dictionary(column)} for each in (original, other))
+            shared = (own & held) - {None, *plan.missing}
+            if shared:
+                raise InputError(
+                    f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
+                    f"'{column}'); who is held out must not be in the release"
+                )
+    put_in_bands(plan, other)
+    held_out = original_of_files(plan, view.release, with_labels(plan, release), other)
+    scenarios = {each.scenario: each.knowledge for each in plan.planned if each.scenario and each.knowledge}
+    return worst_answers(view.release, view.original, held_out, scenarios)
+
+
+def by_config_names(
+    plan: Plan, release: Relation, original: Relation | None, other: Relation | None
+) -> tuple[Relation, Relation | None, Relation | None]:
+    """Return files with the names that columns have in the config, by the option ``columns`` of attacks.
+
+    Raises
+    ------
+    InputError: a name in ``columns`` is in none of the files.
+    """
+    names = plan.foreign_names
+    known = [each for each in (release, original, other) if each is not None]
+    every = [column for each in known for column in each.columns]
+    for foreign in names:
+        if foreign not in every:
+            raise InputError(
+                f"{plan.config}: attacks: columns: '{foreign}' is not a column of "
+                f"{listed([each.name for each in known])}; {suggestion(foreign, every)}"
+            )
+    others = [None if each is None else as_in_config(plan, each) for each in (original, other)]
+    return as_in_config(plan, release), others[0], others[1]
+
+
+def as_in_config(plan: Plan, relation: Relation) -> Relation:
+    """Return a file with the names that its columns have in the config."""
+    return renamed(relation, plan.foreign_names)
+
+
+def with_labels(plan: Plan, relation: Relation) -> Relation:
+    """Return a release with labels in place of the numbers that a config asks for.
+
+    An empty field is what the public report next to the release says; without one, it is any value.
+    """
+    if relation.stored is not relation:
+        return relation
+    reported, numbers = _reported(relation, "release", "numbers"), {}
+    for name, column in plan.columns.items():
+        own = NumberColumns(name, column.labels)
+        if column.labels is not NumberLabels.RANGE and set(own.columns) <= set(relation.columns):
+            entry = reported.get(name)
+            empty = entry.get("empty") if isinstance(entry, Mapping) else None
+            numbers[name] = ReadNumbers(own, empty if empty in UNKNOWN else SUPPRESSED)
+    return labelled(relation, numbers, plan.numerals.decimal)
+
+
+def _refuse_half(plan: Plan, relation: Relation | None) -> None:
+    """Refuse a single file of an Anatomy release: it has the column ``group`` and lacks others."""
+    if relation is None or GROUP in plan.columns or GROUP not in relation.columns:
+        return
+    lacking = [name for name in plan.with_role(Role.SENSITIVE) if name not in relation.columns]
+    if lacking or COUNT in relation.columns:
+        halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
+        raise InputError(
+            f"{relation.name}: has {halved}, so it is one of the two tables of an Anatomy release; give "
+            "both, in Python the records and sensitive_table="
+        )
+
+
+def scene_of_run(
+    plan: Plan, prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
+) -> AdversaryView:
+    """Return the adversary's view of a finished run: the written release, and the input with its true links.
+
+    The input is left out if its distinct rows do not fit in memory.
+
+    Parameters
+    ----------
+    weights: columns of the release with sampling weights.
+
+    Raises
+    ------
+    InputError: the release differs from the recoding of the input.
+    """
+    table = read_release(plan, release, weights)
+    if prepared.problem.source is not None:
+        return AdversaryView(table)
+    return AdversaryView(
+        table, original=known_original(plan.input, prepared.problem.table, recoding, table, plan.missing)
+    )
+
+
+def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
+    """Count a release by its quasi-identifiers and sensitive attributes.
+
+    Parameters
+    ----------
+    weights: columns with sampling weights, which are summed.
+
+    Raises
+    ------
+    InputError: it has no quasi-identifier of the config.
+    """
+    names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
+    if not names:
+        wanted = ", ".join(plan.with_role(Role.QUASI_IDENTIFIER))
+        raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
+    attributes = _sensitive(plan, relation, plan.among(relation.columns, Role.SENSITIVE))
+    check_weight_columns(relation, weights)
+    groups = relation.group_counts([*names, *(attribute.name for attribute in attributes), *weights])
+    codes = {}
+    for position, attribute in enumerate(attributes, start=len(names)):
+        texts = groups.values[position]
+        values = value_codes(relation.name, attribute.column, texts)
+        codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
+    sums = {}
+    for position, name in enumerate(weights, start=len(names) + len(attributes)):
+        numerals = plan.numerals if relation.is_text(name) else POINT
+        each = weights_of(relation.name, name, groups.values[position], numerals)
+        sums[name] = each[groups.codes[:, position]] * groups.counts
+    return _merged(relation.name, names, groups, codes, sums)
+
+
+def _merged(
+    source: str,
+    names: Sequence[str],
+    groups: Groups,
+    sensitive: dict[str, SensitiveCodes],
+    weights: dict[str, FloatArray],
+) -> PublishedTable:
+    """Return groups as a table, merged if they differ only in weights or spellings of sensitive values."""
+    width = len(names)
+    columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
+    if ascending(columns, len(groups.counts)):  # saves arrays of the size of a large release
+        labels, codes = groups.values[:width], groups.codes[:, :width]
+        return PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
+    keys, first = numbered(columns, len(groups.counts))
+    return PublishedTable(
+        source,
+        tuple(names),
+        groups.values[:width],
+        groups.codes[first, :width],
+        {name: own.at(first) for name, own in sensitive.items()},
+        count(keys, groups.counts, len(first)),
+        {name: _sums(keys, own, len(first)) for name, own in weights.items()},
+    )
+
+
+def _sums(keys: IntArray, weights: FloatArray, number: int) -> FloatArray:
+    return np.bincount(keys, weights=weights, minlength=number).astype(np.float64)
+
+
+def _sensitive(plan: Plan, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+    read = read_columns(relation, plan.requests(names), plan.missing)
+    return plan.sensitive_attributes({name: each.column for name, each in read.items()})
+
+
+def original_of_files(
+    plan: Plan,
+    table: PublishedTable,
+    release: Relation,
+    relation: Relation,
+    sensitive: str | None = None,
+) -> Original:
+    """Return the records of a file by the columns that it shares with a release.
+
+    Parameters
+    ----------
+    sensitive: another attribute to read, which the release does not publish record by record.
+    """
+    names = _shared(table, relation)
+    hidden = [] if sensitive is None else [sensitive]
+    secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
+    read = read_columns(relation, plan.requests((*names, *secret)), plan.missing)
+    encoded = encode(relation, [read[name] for name in (*names, *secret)])
+    attributes = plan.sensitive_attributes({name: read[name].column for name in secret})
+    own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
+    shared = plan.quasi_identifiers({name: read[name].column for name in names})
+    labels = [table.labels[table.names.index(each.name)] for each in shared]
+    levels = _reported(release, "recoding", "levels")
+    known = [levels.get(each.name) for each in shared]
+    heights = [each.hierarchy.height for each in shared]
+    known = [
+        level if type(level) is int and 0 <= level <= height else None
+        for level, height in zip(known, heights, strict=True)
+    ]
+    meanings = meanings_of(shared, labels, plan.missing, known)
+    links = _reconstructed(table, encoded, meanings, own, names)
+    truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
+    return Original(
+        relation.name,
+        meanings,
+        encoded.codes[:, : len(names)],
+        own,
+        encoded.counts,
+        links,
+        names,
+        truth,
+        _true_links(plan.key, encoded, relation, release, table),
+        _unmatched_columns(release, relation),
+        _owners(plan, table, relation, encoded, links),
+    )
+
+
+def _owners(
+    plan: Plan, table: PublishedTable, relation: Relation, encoded: Encoded, links: Links
+) -> Owners | None:
+    """Return the owners of the released records by the units of the original ones.
+
+    None where the config names no unit, the original lacks its column, or records of one distinct row may be
+    linked to several rows, or to none.
+    """
+    whole = np.array_equal(links.counts, encoded.counts[links.original]) and links.records == table.records
+    if not plan.units or not whole or not set(plan.units.values()) <= set(relation.columns):
+        return None
+    placed = np.full(len(encoded.counts), -1, dtype=np.int64)
+    placed[links.original] = links.release
+    rows = encoded.combination.astype(np.int64)
+    return Owners.of(rows, placed[rows], units_of_records(plan, relation))
+
+
+def _reported(release: Relation, section: str, key: str) -> Mapping[str, Any]:
+    """Return an entry of the public report next to a released file; empty if it is of another file."""
+    path = Path(release.name).with_name(PUBLIC_REPORT)
+    if release.sha256 is None or is_url(release.name) or not path.is_file():
+        return {}
+    try:
+        report = json.loads(path.read_bytes())
+        own = report["release"]["sha256"] == release.sha256
+        found = report[section][key] if own else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
+    """Return the quasi-identifiers that a release shares with other records.
+
+    Raises
+    ------
+    InputError: it shares none.
+    """
+    names = tuple(name for name in table.names if name in relation.columns)
+    if not names:
+        original = "the original DataFrame" if relation.name == FRAME else relation.name
+        release = "the released DataFrame" if table.source == FRAME else table.source
+        raise InputError(
+            f"{original}: shares no quasi-identifier with {release}, which has "
+            f"{', '.join(table.names)}; give the original of the release"
+        )
+    return names
+
+
+def _sensitive_codes(attributes: Sequence[SensitiveAttribute], codes: CodeArray) -> dict[str, SensitiveCodes]:
+    """Return the values of sensitive attributes by name, from one column of codes for each."""
+    return {
+        each.name: SensitiveCodes(each, own.astype(np.int64))
+        for each, own in zip(attributes, codes.T, strict=True)
+    }
+
+
+def _reconstructed(
+    table: PublishedTable,
+    encoded: Encoded,
+    meanings: tuple[ValueCoverage, ...],
+    own: dict[str, SensitiveCodes],
+    names: Sequence[str],
+) -> Links:
+    """Return the possible links, by the columns that the release publishes record by record."""
+    compared = [name for name in own if name in table.sensitive]
+    same = [same_values(own[name], table.sensitive[name]) for name in compared]
+    published = [table.codes[:, table.names.index(name)] for name in names]
+    published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
+    return reconstructed(
+        (*meanings, *same),
+        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
+        (np.column_stack(published), table.counts),
+    )
+
+
+def _true_links(
+    key: str | None, encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+) -> Links | None:
+    """Return the links of equal keys, without a key those of row i to row i.
+
+    None if the numbers of rows differ, or a file has no order.
+    """
+    if not (original.ordered and release.ordered) or (key is None and original.rows != release.rows):
+        return None
+    own, other = paired_records(original, release, key)
+    rows = rows_of_records(release, table)
+    return links_of_pairs(encoded.combination[own], rows[other], np.ones(len(own), dtype=np.int64))
+
+
+def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[IntArray, IntArray]:
+    """Return the record numbers of two files that belong together, shape (pairs,) each.
+
+    Parameters
+    ----------
+    key: column of both; None if record i belongs to record i.
+
+    Raises
+    ------
+    DataError: a file lacks the column.
+    InputError: a key is in several records.
+    """
+    if key is None:
+        every = np.arange(min(first.rows, second.rows))
+        return every, every
+    records: list[dict[str, int]] = []
+    for each in (first, second):
+        dictionary = each.dictionary(key)
+        repeated = sum(number > 1 for text, number in dictionary if text is not None)
+        if repeated:
+            raise InputError(
+                f"{each.name}: column '{key}' has {plural(repeated, 'value')} in several records; accepted "
+                "as key: a column whose values differ"
+            )
+        record_of = np.zeros(len(dictionary), dtype=np.int64)
+        record_of[each.codes(key)] = np.arange(each.rows)
+        records.append(
+            {text: int(own) for (text, _), own in zip(dictionary, record_of, strict=True) if text is not None}
+        )
+    common = [text for text in records[0] if text in records[1]]
+    own, other = (np.array([each[text] for text in common], dtype=np.int64) for each in records)
+    return own, other
+
+
+def rows_of_records(release: Relation, table: PublishedTable) -> IntArray:
+    """Return the row of a counted release that each of its records is in, shape (records,), int64."""
+    columns = []
+    for position, name in enumerate(table.names):
+        place = {label: code for code, label in enumerate(table.labels[position])}
+        codes = np.array([place[text] for text, _ in release.dictionary(name)], dtype=np.int64)
+        columns.append(codes[release.codes(name)])
+    for name, own in table.sensitive.items():
+        texts = [text for text, _ in release.dictionary(name)]
+        columns.append(value_codes(release.name, own.attribute.column, texts)[release.codes(name)])
+    known = np.column_stack([*table.codes.T, *(own.codes for own in table.sensitive.values())])
+    return located(np.column_stack(columns), known.astype(np.int64))
+
+
+def _unmatched_columns(release: Relation, original: Relation) -> dict[str, list[str]]:
+    """Return the columns that only one of two files has."""
+    return {
+        "release": [name for name in release.columns if name not in original.columns],
+        "original": [name for name in original.columns if name not in release.columns],
+    }
+
 
 Tables = Sequence[Relation]
 """A release that was read back: one table, or the QIT and ST."""

@@ -11,8 +11,8 @@ from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
-from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import adversary_from_files
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
 from tests.helpers.messages import exchange

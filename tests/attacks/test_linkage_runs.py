@@ -15,10 +15,10 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import Truth
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.release.query import project
-from anonymizer.run.adversary import adversary_from_files, scene_of_run
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import UNWATCHED, prepare
 from anonymizer.run.search import search
+from anonymizer.run.shape import adversary_from_files, scene_of_run
 from anonymizer.run.source import open_as, open_release
 from tests.helpers.linkage import linkage, write
 

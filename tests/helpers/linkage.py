@@ -17,8 +17,8 @@ from anonymizer.config.model import Config
 from anonymizer.data.open import open_frame
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
-from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import adversary_from_files
 from anonymizer.run.source import open_as, open_release
 from tests.helpers import build
 from tests.helpers.recodings import Node

@@ -9,8 +9,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
-from anonymizer.run.adversary import adversary_from_files, read_release
 from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import adversary_from_files, read_release
 from anonymizer.run.source import open_as, open_release
 from tests.attacks.published import one
 

@@ -11,8 +11,8 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.run.adversary import adversary_from_files
 from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import adversary_from_files
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.query_error import QueryShape, random_query
 from tests.helpers.adult import cells, paths
