@@ -23,9 +23,9 @@ from anonymizer.privacy.base import (
     Merging,
     Threshold,
     largest_counts,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import resolve_near_ties
 
 
 class AlphaKAnonymitySettings(Settings):

@@ -25,9 +25,9 @@ from anonymizer.privacy.base import (
     exact_ratios,
     excess_over_caps,
     reference_shares,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import resolve_near_ties
 
 
 def entry_gains(view: ClassView, reference: Reference) -> FloatArray:

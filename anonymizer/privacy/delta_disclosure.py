@@ -25,10 +25,12 @@ from anonymizer.privacy.base import (
     entry_shares,
     exact_ratios,
     excess_over_caps,
+    exponential_of,
+    log_of,
     reference_shares,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import exponential_of, log_of, resolve_near_ties
 
 
 class Absent(StrEnum):

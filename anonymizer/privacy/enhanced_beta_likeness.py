@@ -8,9 +8,8 @@ import numpy as np
 
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView, Reference
-from anonymizer.privacy.base import reference_shares
+from anonymizer.privacy.base import log_of, reference_shares
 from anonymizer.privacy.basic_beta_likeness import BasicBetaLikeness, entry_gains, largest_gains
-from anonymizer.privacy.exact import log_of
 
 
 class EnhancedBetaLikeness(BasicBetaLikeness):

@@ -21,9 +21,10 @@ from anonymizer.privacy.base import (
     ScoredClassModel,
     Threshold,
     excess_over_caps,
+    has_entropy,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import has_entropy, resolve_near_ties
 
 
 class EntropyLDiversitySettings(Settings):

@@ -25,9 +25,9 @@ from anonymizer.privacy.base import (
     Threshold,
     distinct_values,
     largest_counts,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import resolve_near_ties
 
 
 class RecursiveCLDiversitySettings(Settings):

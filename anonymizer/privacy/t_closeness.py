@@ -28,9 +28,9 @@ from anonymizer.privacy.base import (
     PrivacyModel,
     ScoredClassModel,
     Threshold,
+    resolve_near_ties,
     whole_records,
 )
-from anonymizer.privacy.exact import resolve_near_ties
 
 Entries = list[tuple[int, int]]
 

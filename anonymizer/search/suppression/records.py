@@ -41,8 +41,16 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.privacy.base import ClassConstraint, CountConditions, Deviation, Dominance, Merging, Shares
-from anonymizer.privacy.exact import has_entropy, resolve_near_ties
+from anonymizer.privacy.base import (
+    ClassConstraint,
+    CountConditions,
+    Deviation,
+    Dominance,
+    Merging,
+    Shares,
+    has_entropy,
+    resolve_near_ties,
+)
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
 from anonymizer.search.suppression.suppressor import (
