@@ -16,13 +16,13 @@ if _typing.TYPE_CHECKING:
     from anonymizer.config.model import Config
     from anonymizer.model.report import Report
     from anonymizer.run.init import Draft
-    from anonymizer.run.result import Result
+    from anonymizer.run.job import Result
 
 _HOMES = {
     "Config": "anonymizer.config.model",
     "Draft": "anonymizer.run.init",
     "Report": "anonymizer.model.report",
-    "Result": "anonymizer.run.result",
+    "Result": "anonymizer.run.job",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
     "build_hierarchy": "anonymizer.api",

@@ -25,10 +25,9 @@ from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.run.compare import compare_frame, planned
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
-from anonymizer.run.job import anonymize_frame
+from anonymizer.run.job import Result, anonymize_frame, tree_of_attribute
 from anonymizer.run.plan import Plan, plan_of, reading_release, rewritten_numbers
 from anonymizer.run.repeated_keys import records_warnings
-from anonymizer.run.result import Result, tree_of_attribute
 from anonymizer.run.shape import adversary_from_files, answers_of_files
 from anonymizer.utility.comparison import comparison_of
 
