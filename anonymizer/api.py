@@ -27,8 +27,8 @@ from anonymizer.run.compare import compare_frame, planned
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import Result, anonymize_frame, tree_of_attribute
 from anonymizer.run.plan import Plan, plan_of, reading_release, rewritten_numbers
-from anonymizer.run.repeated_keys import records_warnings
 from anonymizer.run.shape import adversary_from_files, answers_of_files
+from anonymizer.run.units import records_warnings
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:

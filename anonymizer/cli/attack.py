@@ -83,8 +83,8 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.run.assessment import attack_in_turn, origin_warning, skipped_attacks  # noqa: PLC0415
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.repeated_keys import attack_warnings  # noqa: PLC0415
     from anonymizer.run.source import open_as  # noqa: PLC0415
+    from anonymizer.run.units import attack_warnings  # noqa: PLC0415
 
     loaded = load_config(config)
     plan = plan_of(loaded)
@@ -149,7 +149,7 @@ class _Results:
 
     def count_records(self, plan: Plan) -> None:
         """Print the warning about attacks that counted records where others counted persons."""
-        from anonymizer.run.repeated_keys import records_warnings  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.run.units import records_warnings  # noqa: PLC0415 - --help needs none of it
 
         for warning in records_warnings(plan, self._entries):
             self.warn(warning, "Warning: ")

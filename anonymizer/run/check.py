@@ -34,7 +34,6 @@ from anonymizer.run.prepare import (
     units_of_records,
     unmeasured,
 )
-from anonymizer.run.repeated_keys import check_warnings
 from anonymizer.run.shape import (
     RelationPair,
     attribute_in_groups,
@@ -44,6 +43,7 @@ from anonymizer.run.shape import (
     with_labels,
 )
 from anonymizer.run.source import open_foreign_release
+from anonymizer.run.units import check_warnings
 
 
 @dataclass(frozen=True)

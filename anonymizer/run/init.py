@@ -24,8 +24,8 @@ from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, a
 from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import engine_options, plan_of
 from anonymizer.run.prepare import UNWATCHED
-from anonymizer.run.repeated_keys import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.run.source import DataSource, frame_source, input_source, open_rows
+from anonymizer.run.units import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:

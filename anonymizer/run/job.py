@@ -86,7 +86,6 @@ from anonymizer.run.prepare import (
     countable_constraints,
     violated_constraints,
 )
-from anonymizer.run.repeated_keys import key_warnings
 from anonymizer.run.report import (
     input_facts,
     recoding_entry,
@@ -109,6 +108,7 @@ from anonymizer.run.shape import (
     released_query,
 )
 from anonymizer.run.source import DataSource, frame_source, input_source, open_release, release_dialect
+from anonymizer.run.units import key_warnings
 from anonymizer.system import Closing
 
 if TYPE_CHECKING:
@@ -755,7 +755,12 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
         parts,
         recoding_file=recoding_entry(kept),
         applied=applied,
-        warnings=[*key_warnings(task.plan, found), *parts.warnings, *differing, *useless],
+        warnings=[
+            *key_warnings(task.plan, found.prepared, found.recoding),
+            *parts.warnings,
+            *differing,
+            *useless,
+        ],
         advice=None if applied else advice_of(task.plan, found),
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))

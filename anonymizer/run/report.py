@@ -53,9 +53,8 @@ from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, population_facts
-from anonymizer.run.repeated_keys import UNLINKED, records_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
-from anonymizer.run.units import unit_facts, unit_warnings
+from anonymizer.run.units import UNLINKED, records_warnings, unit_facts, unit_warnings
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:

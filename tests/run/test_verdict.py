@@ -22,7 +22,7 @@ from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.public import RECORDS
 from anonymizer.run import advice
-from anonymizer.run.repeated_keys import repeats, values_by_class
+from anonymizer.run.units import repeats, values_by_class
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows
 

@@ -7,6 +7,8 @@ memory or counted by an engine.
 Where the lattice is too large to count, simulated annealing over the levels of all attributes finds
 transformations that are worth counting, by estimated class sizes: hash collisions may make a class look
 larger than it is, so what it finds has to be judged as any other candidate.
+
+With local suppression, the transformations are completed in the order of their lower bounds.
 """
 
 from __future__ import annotations
