@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.adversary_view import codes_in
+from anonymizer.attacks.adversary_view import CoveringJoin, codes_in, spans
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
@@ -20,7 +20,6 @@ from anonymizer.attacks.base import (
     draw_sample,
     subject_of,
 )
-from anonymizer.attacks.generalized_values import CoveringJoin, spans
 from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, numbered

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.adversary_view import links_of_pairs
+from anonymizer.attacks.adversary_view import links_of_pairs, spans
 from anonymizer.attacks.base import (
     Attack,
     AttackResult,
@@ -21,7 +21,6 @@ from anonymizer.attacks.base import (
     draw_sample,
     known_columns,
 )
-from anonymizer.attacks.generalized_values import spans
 from anonymizer.attacks.linkage.attack import LEAST, WORK, DistanceName, LinkageMethod
 from anonymizer.attacks.linkage.distances import (
     CategoryGaps,

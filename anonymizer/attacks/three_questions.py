@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import codes_in
+from anonymizer.attacks.adversary_view import CoveringJoin, codes_in
 from anonymizer.attacks.base import clopper_pearson, known_columns
-from anonymizer.attacks.generalized_values import CoveringJoin
 from anonymizer.errors import InputError, listed, plural
 from anonymizer.model.adversary import Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count

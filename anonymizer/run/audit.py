@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from anonymizer.attacks.adversary_view import linked, possible_links, same_values
+from anonymizer.attacks.adversary_view import linked, meaning_of, possible_links, same_values
 from anonymizer.attacks.base import AttackResult
-from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported, parse_report
 from anonymizer.audit.classes import (

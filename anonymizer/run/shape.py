@@ -19,18 +19,16 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import (
     NOTHING,
+    coverage_of_ranges,
     known_original,
     known_truth,
     links_of_pairs,
     located,
-    reconstructed,
-    same_values,
-)
-from anonymizer.attacks.generalized_values import (
-    coverage_of_ranges,
     meaning_of,
     meanings_of,
     published_ranges,
+    reconstructed,
+    same_values,
     set_members,
 )
 from anonymizer.attacks.three_questions import Answer, worst_answers

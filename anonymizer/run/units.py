@@ -1,4 +1,4 @@
-"""Persons, households and other units: counted in a run's release, and warnings about those that go uncounted.
+"""Persons, households and other units: counted in a run's release, with warnings where nothing counts them.
 
 The release has no column of units, so that only the run itself can count them there: it knows the class of
 each record of the input.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from anonymizer.attacks.generalized_values import meaning_of
+from anonymizer.attacks.adversary_view import meaning_of
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute

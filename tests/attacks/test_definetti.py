@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.attacks.adversary_view import meaning_of
 from anonymizer.attacks.definetti import (
     Score,
     Similar,
@@ -18,7 +19,6 @@ from anonymizer.attacks.definetti import (
     scale_reduction,
     split_scale_reduction,
 )
-from anonymizer.attacks.generalized_values import meaning_of
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier

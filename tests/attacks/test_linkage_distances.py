@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import NOTHING
-from anonymizer.attacks.generalized_values import meaning_of
+from anonymizer.attacks.adversary_view import NOTHING, meaning_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Mahalanobis,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.attacks.generalized_values import CoveringJoin, meaning_of
+from anonymizer.attacks.adversary_view import CoveringJoin, meaning_of
 from anonymizer.attacks.linkage.attack import KnownValues, Linkage, with_errors
 from anonymizer.attacks.linkage.distances import (
     CONFUSIONS,

@@ -10,9 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import adversary_from_recoding, located, published_table, reconstructed
+from anonymizer.attacks.adversary_view import (
+    CoveringJoin,
+    adversary_from_recoding,
+    located,
+    meaning_of,
+    published_table,
+    reconstructed,
+)
 from anonymizer.attacks.base import clopper_pearson, draw_sample
-from anonymizer.attacks.generalized_values import CoveringJoin, meaning_of
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import Table
@@ -109,7 +115,7 @@ def test_the_join_finds_all_pairs_that_cover(random: Random):
 
 
 def test_a_join_of_many_pairs_goes_by_smaller_blocks(monkeypatch):
-    monkeypatch.setattr("anonymizer.attacks.generalized_values.PAIRS", 4)
+    monkeypatch.setattr("anonymizer.attacks.adversary_view.PAIRS", 4)
     meanings = [meaning_of(attribute(["a", "b", "c", "d"], TREE), ["*", "ab"])] * 2
     original = np.array([[i, j] for i in range(4) for j in range(4)])
     blocks = list(CoveringJoin(meanings, np.array([[0, 0], [0, 1], [1, 1]])).blocks(original))

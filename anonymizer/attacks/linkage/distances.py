@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import links_of_pairs
-from anonymizer.attacks.generalized_values import spans
+from anonymizer.attacks.adversary_view import links_of_pairs, spans
 from anonymizer.attacks.pace import paced
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.generalized_values import CoveringJoin, spans
+from anonymizer.attacks.adversary_view import CoveringJoin, spans
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
