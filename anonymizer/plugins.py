@@ -12,6 +12,7 @@ import re
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from enum import StrEnum
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -24,6 +25,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from anonymizer.errors import InputError, suggestion
 
 T = TypeVar("T")
+
+
+class Threat(StrEnum):
+    """The aim of an adversary: what an attack measures, and what a privacy model mitigates."""
+
+    LINKAGE = "linkage"
+    RE_IDENTIFICATION = "re-identification"
+    HOMOGENEITY = "homogeneity"
+    BACKGROUND = "background knowledge"
+    SKEWNESS = "skewness"
+    SIMILARITY = "similarity"
+    INFERENCE = "inference"
 
 
 @cache

@@ -11,10 +11,9 @@ from pydantic import Field
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.attacks.facts import Facts
 from anonymizer.errors import plural
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import Threat, WholeNumber
 
 
 class BackgroundSettings(DisclosureSettings):

@@ -16,17 +16,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural
-from anonymizer.model.adversary import (
-    AdversaryView,
-    Links,
-    Original,
-    Owners,
-    Threat,
-    Truth,
-)
+from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.plugins import PlugIn, Registry, Settings, WholeNumber
+from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
 
 Share = Fraction | float
 """A share of records; exact if counted, a float if estimated."""

@@ -41,11 +41,17 @@ from anonymizer.attacks.base import (
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.attacks.pace import step
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, Threat, Truth, ValueCoverage
+from anonymizer.model.adversary import (
+    AdversaryView,
+    AnatomyRelease,
+    Original,
+    Truth,
+    ValueCoverage,
+)
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.dates import ISO
 from anonymizer.model.table import Column, ValueType
-from anonymizer.plugins import Exact, WholeNumber
+from anonymizer.plugins import Exact, Threat, WholeNumber
 
 UNKNOWN = -1
 """Feature of a record whose group alone is known."""

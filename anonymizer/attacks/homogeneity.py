@@ -10,9 +10,9 @@ from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.attacks.facts import Facts
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.plugins import Threat
 
 
 class HomogeneitySettings(DisclosureSettings):

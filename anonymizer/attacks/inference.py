@@ -20,9 +20,15 @@ from anonymizer.attacks.base import (
     subject_of,
 )
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable, Threat, ValueCoverage
+from anonymizer.model.adversary import (
+    AdversaryView,
+    Links,
+    Original,
+    PublishedTable,
+    ValueCoverage,
+)
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import Threat, WholeNumber
 
 FOLDS = 5
 """Number of parts of the targets; each is held out in turn."""

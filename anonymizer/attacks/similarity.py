@@ -10,11 +10,11 @@ from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, Threat
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import Threat, WholeNumber
 
 
 class SimilaritySettings(DisclosureSettings):

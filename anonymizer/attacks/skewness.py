@@ -14,10 +14,9 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings, UnitCounts
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, Threat
 
 
 def at_least(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> BoolArray:

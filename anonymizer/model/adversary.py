@@ -498,15 +498,3 @@ class AdversaryView:
         if sensitive not in own:
             return self
         return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
-
-
-class Threat(StrEnum):
-    """The aim of an adversary."""
-
-    LINKAGE = "linkage"
-    RE_IDENTIFICATION = "re-identification"
-    HOMOGENEITY = "homogeneity"
-    BACKGROUND = "background knowledge"
-    SKEWNESS = "skewness"
-    SIMILARITY = "similarity"
-    INFERENCE = "inference"

@@ -24,11 +24,11 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import Attack, AttackResult
-from anonymizer.model.adversary import AdversaryView, Threat
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
-from anonymizer.plugins import Exact, PlugInSettings, Registry, WholeNumber
+from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
 """Attacks that link a record to its person."""

@@ -10,11 +10,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import (
     CountConditions,
     Merging,

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from anonymizer.attacks.base import CONFIDENCE, Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features, Posterior, View
-from anonymizer.model.adversary import Threat
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, Threat
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.inference_risk import CHAINS, SWEEPS
 

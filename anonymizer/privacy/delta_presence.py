@@ -9,10 +9,9 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import ClassModel, Measured, Merging, Threshold, whole_records
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.uniqueness import SampleClasses, individual_risk
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import Measured, PrivacyModel, TableModel, Threshold
 from anonymizer.privacy.marketer_risk import Against
 

@@ -12,8 +12,7 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features
 from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.errors import listed
-from anonymizer.model.adversary import Threat
-from anonymizer.plugins import Exact, WholeNumber
+from anonymizer.plugins import Exact, Threat, WholeNumber
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
 CHAINS = 4

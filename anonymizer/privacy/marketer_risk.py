@@ -8,10 +8,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import Measured, PrivacyModel, TableModel, Threshold
 from anonymizer.privacy.risk import mean_risk
 

@@ -6,11 +6,10 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Settings, WholeNumber
+from anonymizer.plugins import Settings, Threat, WholeNumber
 from anonymizer.privacy.base import (
     WHO,
     ClassModel,

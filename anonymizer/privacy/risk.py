@@ -15,11 +15,10 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, WithJsonSchema, model_validator
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, TableModel, Threshold
 
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}

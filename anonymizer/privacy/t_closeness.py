@@ -16,11 +16,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from anonymizer.model.adversary import Threat
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
 from anonymizer.model.table import Hierarchy, SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import (
     CountConditions,
     Deviation,

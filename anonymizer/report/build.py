@@ -14,10 +14,10 @@ from typing import Any
 
 from anonymizer.attacks.base import AttackResult, threat_of
 from anonymizer.distribution import own_version
-from anonymizer.model.adversary import Threat
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
+from anonymizer.plugins import Threat
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel
 from anonymizer.report.wording import contradictions
 from anonymizer.utility.base import UtilityFinding

@@ -220,7 +220,7 @@ class Result(Generic[Frame]):
     def plot_attacks(self, *, ax: Axes | None = None) -> Axes:
         """Draw the success of each attack in the config, next to its baseline; without attacks, say so."""
         from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
-        from anonymizer.report.sections import dots_of  # noqa: PLC0415
+        from anonymizer.report.page import dots_of  # noqa: PLC0415
 
         dots, title = dots_of(self.report["attacks"]), "What each attack reaches"
         if not dots:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anonymizer.attacks.base import ATTACKS, Attack
-from anonymizer.model.adversary import Threat
+from anonymizer.plugins import Threat
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, PrivacyModel
 from anonymizer.report.build import attack_matrix
 from anonymizer.run.plan import bind

@@ -45,18 +45,11 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking, PortfolioL
 from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError, listed, suggestion
-from anonymizer.model.adversary import (
-    AdversaryView,
-    Links,
-    Original,
-    Owners,
-    PublishedTable,
-    Threat,
-)
+from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
 from anonymizer.model.arrays import IntArray, count, numbered
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact as Decimals
-from anonymizer.plugins import Settings, WholeNumber
+from anonymizer.plugins import Settings, Threat, WholeNumber
 
 WORK = 1 << 30
 """Maximum number of compared values; with more, targets are sampled."""

@@ -249,7 +249,7 @@ def test_a_refusal_writes_no_page(tmp_path: Path) -> None:
 )
 def test_a_column_at_level_0_may_have_lost_records(loss: float, said: str) -> None:
     from anonymizer.report.facts import AttributeLoss, Facts
-    from anonymizer.report.sections import losses_chart
+    from anonymizer.report.page import losses_chart
 
     sex = AttributeLoss("sex", loss, 1.0, 0, 1, 2, 2)
     chart = losses_chart(Facts(5, 5, (sex,), (), (), (), ()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.report.sections import utility_section
+from anonymizer.report.page import utility_section
 
 FAR = {"total_variation": 0.4, "earth_movers": None}
 ENTRIES: list[dict[str, Any]] = [
