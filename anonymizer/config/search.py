@@ -16,7 +16,7 @@ from anonymizer.config.plugin_sections import (
     search_algorithms,
 )
 from anonymizer.config.section import Section, problem, refusal, shown
-from anonymizer.data.engine import REMOTE, engine_names
+from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.plugins import Exact, WholeNumber, path_fault

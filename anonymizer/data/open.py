@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckTableReader, load_csv, load_parquet
-from anonymizer.data.engine import REMOTE, engine_named
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
-from anonymizer.data.relation import Relation
+from anonymizer.data.relation import REMOTE, Relation, engine_named
 from anonymizer.data.source import (
     CSV_FILES,
     PARQUET_FILES,

@@ -3,6 +3,10 @@
 The texts of columns become codes, and the codes of a record are packed into keys. A release is written from
 counted rows or from records; it can be appended to an earlier release. Distinct rows with their counts are in
 memory or in an engine; codes are packed into keys in this process as in an engine.
+
+Memory and DuckDB are part of ``anonymizer.data``. Any other engine is a plug-in that reads, counts and writes
+files on other file systems: one class, with an entry point of the group ``anonymizer.engines`` by its
+``engine.name`` in a config.
 """
 
 from __future__ import annotations
@@ -17,15 +21,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import entry_points
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
 from anonymizer.data.csv import encode_file
-from anonymizer.data.source import PARQUET_FILES, CsvDialect
-from anonymizer.errors import AuditFailed, DataError, InputError, suggestion
+from anonymizer.data.source import PARQUET_FILES, CsvDialect, EngineOptions
+from anonymizer.errors import AuditFailed, ConfigProblem, DataError, InputError, suggestion
 from anonymizer.model.arrays import (
     SPACE,
     BoolArray,
@@ -36,7 +42,7 @@ from anonymizer.model.arrays import (
     count_keys,
     numbered,
 )
-from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
+from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 from anonymizer.model.units import Units
 from anonymizer.system import Closing
 
@@ -951,3 +957,111 @@ class KeyWords:
         """Return SQL for the code of a column, given how the engine writes the division of whole numbers."""
         place = self.places[column]
         return f"(({self.names[place.word]} {division} {place.unit}) % {place.size})"
+
+
+GROUP = "anonymizer.engines"
+
+REMOTE = "spark"
+"""The default engine for URLs."""
+
+
+class EngineFolder(Closing):
+    """A release that an engine writes as a folder, which gets its name in ``commit``.
+
+    Attributes
+    ----------
+    staged: URL under which it is written; ``Engine.open`` reads it back from there.
+    """
+
+    staged: str
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Give the folder its name, in place of an earlier release.
+
+        Raises
+        ------
+        OutputError: it cannot be renamed; everything is as before.
+        """
+
+
+class Engine(ABC):
+    """An engine that reads files on other file systems, and writes a release as a folder of files.
+
+    Attributes
+    ----------
+    name: as in the config.
+    program_bytes: memory of its processes on this machine before any input is read.
+    """
+
+    name: ClassVar[str]
+    program_bytes: ClassVar[int] = 0
+
+    @abstractmethod
+    def has_option(self, name: str) -> bool:
+        """Return whether ``engine.options`` may have this name, besides those of all engines."""
+
+    @abstractmethod
+    def problems(self, config: Any) -> Iterator[ConfigProblem]:
+        """Yield the parts of a config that this engine does not support; starts nothing.
+
+        Parameters
+        ----------
+        config: an ``anonymizer.Config``.
+        """
+
+    @abstractmethod
+    def open(self, location: str, options: EngineOptions) -> Relation:
+        """Open a file, or a folder of files.
+
+        Parameters
+        ----------
+        location: path or URL.
+        options: ``settings`` holds those of this engine.
+
+        Raises
+        ------
+        DataError: missing, damaged, without records, or of a kind that the engine does not read.
+        InputError: the engine cannot be started.
+        """
+
+    @abstractmethod
+    def folder(
+        self, location: str, directory: Path, source: str, options: EngineOptions, *, overwrite: bool
+    ) -> EngineFolder:
+        """Return the folder for a release.
+
+        Parameters
+        ----------
+        location: URL of the folder.
+        directory: local folder of the reports.
+        source: path or URL of the input, which is never replaced.
+        overwrite: whether an earlier release may be replaced.
+
+        Raises
+        ------
+        InputError: the engine cannot be started.
+        OutputError: something exists there that may not be replaced.
+        """
+
+
+def engine_names() -> list[str]:
+    """Return the names of the engines that are plug-ins, sorted."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine of a name.
+
+    Raises
+    ------
+    InputError: it is not installed, or cannot be imported.
+    """
+    points = list(entry_points(group=GROUP, name=name))
+    if not points:
+        raise InputError(f"engine '{name}' is not installed; {suggestion(name, engine_names())}")
+    try:
+        plug_in: type[Engine] = points[0].load()
+    except ImportError as error:
+        raise InputError(f"engine '{name}' cannot be imported ({error}); install it again") from None
+    return plug_in()

@@ -24,7 +24,6 @@ from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
 from anonymizer.model.natural import in_natural_order
-from anonymizer.model.out_of_core import RowPiece, TableSource
 from anonymizer.model.table import (
     BLANKS,
     CODE,
@@ -33,8 +32,10 @@ from anonymizer.model.table import (
     Column,
     Numerals,
     QuasiIdentifier,
+    RowPiece,
     SensitiveAttribute,
     Table,
+    TableSource,
     ValueType,
 )
 from anonymizer.model.units import UnitsByName

@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 
 from anonymizer.config.files import Order
 from anonymizer.config.model import Config
-from anonymizer.data.engine import Engine, EngineFolder
-from anonymizer.data.relation import Relation
+from anonymizer.data.relation import Engine, EngineFolder, Relation
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, EngineOptions
 from anonymizer.data_spark.files import is_release
 from anonymizer.data_spark.options import MASTER, SparkOptions

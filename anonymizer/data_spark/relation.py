@@ -59,8 +59,7 @@ from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, changed, close_session, open_session, reading, writing
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
-from anonymizer.model.table import MISSING
+from anonymizer.model.table import MISSING, PIECE, PlacedRows, RowPiece
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -31,8 +31,14 @@ from anonymizer.model.arrays import (
     group_keys,
     group_rows,
 )
-from anonymizer.model.out_of_core import PlacedRows
-from anonymizer.model.table import SUPPRESSED, NumberColumns, PublishedValues, QuasiIdentifier, Table
+from anonymizer.model.table import (
+    SUPPRESSED,
+    NumberColumns,
+    PlacedRows,
+    PublishedValues,
+    QuasiIdentifier,
+    Table,
+)
 
 FATES = 3
 """Number of fates of a row: 0 published, 1 suppressed but kept with ``*``, 2 removed."""

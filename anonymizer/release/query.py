@@ -26,9 +26,8 @@ from anonymizer.data.relation import (
     shuffled,
 )
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, add_up, count, rank, ranks_of
-from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
-from anonymizer.model.table import MISSING, POINT_SIGN
+from anonymizer.model.table import MISSING, POINT_SIGN, PlacedRows
 
 
 def rows_of_records(

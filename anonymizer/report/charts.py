@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymizer.report.canvas import FONT, NOTEBOOK, Palette, apart, bare, rows
-from anonymizer.report.distribution import Distribution
-from anonymizer.report.facts import AttributeLoss, RiskByKnowledge, SizeBin
+from anonymizer.report.facts import AttributeLoss, Distribution, RiskByKnowledge, SizeBin
 from anonymizer.report.wording import floored, percent
 
 if TYPE_CHECKING:

@@ -37,8 +37,7 @@ from anonymizer.report.charts import (
     draw_utility,
     progress_of,
 )
-from anonymizer.report.distribution import Distribution, is_small_count
-from anonymizer.report.facts import AttributeLoss, Facts, Worst
+from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.wording import (
     LOOK_AGAIN,

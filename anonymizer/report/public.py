@@ -17,7 +17,7 @@ from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, Hierarchy
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
 from anonymizer.report.build import PUBLIC_DETAILS
-from anonymizer.report.distribution import is_small_count, smallest_shown
+from anonymizer.report.facts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
 RECORDS = (

@@ -28,10 +28,9 @@ from anonymizer.audit.classes import classes_of, measure, value_codes
 from anonymizer.audit.comparison import common_codes, mismatched_append
 from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
 from anonymizer.config.search import EngineName
-from anonymizer.data.engine import EngineFolder
 from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_by_engine, open_frame
-from anonymizer.data.relation import Coding, EngineRelation, Groups, Relation, ReleaseQuery
+from anonymizer.data.relation import Coding, EngineFolder, EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableName, is_url, location_of
 from anonymizer.data.table import column_of
 from anonymizer.errors import (

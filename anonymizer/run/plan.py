@@ -26,10 +26,9 @@ from anonymizer.config.model import Config, Reference
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import MOST_THREADS, Attackers, EngineName
 from anonymizer.config.section import KeyPath
-from anonymizer.data.engine import REMOTE, Engine, engine_named
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import memory_of_machine
-from anonymizer.data.relation import Coding, DistinctRows, Relation
+from anonymizer.data.relation import REMOTE, Coding, DistinctRows, Engine, Relation, engine_named
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, MissingTexts, RewrittenNumbers
 from anonymizer.data.table import ColumnRequest, units_of_stored
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion

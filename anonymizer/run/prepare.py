@@ -53,7 +53,6 @@ from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, freeze, n
 from anonymizer.model.classes import Classes, Measurement, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.natural import in_natural_order
-from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.population import LARGEST, Population, PopulationAttribute, PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
@@ -67,6 +66,7 @@ from anonymizer.model.table import (
     QuasiIdentifier,
     Role,
     Table,
+    TableSource,
     interval_of,
     number_text,
 )

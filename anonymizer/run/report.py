@@ -41,8 +41,7 @@ from anonymizer.report.build import (
     attack_matrix,
     utility_entry,
 )
-from anonymizer.report.distribution import smallest_shown
-from anonymizer.report.facts import Facts, useless_columns
+from anonymizer.report.facts import Facts, smallest_shown, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report

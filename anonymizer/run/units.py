@@ -34,7 +34,7 @@ from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.detection import PersonNumbers, named_as_number
 from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
 from anonymizer.release.query import rows_of_records
-from anonymizer.report.distribution import smallest_shown
+from anonymizer.report.facts import smallest_shown
 from anonymizer.report.wording import NOT_PEOPLE, masked_count
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, people_of_rows, stored_units, units_of_rows

@@ -24,9 +24,8 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import ScenarioSupport, SensitiveCodes, released
-from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import Table
+from anonymizer.model.table import Table, TableSource
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
 

@@ -15,7 +15,7 @@ from anonymizer.data.duckdb.distinct_rows import DuckCombinations
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.open import open_by_engine, open_csv, open_file
 from anonymizer.data.source import EngineOptions
-from anonymizer.model.out_of_core import RowPiece
+from anonymizer.model.table import RowPiece
 from anonymizer.testing.engine import Record, check_relation
 
 RECORDS: list[Record] = [

@@ -17,7 +17,7 @@ from anonymizer.data.open import open_csv
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, counted_keys
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.arrays import Packing
-from anonymizer.model.out_of_core import PlacedRows
+from anonymizer.model.table import PlacedRows
 
 Records = list[tuple[int, int, int]]
 Count = Callable[[Records], DistinctRows]
@@ -119,7 +119,7 @@ def test_they_come_in_pieces(count: Count, drawn: Records, most: int) -> None:
 
 
 def test_a_database_takes_the_regions_of_rows(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymizer.model.out_of_core.PIECE", 3)
+    monkeypatch.setattr("anonymizer.model.table.PIECE", 3)
     before = database.rows("SELECT count(*) FROM duckdb_tables()")
     placed = PlacedRows((np.arange(7), np.arange(7) * 5), np.array([2, 1, 4]))
     with placed_table(database, (2**40, 2**40), placed) as table:

@@ -11,7 +11,7 @@ from anonymizer.data.relation import DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data_spark.columns import to_spark
 from anonymizer.data_spark.relation import SparkCombinations, placed_frame
 from anonymizer.data_spark.session import Session
-from anonymizer.model.out_of_core import PlacedRows
+from anonymizer.model.table import PlacedRows
 from tests.spark import running
 
 pytestmark = pytest.mark.spark
@@ -60,7 +60,7 @@ def test_spark_returns_the_rows_of_memory(spark: Session, monkeypatch: pytest.Mo
 
 
 def test_spark_takes_the_regions_of_rows(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymizer.model.out_of_core.PIECE", 100)
+    monkeypatch.setattr("anonymizer.model.table.PIECE", 100)
     (piece,) = held(3).pieces()
     number = len(piece.counts)
     placed = PlacedRows(piece.keys, np.array([number - 5, 3, 2]))

@@ -12,8 +12,7 @@ from hypothesis import assume, given
 from anonymizer.loss.base import LOSS_METRICS
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import FullDomainRecoding, NodeRecoding, Recoding
-from anonymizer.report.distribution import distributions
-from anonymizer.report.facts import attribute_losses
+from anonymizer.report.facts import attribute_losses, distributions
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.recodings import highest, levels_between, lowest, node

@@ -18,7 +18,7 @@ import pytest
 import anonymizer as an
 from anonymizer.attacks.vulnerability import VulnerabilityAttack
 from anonymizer.model.report import Report
-from anonymizer.report.distribution import share_step
+from anonymizer.report.facts import share_step
 from anonymizer.report.legend import legend
 from anonymizer.report.public import RECORDS, public_report, unplaced_keys
 from tests.helpers.slow import slow_but

@@ -19,9 +19,8 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import EngineTables
 from anonymizer.errors import AuditFailed, TooManyDistinctRows
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import Outcome, SharedRecoding, Status
-from anonymizer.model.table import Table
+from anonymizer.model.table import Table, TableSource
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from anonymizer.search.mondrian.store import Span, Store
@@ -118,7 +117,7 @@ def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Ra
         space = random.choice((2**63, 2 * max(sizes_of(asked.table)) + 2))
         patch.setattr("anonymizer.data.relation.SPACE", space)
         patch.setattr("anonymizer.data.duckdb.distinct_rows.LISTED", random.choice((1, 1 << 10)))
-        for module in ("data.duckdb.distinct_rows", "data.relation", "model.out_of_core"):
+        for module in ("data.duckdb.distinct_rows", "data.relation", "model.table"):
             patch.setattr(f"anonymizer.{module}.PIECE", random.choice((1, 3, 1 << 18)))
         # Numbers of few rows, that are ranked; chunks, batches and blocks of few rows.
         patch.setattr("anonymizer.search.mondrian.algorithm.SPACE", random.choice((2**63, space)))

@@ -13,7 +13,7 @@ import numpy as np
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Place, RowUnits, StoredUnits
 from anonymizer.model.arrays import CodeArray, IntArray
-from anonymizer.model.out_of_core import PIECE, PlacedRows, RowPiece
+from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 
 LISTED = 1 << 10
 """Largest number of codes that are looked up in a list; DuckDB takes time for each of its elements."""

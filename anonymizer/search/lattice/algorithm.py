@@ -27,9 +27,8 @@ from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
-from anonymizer.model.out_of_core import TableSource
 from anonymizer.model.recoding import CheckerMeasure, FullDomainRecoding, Outcome, Step, levels_by_name
-from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.model.table import QuasiIdentifier, Table, TableSource
 from anonymizer.model.units import merged_items
 from anonymizer.search.base import (
     AttackCheck,

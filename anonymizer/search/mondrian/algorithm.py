@@ -34,9 +34,8 @@ from anonymizer.model.arrays import (
     numbered,
 )
 from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
-from anonymizer.model.out_of_core import PlacedRows
 from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step, levels_by_name
-from anonymizer.model.table import Table
+from anonymizer.model.table import PlacedRows, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import (

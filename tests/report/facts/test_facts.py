@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
-from anonymizer.report.distribution import COARSER, OTHERS, Distribution, share_step
-from anonymizer.report.facts import group_sizes
+from anonymizer.report.facts import COARSER, OTHERS, Distribution, group_sizes, share_step
 from tests.helpers.slow import slow_but
 from tests.run.commands import COLUMNS, CONFIG, people
 
