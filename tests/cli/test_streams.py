@@ -36,7 +36,7 @@ def test_a_result_that_cannot_be_written_leaves_no_release(
 ) -> None:
     job = Job(tmp_path).write()
     before = snapshot(tmp_path)
-    done = in_shell(f'"$@" {stdout}', "run", job.file, *options)
+    done = in_shell(f'"$@" {stdout}', "run", "--quiet", job.file, *options)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == 1
@@ -64,7 +64,7 @@ def test_a_result_that_cannot_be_written_leaves_no_table(tmp_path: Path) -> None
     job.config["output"] = {"database": "made.duckdb", "table": "people"}
     job.write()
     duckdb.connect(tmp_path / "made.duckdb").close()
-    done = in_shell('"$@" > /dev/full', "run", job.file)
+    done = in_shell('"$@" > /dev/full', "run", "--quiet", job.file)
     assert (done.returncode, done.stderr.startswith(NO_SPACE)) == (1, True)
     assert not job.output.exists()
     with duckdb.connect(tmp_path / "made.duckdb", read_only=True) as database:
