@@ -26,7 +26,7 @@ from anonymizer.system import work_runs_on
 
 INTERRUPTED = Interrupted.exit_code
 
-GARBAGE = 10_000
+GARBAGE = 100_000
 """New objects after which Python collects garbage in a process of the command line."""
 
 # Command-line libraries differ in where they keep this class; its subclass is public in all of them.

@@ -67,8 +67,12 @@ class AlphaKAnonymity(ClassModel):
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records and no value above alpha."""
-        largest = largest_counts(view.counted)
+        large: BoolArray = view.sizes >= self.settings.k
         alpha = Fraction(self.settings.alpha)
+        if alpha == 1:
+            # No share is larger; in a table of single records, all are as large.
+            return large
+        largest = largest_counts(view.counted)
         margins = largest / view.sizes - float(alpha)
         held = resolve_near_ties(
             margins <= 0,
@@ -77,7 +81,6 @@ class AlphaKAnonymity(ClassModel):
             lambda i: (int(largest[i]), int(view.sizes[i])),
             lambda i: Fraction(int(largest[i]), int(view.sizes[i])) <= alpha,
         )
-        large: BoolArray = view.sizes >= self.settings.k
         return held & large
 
     def retention(

@@ -71,12 +71,16 @@ class EntropyLDiversity(ScoredClassModel):
         """Return which classes have entropy of at least ln l; three equal counts have exactly ln 3."""
         threshold = log(self.settings.l)
         margins = threshold - self._entropies(view)
+        # A class of one value has no entropy, without rounding; single records form such classes.
+        single = np.diff(view.counted.starts) == 1
+        held = np.where(single, self.settings.l <= 1, margins <= 0)
+        margins[single] = np.inf
 
         def signature(position: int) -> tuple[int, ...]:
             return tuple(sorted(count for _, count in view.counted.of_class(position)))
 
         return resolve_near_ties(
-            margins <= 0,
+            held,
             margins,
             threshold,
             signature,

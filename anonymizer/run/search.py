@@ -123,6 +123,7 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
         or outcome.best_possible is not None
         or prepared.problem.source is not None
         or plan.bound is Bound.NONE
+        or control.out_of_time()
     ):
         return outcome
     watch.begin(Phase.BOUND, "bounding what is possible")

@@ -46,6 +46,10 @@ class Progress:
     bound: float | None
 
 
+GRACE = 1.05
+"""Of the seconds of a budget, in which what begins before its end should end."""
+
+
 @dataclass
 class Control:
     """A budget, a way to stop, and a listener.
@@ -83,6 +87,10 @@ class Control:
     def out_of_time(self) -> bool:
         """Return whether the user wants the search to end or its seconds are over."""
         return self.stopped() or (self.seconds is not None and self.elapsed >= self.seconds)
+
+    def too_late_for(self, seconds: float) -> bool:
+        """Return whether something that takes so many seconds would end more than ``GRACE`` too late."""
+        return self.seconds is not None and self.elapsed + seconds > GRACE * self.seconds
 
     def exhausted(self, evaluated: int, steps: int) -> bool:
         """Return whether the budget is spent."""

@@ -957,9 +957,11 @@ class _Run(LatticeRun):
         """Anneal for a cycle, counting each round's best; return whether the budget ends."""
         gate_open = self._problem.gate.open
         annealing.restart(self._best_levels, idle, again=not gate_open)
+        took = 0.0
         while not annealing.over:
-            if self._ended(self._evaluated):
+            if self._ended(self._evaluated) or self._control.too_late_for(took):
                 return True
+            began = self._control.elapsed
             self._control.tell(lambda: self._progress(self._tiles.bound))
             nodes = self._control.nodes
             levels, counted = annealing.round(None if nodes is None else nodes - self._evaluated)
@@ -969,6 +971,7 @@ class _Run(LatticeRun):
             else:
                 self._evaluated -= 1
                 self._settle(levels)
+            took = self._control.elapsed - began
         if self._waiting:
             self._ask(self._waiting.best())
             if self._waiting and np.isposinf(self._best):

@@ -491,11 +491,18 @@ class LocalRun(SearchRun):
 
     def _over(self, idle: int) -> bool:
         """Return whether the budget or the bound ends the search, or too many moves saved nothing."""
-        if self._ended(self._tried) or self._proven():
+        if self._ended(self._tried) or self._proven() or self._at_reserve():
             return True
         if self._control.unlimited and len(self._steps) > ROUNDS:
             return True
         return idle >= self._patience and not self._proving.open
+
+    def _at_reserve(self) -> bool:
+        """Return whether what is left of the budget's seconds is for the bound, as there is none so far."""
+        seconds = self._control.seconds
+        if seconds is None or self._bound is not None or self._lattice.wide or not self._proving.possible:
+            return False
+        return self._control.elapsed >= seconds * (1 - RESERVE)
 
     def _proven(self) -> bool:
         """Return whether the incumbent is proven optimal."""
@@ -553,7 +560,10 @@ class LocalRun(SearchRun):
 
 
 LATE = 0.1
-"""Work of a bound after the budget, as a part of it."""
+"""Work of a bound at the end of the budget, as a part of it."""
+
+RESERVE = 0.15
+"""Part of the budget's seconds that is left for this."""
 
 PROBE = 3
 """Steps that show whether a class size passes the attack checks."""
