@@ -2,7 +2,8 @@
 
 Zayatz: class sizes in the population are distributed as those of the sample. Pitman: the population is a
 random partition with two parameters, fitted to the sample. Benedetti and Franconi: the population frequency
-F given the sample frequency f is negative binomial.
+F given the sample frequency f is negative binomial. Copula: the values of a person are drawn from a Gaussian
+copula that is fitted to the sample.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +26,7 @@ from anonymizer.attacks.base import (
     reached,
     targets_of,
 )
+from anonymizer.attacks.copula import Copula, correct_in, unique_in
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
@@ -40,10 +43,13 @@ class SampleClasses:
     sizes: records of each class, f, shape (classes,), int64, positive.
     population: estimated records of the population with these values, F: the sum of the sampling weights, at
         least f, shape (classes,), float64.
+    values: position of the value of each class and quasi-identifier in its order, shape (classes,
+        quasi-identifiers), int64; None if unknown.
     """
 
     sizes: IntArray
     population: FloatArray
+    values: IntArray | None = None
 
     @property
     def records(self) -> int:
@@ -59,6 +65,12 @@ class SampleClasses:
     def uniques(self) -> int:
         """Number of records that are unique in the sample."""
         return int((self.sizes == 1).sum())
+
+    @cached_property
+    def probability(self) -> FloatArray:
+        """Probability of the values of each class by a copula fitted to all, shape (classes,), float64."""
+        assert self.values is not None, "the sample was counted without its values"
+        return Copula.fitted(self.values, self.population, self.records).probability(self.values)
 
 
 class UniquesEstimator(ABC):
@@ -222,7 +234,34 @@ def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray
     return np.where(possible, np.log(sizes) + choices - whole, -np.inf)
 
 
-ESTIMATORS: tuple[UniquesEstimator, ...] = (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques())
+class CopulaUniques(UniquesEstimator):
+    """The sum over the sample's uniques of the probability that nobody else has their values.
+
+    A person has the values of a class with probability p by the copula, so that none of the N - n people
+    outside the sample has them with (1 - p)^(N - n). As others of the sample are known not to have them, this
+    has the same expectation as the sum of (1 - p)^(N - 1) over all records.
+
+    Source: Rocher, Hendrickx, de Montjoye, "Estimating the success of re-identifications in incomplete
+    datasets using generative models" (Nature Communications 10:3069, 2019), equation 1.
+    """
+
+    name = "copula"
+
+    def uniques(self, sample: SampleClasses) -> float:
+        """Fit the copula to all classes and add up the probabilities of the uniques."""
+        alone = sample.sizes == 1
+        if not alone.any():
+            return 0.0
+        outside = max(sample.population_records - sample.records, 0.0)
+        return float(unique_in(sample.probability[alone], outside + 1).sum())
+
+
+ESTIMATORS: tuple[UniquesEstimator, ...] = (
+    NegativeBinomialUniques(),
+    ZayatzUniques(),
+    PitmanUniques(),
+    CopulaUniques(),
+)
 
 
 class UniquenessSettings(SubsetSettings):
@@ -251,8 +290,8 @@ class Uniqueness(Attack):
     records that are unique by one attribute, by two and no fewer, and so on.
 
     With ``weights`` or ``population`` the details have estimates for the population from which the release
-    was
-    drawn: the number of unique records by three estimators, and the individual risk.
+    was drawn: the number of unique records by four estimators, the individual risk, and by the copula the
+    probabilities that a record is unique and that a match is correct.
 
     Source: Elliot, Manning, Ford, "A computational algorithm for handling the special uniques problem"
     (Int. J. of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002), for the last of these.
@@ -315,7 +354,9 @@ class Uniqueness(Attack):
         classes = release.classes(names)
         weights = self._weights(release)
         sums = np.bincount(classes.class_of, weights=weights, minlength=classes.number).astype(np.float64)
-        return SampleClasses(classes.sizes, np.maximum(sums, classes.sizes))
+        assert classes.values is not None, "a published table knows what its classes publish"
+        people = np.maximum(sums, classes.sizes)
+        return SampleClasses(classes.sizes, people, classes.values.positions(people))
 
     def _weights(self, release: PublishedTable) -> FloatArray:
         """Return the sum of the weights of each row's records, shape (rows,)."""
@@ -341,6 +382,7 @@ def _expected(sample: SampleClasses) -> dict[str, Any]:
         "expected_uniques": expected,
         "unique_given_unique": {name: each / unique if unique else None for name, each in expected.items()},
         "records_by_uniqueness": _by_uniqueness(sample),
+        "copula": _by_copula(sample),
         "individual_risk": {
             "largest": float(risk.max()),
             "mean": float(risk @ sample.sizes) / sample.records,
@@ -360,10 +402,25 @@ def _by_uniqueness(sample: SampleClasses) -> dict[str, int]:
     records is 0. A band goes from above the one before to its key.
     """
     chance = np.minimum(1 / sample.population[sample.sizes == 1], 1.0)
+    return {"0": sample.records - sample.uniques} | _in_bands(chance, np.ones(len(chance)))
+
+
+def _in_bands(chance: FloatArray, records: IntArray | FloatArray) -> dict[str, int]:
+    """Return the number of records in each band of probabilities."""
     band = np.searchsorted(UNIQUENESS_BANDS, chance, side="left")
-    counts = np.bincount(band, minlength=len(UNIQUENESS_BANDS)).tolist()
-    found = {"0": sample.records - sample.uniques}
-    return found | {f"{end:g}": number for end, number in zip(UNIQUENESS_BANDS, counts, strict=True)}
+    counts = np.bincount(band, weights=records, minlength=len(UNIQUENESS_BANDS)).astype(np.int64).tolist()
+    return {f"{end:g}": number for end, number in zip(UNIQUENESS_BANDS, counts, strict=True)}
+
+
+def _by_copula(sample: SampleClasses) -> dict[str, Any]:
+    """Return what the copula says of single records: their uniqueness and how often a match is correct."""
+    chance, people = sample.probability, sample.population_records
+    unique = unique_in(chance, people)
+    return {
+        "uniqueness": float(unique @ sample.sizes) / sample.records,
+        "correctness": float(correct_in(chance, people) @ sample.sizes) / sample.records,
+        "records_by_uniqueness": _in_bands(unique, sample.sizes),
+    }
 
 
 def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, dict[str, Any]]:

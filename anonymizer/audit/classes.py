@@ -114,7 +114,11 @@ def classes_of(
         positions = value_codes(source, attribute.column, groups.values[offset])
         codes[attribute.name] = SensitiveCodes(attribute, positions[groups.codes[:, offset]])
     known = groups.codes[:, :width]
-    values = ClassValues(quasi_identifiers, lambda: known[np.unique(class_of, return_index=True)[1]])
+    values = ClassValues(
+        quasi_identifiers,
+        lambda: known[np.unique(class_of, return_index=True)[1]],
+        lambda: groups.values[:width],
+    )
     classes = Classes(class_of, groups.counts, number, codes)
     classes.values = values
     return classes

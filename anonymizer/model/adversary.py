@@ -24,7 +24,7 @@ from anonymizer.model.arrays import (
     group_keys,
     numbered,
 )
-from anonymizer.model.classes import Classes, SensitiveCodes, SensitiveCounts
+from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -90,7 +90,14 @@ class PublishedTable:
         known = self.known(names)
         if known not in self._classes:
             class_of, number = self._grouped(known)
-            self._classes[known] = Classes(class_of, self.counts, number, self.sensitive)
+            found = Classes(class_of, self.counts, number, self.sensitive)
+            places = [self.names.index(name) for name in known]
+            found.values = ClassValues(
+                known,
+                lambda: self.codes[np.unique(class_of, return_index=True)[1]][:, places],
+                lambda: [self.labels[place] for place in places],
+            )
+            self._classes[known] = found
         return self._classes[known]
 
     def _grouped(self, known: Sequence[str]) -> tuple[IntArray, int]:

@@ -25,6 +25,7 @@ from anonymizer.model.arrays import (
     group_rows,
 )
 from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
+from anonymizer.model.natural import begins_with_number, in_natural_order
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
@@ -131,6 +132,7 @@ class ClassView:
     remembered: what models have computed of these classes, by model and reference.
     population: people of the population in each class, None if unknown.
     households: of the release by class, None unless the model needs them.
+    values: what the classes publish, None if unknown.
     """
 
     sizes: IntArray
@@ -139,12 +141,14 @@ class ClassView:
     remembered: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     population: PopulationSizes | None = None
     households: HouseholdClasses | None = None
+    values: ClassValues | None = None
 
     def keep(self, kept: BoolArray) -> ClassView:
         """Return some of the classes; ``kept`` has shape (classes,)."""
         sensitive = None if self.sensitive is None else self.sensitive.keep(kept)
         people = None if self.population is None else self.population.keep(kept)
-        return ClassView(self.sizes[kept], sensitive, self.missing, population=people)
+        values = None if self.values is None else self.values.at(kept)
+        return ClassView(self.sizes[kept], sensitive, self.missing, population=people, values=values)
 
     @property
     def people(self) -> PopulationSizes:
@@ -241,11 +245,18 @@ class ClassValues:
     names: of the quasi-identifiers.
     find: returns a code of each published value, none negative, shape (classes, quasi-identifiers); called
         once, and only if needed.
+    label: returns the text of each code of each quasi-identifier, in the same way; None if unknown.
     """
 
-    def __init__(self, names: Sequence[str], find: Callable[[], CodeArray | IntArray]) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        find: Callable[[], CodeArray | IntArray],
+        label: Callable[[], Sequence[Sequence[str | None]]] | None = None,
+    ) -> None:
         self.names = tuple(names)
         self._find = find
+        self._label = label
 
     @cached_property
     def codes(self) -> CodeArray | IntArray:
@@ -254,7 +265,33 @@ class ClassValues:
 
     def at(self, classes: IntArray | BoolArray) -> ClassValues:
         """Return the values of some classes."""
-        return ClassValues(self.names, lambda: self.codes[classes])
+        return ClassValues(self.names, lambda: self.codes[classes], self._label)
+
+    def positions(self, people: FloatArray) -> IntArray:
+        """Return the position of each value in an order of its attribute, shape (classes, quasi-identifiers).
+
+        Texts that begin with a number come first, in their natural order, then the others, the most frequent
+        first. Positions are of the values that some class publishes, from 0 without gaps, whatever their
+        codes.
+
+        Parameters
+        ----------
+        people: in each class, shape (classes,).
+        """
+        assert self._label is not None, "the classes were counted without the texts of their values"
+        found = np.empty(self.codes.shape, dtype=np.int64)
+        for place, texts in enumerate(self._label()):
+            present, own = np.unique(self.codes[:, place], return_inverse=True)
+            # Rounded, so that values with equally many people are in natural order however they are added.
+            frequent = np.bincount(own, weights=people).round(6).tolist()
+            shown = [texts[code] or "" for code in present.tolist()]
+            rank = {text: number for number, text in enumerate(in_natural_order(shown))}
+            keys = [
+                (not begins_with_number(text), 0.0 if begins_with_number(text) else -many, rank[text])
+                for text, many in zip(shown, frequent, strict=True)
+            ]
+            found[:, place] = np.argsort(sorted(range(len(keys)), key=keys.__getitem__))[own]
+        return found
 
     def grouped(self, known: Collection[str]) -> tuple[IntArray, int]:
         """Group the classes that publish equal values of the known quasi-identifiers; others are ignored.

@@ -61,6 +61,15 @@ def _key(text: str, *, versions: bool) -> tuple[Any, ...]:
     return (0, float("-inf"), 0, parts, text) if versions and not parts[0] else (1, parts, text)
 
 
+def begins_with_number(text: str) -> bool:
+    """Return whether the natural order of a text is by the number that it begins with.
+
+    >>> begins_with_number("<5 years"), begins_with_number("grade 10")
+    (True, False)
+    """
+    return bool(_key(text, versions=False)[0] == 0)
+
+
 @dataclass(frozen=True)
 class _Band:
     """Numbers between two ends, as written; None for an open end."""

@@ -409,7 +409,8 @@ class _Binding:
         if self.attribute is None:
             households = classes.households if self.model.needs_households else None
             sizes = classes.sizes_in(self.unit)
-            view = ClassView(sizes, population=classes.population, households=households)
+            own = classes.values
+            view = ClassView(sizes, population=classes.population, households=households, values=own)
             return BoundView(view, np.arange(classes.number))
         found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
         missing = None if self.missing_is_value else found.counts.attribute.column.missing

@@ -22,6 +22,7 @@ class EstimatorName(StrEnum):
     NEGATIVE_BINOMIAL = "negative-binomial"
     ZAYATZ = "zayatz"
     PITMAN = "pitman"
+    COPULA = "copula"
 
 
 class Among(StrEnum):
@@ -39,7 +40,7 @@ class PopulationUniquenessSettings(Settings):
         EstimatorName,
         Field(
             description="pitman (default), zayatz, negative-binomial: from class sizes and the number of "
-            "people; count: classes of one person in the population"
+            "people; copula: for each record from its values; count: classes of one person in the population"
         ),
     ] = EstimatorName.PITMAN
     of: Annotated[
@@ -91,7 +92,12 @@ class PopulationUniqueness(TableModel):
             alone = people.scaled <= people.scale
             return int(view.sizes[alone & unique if few else alone].sum()) / records
         (estimator,) = (each for each in ESTIMATORS if each.name == self.settings.estimator)
-        return round(estimator.uniques(SampleClasses(view.sizes, people.people)) / records, 12)
+        positions = None
+        if self.settings.estimator is EstimatorName.COPULA:
+            assert view.values is not None, "population and linked records exclude each other"
+            positions = view.values.positions(people.people)
+        sample = SampleClasses(view.sizes, people.people, positions)
+        return round(estimator.uniques(sample) / records, 12)
 
     def holds(self, view: ClassView) -> bool:
         """Return whether the share is at most ``max``."""

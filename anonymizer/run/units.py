@@ -84,7 +84,7 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
 
     if not classes.linked:
         names = [each.name for each in prepared.problem.table.quasi_identifiers]
-        classes.values = ClassValues(names, published)
+        classes.values = ClassValues(names, published, lambda: [each.labels for each in recoding.published()])
     return classes
 
 

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -22,10 +22,11 @@ from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, Packing
 from anonymizer.model.classes import ScenarioSupport, SensitiveCodes, released
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import Table, TableSource
+from anonymizer.model.units import merged_items
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
 
@@ -251,6 +252,9 @@ class SuppressionMethod(StrEnum):
     CELLS = "cells"
 
 
+Problem = TypeVar("Problem", bound="SearchProblem")
+
+
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
     """The table, constraints and objective of a search.
@@ -324,6 +328,20 @@ class SearchProblem:
                 best = each.minimum_units, each.unit
         return best
 
+    def of_knowledge(self, known: frozenset[str]) -> Self:
+        """The problem on the quasi-identifiers that adversaries know, for whom these are all there are.
+
+        Its class constraints are those of scenarios in which an adversary may know just them.
+        """
+        own = tuple(
+            each.of_everything
+            for each in self.class_constraints
+            if each.knowledge is not None and known in each.knowledge
+        )
+        names = [each.name for each in self.table.quasi_identifiers]
+        places = [place for place, name in enumerate(names) if name in known]
+        return projection(replace(self, class_constraints=own), places)
+
     def admits(self, suppressed: int) -> bool:
         """Return whether so many records may be suppressed; all of them only if they stay with ``*``."""
         return suppressed <= self.limit and (suppressed < self.table.records or self.keep_rows)
@@ -344,6 +362,38 @@ class SearchProblem:
             what = f"objective.metric: '{self.metric.name}' is not defined for {kind}"
             raise InputError(f"{what}; use another metric, such as loss")
         return value
+
+
+def projection(problem: Problem, places: Sequence[int]) -> Problem:
+    """Return the problem on some attributes, whose certain losses are losses of the whole problem too."""
+    table = problem.table
+    own = tuple(table.quasi_identifiers[place] for place in places)
+    packing = Packing(table.combinations)
+    for place in places:
+        packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
+    for each in table.sensitive:
+        packing.add(table.sensitive_codes(each.name), each.column.size)
+    merged = merged_items(packing, table.counts, table.units, table.ties)
+    people = None if table.population is None else table.population.projected(places)
+    # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
+    moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
+    fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
+    return replace(
+        problem,
+        table=Table(
+            own,
+            table.sensitive,
+            packing.unpack(merged.keys),
+            merged.counts,
+            units=merged.units,
+            ties=merged.ties,
+            population=people,
+        ),
+        class_constraints=tuple(fixed),
+        table_constraints=(),
+        moving_reference=False,
+        gate=AttackCheck(),
+    )
 
 
 def sensitive_codes(

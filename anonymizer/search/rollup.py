@@ -135,22 +135,24 @@ class _Attribute:
 
     Attributes
     ----------
+    labels: published text of each hierarchy node.
     nodes: hierarchy node of each base value at each level from the lowest up, shape (levels, base values).
     levels: the same as ranks, for packed keys.
     """
 
     name: str
+    labels: Sequence[str]
     lowest: int
     nodes: CodeArray
     levels: list[_Level]
 
     @classmethod
-    def of(cls, name: str, lowest: int, nodes: CodeArray) -> _Attribute:
+    def of(cls, name: str, labels: Sequence[str], lowest: int, nodes: CodeArray) -> _Attribute:
         levels = []
         for own in nodes:
             distinct, ranks = np.unique(own, return_inverse=True)
             levels.append(_Level(ranks.astype(np.int64), len(distinct)))
-        return cls(name, lowest, nodes, levels)
+        return cls(name, labels, lowest, nodes, levels)
 
     @property
     def size(self) -> int:
@@ -159,6 +161,10 @@ class _Attribute:
 
     def at(self, level: int) -> _Level:
         return self.levels[level - self.lowest]
+
+    def texts(self, level: int) -> list[str]:
+        """Return the published text of each rank at a level."""
+        return [self.labels[node] for node in np.unique(self.nodes[level - self.lowest]).tolist()]
 
     def ranks_of(self, nodes: CodeArray, level: int) -> IntArray:
         """Return the rank of nodes among those of the base values at a level; -1 for others."""
@@ -172,7 +178,7 @@ class _Attribute:
         ranks = self.at(lowest).ranks
         first = np.empty(self.at(lowest).size, dtype=np.int64)
         first[ranks] = np.arange(len(ranks))
-        return _Attribute.of(self.name, lowest, self.nodes[lowest - self.lowest :, first])
+        return _Attribute.of(self.name, self.labels, lowest, self.nodes[lowest - self.lowest :, first])
 
 
 class _DenseClasses(Classes):
@@ -270,11 +276,15 @@ class RollUp:
         space = packing.space
         keys, names = packing.take_keys(), [each.name for each in self._attributes]
         linked = self._ties is not None and self._ties.records is not None
+
+        def label() -> list[list[str]]:
+            return [each.texts(level) for each, level in zip(self._attributes, levels, strict=True)]
+
         if self._population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
             dense = _DenseClasses(
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
-            dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct))
+            dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct), label)
             return dense
         groups, distinct = group_keys(keys, space)
         classes = classes_of_rows(
@@ -283,7 +293,7 @@ class RollUp:
         if self._population is not None:
             classes.population = self._people(self._population, levels, distinct)
         if not linked:
-            classes.values = ClassValues(names, lambda: packing.unpack(distinct))
+            classes.values = ClassValues(names, lambda: packing.unpack(distinct), label)
         return classes
 
     def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
@@ -360,5 +370,6 @@ class RollUp:
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:
     """Return an attribute at its lowest allowed level, and the base value of each of its codes."""
-    own = _Attribute.of(attribute.name, 0, attribute.hierarchy.ancestors[:, attribute.leaf])
+    hierarchy = attribute.hierarchy
+    own = _Attribute.of(attribute.name, hierarchy.labels, 0, hierarchy.ancestors[:, attribute.leaf])
     return own.raised(attribute.minimum), own.at(attribute.minimum).ranks

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
-from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
@@ -83,7 +83,11 @@ class ClassSample:
         population = PopulationSizes(count(self.class_of, self.people, number))
         items = np.arange(len(ones))
         units = {MEMBERS: Households.of_records(items, self.people, len(ones))}
-        return Classes(self.class_of, ones, number, secret, units, population=population)
+        found = Classes(self.class_of, ones, number, secret, units, population=population)
+        found.values = ClassValues(
+            ["class"], lambda: np.arange(number)[:, None], lambda: [[str(each) for each in range(number)]]
+        )
+        return found
 
     def ordered(self, order: IntArray) -> ClassSample:
         """Return the records in another order."""

@@ -190,6 +190,23 @@ def test_risks_of_a_release(number: int, tmp_path: Path) -> None:
     assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
 
 
+@pytest.mark.parametrize("table", [True, False])
+def test_the_copula_estimate_is_that_of_the_written_release(tmp_path: Path, *, table: bool) -> None:
+    given = {"model": "population-uniqueness", "max": 0.05, "estimator": "copula"}
+    config = written(tmp_path, **({} if table else weighted()) | {"constraints": [given]})
+    done = run(config)
+    assert done.code == 0, done.err
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    release = tmp_path / "out" / "share" / "release.csv"
+    (constraint,) = report["constraints"]
+    assert 0 <= constraint["measured"] <= 0.05
+    assert call("audit", release).code == 0
+    if table:
+        check = call("check", release, "-c", config, "--json").json
+        assert constraint["measured"] > 0
+        assert check["constraints"][0]["measured"] == pytest.approx(constraint["measured"], rel=1e-6)
+
+
 def test_check_measures_risks_where_people_are_known(tmp_path: Path) -> None:
     config = written(tmp_path)
     found = call("check", tmp_path / "sample.csv", "-c", config, "--json").json

@@ -17,10 +17,10 @@ from anonymizer.errors import InputError
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import AttackCheck, Control, SuppressionMethod
+from anonymizer.search.base import AttackCheck, Control, SuppressionMethod, projection
 from anonymizer.search.judge import Judge
 from anonymizer.search.lattice import algorithm, frontier
-from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, projection, useful_levels
+from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, useful_levels
 from anonymizer.search.rollup import RollUp
 from anonymizer.testing.search import check_release, check_rows
 from tests import strategies

@@ -13,13 +13,14 @@ from anonymizer.privacy.base import ClassConstraint, Merging
 from anonymizer.search.base import Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Local
+from anonymizer.search.local.bound import best_possible
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import many, share
 from tests.helpers.problems import constraint, problem
 from tests.search.test_lattice import records_of, same, texts_of
-from tests.twins.microdata import Microdata
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec
 from tests.twins.scenarios import KnownBruteForce
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
@@ -89,6 +90,41 @@ def test_others_satisfy_every_adversary_and_prove_nothing(
     stays = [record for record, row in enumerate(row_of) if not recoding.removed[row]]
     reference = stays if spec.moving_reference else list(range(len(row_of)))
     assert not list(KnownBruteForce(spec).failing(cells, stays, reference))
+
+
+@many()
+@given(problems())
+def test_best_possible_is_never_above_a_release(spec: ProblemSpec) -> None:
+    spec = replace(spec, metric="loss", aggregate="arithmetic-mean")
+    valid = KnownBruteForce(spec).valid()
+    possible = best_possible(problem(spec))
+    if valid and possible is not None:
+        assert possible <= min(result.objective for result in valid) + 1e-9
+
+
+@share(2)
+@given(problems(persons=0))
+def test_best_possible_is_never_above_a_local_recoding(spec: ProblemSpec) -> None:
+    lasting = tuple(each for each in spec.constraints if _lasts(each, spec.data))
+    spec = replace(spec, constraints=lasting, metric="loss", aggregate="arithmetic-mean")
+    possible = best_possible(problem(spec))
+    found = Local().search(problem(spec), Control(steps=20)).objective
+    if found is not None and possible is not None:
+        assert possible <= found + 1e-9
+
+
+def test_one_who_knows_few_columns_is_bounded_by_these() -> None:
+    """Two of the three columns are known, with weights 1 and 2 of 4; without a limit all are generalized."""
+    tree = {value: (value, "*") for value in "abcd"}
+    own = tuple(
+        QuasiIdentifierSpec(name, tree, weight=weight, maximum=1)
+        for name, weight in (("p", 1), ("q", 2), ("r", 1))
+    )
+    data = Microdata(own, (), tuple((value, value, value) for value in "abcd"))
+    known = ConstraintSpec("k-anonymity", {"k": 2}, knowledge=(frozenset({0, 1}),))
+    asked = ProblemSpec(data, (known,), metric="loss")
+    assert best_possible(problem(asked)) == pytest.approx(3 / 4)
+    assert Lattice().search(problem(asked), Control()).objective == pytest.approx(3 / 4)
 
 
 def _lasts(spec: ConstraintSpec, data: Microdata) -> bool:

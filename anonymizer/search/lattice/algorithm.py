@@ -25,17 +25,16 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, Packing, count, group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
 from anonymizer.model.recoding import CheckerMeasure, FullDomainRecoding, Outcome, Step, levels_by_name
 from anonymizer.model.table import QuasiIdentifier, Table, TableSource
-from anonymizer.model.units import merged_items
 from anonymizer.search.base import (
-    AttackCheck,
     Control,
     SearchAlgorithm,
     SearchProblem,
     SuppressionMethod,
+    projection,
     sensitive_codes,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
@@ -401,7 +400,11 @@ class Annealing:
             if not classes.linked:
                 names = [each.name for each in table.quasi_identifiers]
                 number = len(distinct)
-                classes.values = ClassValues(names, lambda: self._published(groups, number, levels))
+                classes.values = ClassValues(
+                    names,
+                    lambda: self._published(groups, number, levels),
+                    lambda: [each.hierarchy.labels for each in table.quasi_identifiers],
+                )
         verdict = self._judge.judge(classes)
         own = verdict.sizes[verdict.kept]
         share = verdict.suppressed / self._problem.table.records
@@ -759,38 +762,6 @@ def groups_of(attributes: Sequence[QuasiIdentifier], most: int) -> list[list[int
         groups[-1].append(place)
         space *= size
     return groups
-
-
-def projection(problem: SearchProblem, places: Sequence[int]) -> SearchProblem:
-    """Return the problem on some attributes, whose certain losses are losses of the whole problem too."""
-    table = problem.table
-    own = tuple(table.quasi_identifiers[place] for place in places)
-    packing = Packing(table.combinations)
-    for place in places:
-        packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
-    for each in table.sensitive:
-        packing.add(table.sensitive_codes(each.name), each.column.size)
-    merged = merged_items(packing, table.counts, table.units, table.ties)
-    people = None if table.population is None else table.population.projected(places)
-    # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
-    moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
-    fixed = (each for each in problem.class_constraints if not (moved and each.model.uses_reference))
-    return replace(
-        problem,
-        table=Table(
-            own,
-            table.sensitive,
-            packing.unpack(merged.keys),
-            merged.counts,
-            units=merged.units,
-            ties=merged.ties,
-            population=people,
-        ),
-        class_constraints=tuple(fixed),
-        table_constraints=(),
-        moving_reference=False,
-        gate=AttackCheck(),
-    )
 
 
 class Lattice(SearchAlgorithm):

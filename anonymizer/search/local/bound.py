@@ -496,6 +496,10 @@ def _least_costs(trees: AllowedTrees) -> FloatArray:
     return least
 
 
+MOST_SETS = 8
+"""Of more sets of known attributes, those that promise most are bounded."""
+
+
 def best_possible(
     problem: SearchProblem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
 ) -> float | None:
@@ -506,12 +510,38 @@ def best_possible(
     tables that are not too large, unless suppressed cells may exceed the highest levels. Takes a second on
     20,000 distinct rows.
 
+    What adversaries of scenarios see of a release is a release of the columns that they know, so that the
+    loss on these is at least the best one for them alone.
+
     Parameters
     ----------
     stopped: returns whether to end early, with the bound so far.
     seconds: budget of the other search, which determines the work of the bound: a count, so that the same
         budget gives the same bound; None for no limit.
     """
+    found = _best_on_all(problem, stopped, seconds)
+    if found is None or not problem.has_scenarios:
+        return found
+    weights = {each.name: each.weight for each in problem.table.quasi_identifiers}
+    total = sum(weights.values())
+    parts = []
+    for known in {own for each in problem.class_constraints for own in each.knowledge or ()}:
+        share = sum(weights[name] for name in known) / total
+        part = problem.of_knowledge(known)
+        size, _ = part.smallest_class
+        if size > 1 and share > 0:
+            parts.append((-share * size, sorted(known), share, part))
+    parts = sorted(parts, key=lambda each: each[:2])[:MOST_SETS]
+    for _, _, share, part in parts:
+        own = None if seconds is None else seconds / len(parts)
+        bound = None if stopped() else _best_on_all(part, stopped, own)
+        # The shares are sums of weights, which round differently than those of the loss.
+        found = max(found, share * (bound or 0.0) * (1 - ROUNDING))
+    return found
+
+
+def _best_on_all(problem: SearchProblem, stopped: Callable[[], bool], seconds: float | None) -> float | None:
+    """Return the bound for adversaries who know all quasi-identifiers, as ``best_possible``."""
     if not isinstance(problem.metric, CellMetric) or not isinstance(problem.metric.aggregate, ArithmeticMean):
         return None
     attributes = problem.table.quasi_identifiers
