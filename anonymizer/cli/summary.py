@@ -67,6 +67,7 @@ def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
     for name, scenario in scenarios.items():
         measured = "; ".join(constraint_line(each) for each in scenario["constraints"])
         yield f"  {name}: {scenario['sentence']} ({measured})"
+    yield from (f"  {each['sentence']}" for each in content.get("three_questions", ()))
 
 
 def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:

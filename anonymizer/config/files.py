@@ -294,6 +294,11 @@ class InputSettings(Section):
         description="records without a value in the column of a unit: own, each is a unit of its own (the "
         "default); or refuse",
     )
+    control: FilePath | None = Field(
+        default=None,
+        description="records of people who were held out of the input, relative to the config file, read as "
+        "the input is: the report then answers the three questions of European law with these as control",
+    )
     population: PopulationSettings | None = Field(
         default=None,
         description="the population that the input is a sample of, for k-map, delta-presence and risks; "

@@ -318,6 +318,21 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         yield ("suppression", "whole"), f"cannot be combined with constraints that count {counted}; remove it"
 
 
+def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each key that people who were held out cannot be combined with, and the message about it."""
+    if config.input.control is None:
+        return
+    if config.algorithm.plug_in.in_groups:
+        what = f"the two tables of {config.algorithm.name} are not compared with people who were held out"
+        yield ("input", "control"), f"{what}; remove it, or choose another algorithm"
+    if config.apply is not None:
+        what = "an append has the original records of the new rows only"
+        yield ("input", "control"), f"{what}; remove it, or apply"
+    if config.engine.name not in set(EngineName):
+        what = f"engine {config.engine.name} does not compare a release with other people"
+        yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove input.control"
+
+
 def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with released pseudonyms, and the message about it."""
     if config.input.pseudonym is None:
@@ -714,7 +729,12 @@ class Config(Section):
     def _suits_who_is_counted(self) -> Self:
         found = [
             problem(what, path)
-            for conflicts in (_conflicts_with_units, _conflicts_with_population, _conflicts_with_scenarios)
+            for conflicts in (
+                _conflicts_with_units,
+                _conflicts_with_population,
+                _conflicts_with_control,
+                _conflicts_with_scenarios,
+            )
             for path, what in conflicts(self)
         ]
         if found:

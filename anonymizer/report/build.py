@@ -140,6 +140,7 @@ class ReportParts:
     scenarios: what each adversary of the config knows, with its measurements; None without scenarios.
     units: persons, households and other units of the input by name; None where the config names none.
     population: that constraints count; None where none does.
+    three_questions: answers to the questions of European law; None without people who were held out.
     seconds: of each phase of the run until now.
     """
 
@@ -163,6 +164,7 @@ class ReportParts:
     scenarios: dict[str, Any] | None = None
     units: dict[str, Any] | None = None
     population: dict[str, Any] | None = None
+    three_questions: Sequence[dict[str, Any]] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -199,6 +201,7 @@ def build_report(parts: ReportParts) -> Report:
         "scenarios": parts.scenarios,
         "units": parts.units,
         "population": parts.population,
+        "three_questions": parts.three_questions,
     }
     content |= {key: value for key, value in optional.items() if value is not None}
     content["warnings"] += [what for _, what in contradictions(content)]

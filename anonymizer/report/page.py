@@ -794,6 +794,7 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
         sentences.append("No attack was run, so disclosure risk was not measured.")
     else:
         sentences.append(_attacked(best))
+    sentences += [each["sentence"] for each in report.get("three_questions", ())]
     sentences.append(_price(report))
     return sentences
 

@@ -358,6 +358,7 @@ PLACED: Mapping[str, Rule] = {
     "config/input/household": _exact,
     "config/input/units/*": _exact,
     "config/input/missing_person": _exact,
+    "config/input/control": _withheld,
     "config/input/population/path": _withheld,
     "config/input/population/weight": _exact,
     "config/attributes/*/role": _exact,
@@ -524,6 +525,8 @@ PLACED: Mapping[str, Rule] = {
     "advice": _left_out,
     "units": _left_out,
     "population": _left_out,
+    # Shares of people who are not in the release follow from records that the recipient may not have.
+    "three_questions": _left_out,
     "steps": _left_out,
     "diagnosis": _left_out,
     "seconds": _left_out,

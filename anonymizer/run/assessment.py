@@ -16,6 +16,7 @@ import numpy as np
 
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
 from anonymizer.attacks.pace import AttackStopped, Pace, follow
+from anonymizer.attacks.three_questions import Answer
 from anonymizer.errors import InputError
 from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
@@ -29,9 +30,10 @@ from anonymizer.run.prepare import (
     RunMonitor,
     attack_written_release,
     in_order,
+    open_people,
     violated_constraints,
 )
-from anonymizer.run.shape import Audited, Found, Shape, Tables, verify
+from anonymizer.run.shape import Audited, Found, Shape, Tables, answers_of_files, verify
 from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
@@ -314,12 +316,14 @@ class Verified:
     Attributes
     ----------
     unattacked: names of the attacks that the user ended or that were due after them.
+    answers: to the three questions of European law; none without people who were held out.
     """
 
     audited: Audited
     attacks: Sequence[Timed[AttackResult]] = ()
     utility: Sequence[Timed[UtilityFinding]] = ()
     unattacked: Sequence[str] = ()
+    answers: Sequence[Answer] = ()
 
 
 def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Verified:
@@ -335,7 +339,7 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
     AuditFailed: the tables differ from it, or violate a countable constraint.
     """
     audited, prepared = verify(shape, tables, found), found.prepared
-    if not (prepared.problem.gate.constraints or plan.attacks or plan.utility):
+    if not (prepared.problem.gate.constraints or plan.attacks or plan.utility or plan.control):
         return Verified(audited)
     view = shape.view(tables, found)
     attacked = attack_written_release(prepared, view)
@@ -359,4 +363,9 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
     if plan.utility:
         watch.begin(Phase.UTILITY, "measuring utility")
         utility = measures_of(plan, comparison_of(view))
-    return Verified(audited, attacks, utility, unattacked)
+    answers: list[Answer] = []
+    if plan.control is not None:
+        with open_people(plan.control) as others:
+            original = prepared.encoded.relation
+            answers = answers_of_files(plan, view, tables[0], original, others)
+    return Verified(audited, attacks, utility, unattacked, answers)

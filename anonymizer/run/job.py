@@ -599,7 +599,7 @@ def sink_of(
     """
     path, options = plan.output, reading_release(options, config)
     own = [Path(plan.config)] if Path(plan.config).is_file() else []
-    people = [] if plan.population is None else [plan.population.path]
+    people = [each.path for each in (plan.population, plan.control) if each is not None]
     files = [*source.files, *plan.hierarchy_files, *people, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan, path)
     with (

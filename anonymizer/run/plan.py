@@ -176,14 +176,16 @@ _ORDERED_SOURCES = (IntervalSource, DateSource)
 
 
 @dataclass(frozen=True)
-class PlannedPopulation:
-    """A table of the population that the input is a sample of.
+class PlannedPeople:
+    """A table of other people: the population that the input is a sample of, or those who were held out.
 
     Attributes
     ----------
+    key: of the config that names it.
     weight: column with the people of a row; None for one each.
     """
 
+    key: str
     path: Path
     dialect: CsvDialect
     strict_header: bool
@@ -259,6 +261,7 @@ class Plan:
         released.
     whole: the unit that is suppressed as a whole or not at all; None where classes are suppressed alone.
     population: that the input is a sample of; None to estimate it by weights.
+    control: people who were held out of the input; None without.
     pseudonym: the column that is released with pseudonyms of persons; None without one.
     """
 
@@ -294,7 +297,8 @@ class Plan:
     bands: Mapping[str, Bands] = field(default_factory=dict)
     whole: str | None = None
     attacks_every_step: bool = False
-    population: PlannedPopulation | None = None
+    population: PlannedPeople | None = None
+    control: PlannedPeople | None = None
     pseudonym: str | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
@@ -518,7 +522,8 @@ class Plan:
 
 def plan_of(config: Config) -> Plan:
     """Return the plan of a config."""
-    population, engine = _population(config), limits_of(config)
+    people, engine = config.input.population, limits_of(config)
+    population = None if people is None else _people(config, "population", people.path, people.weight)
     given, output, budget = config.input, config.output, config.budget
     name, folder, in_input_database = config.source, config.folder, config.in_input_database
     numerals, shown = config.numerals, config.to_dict()
@@ -568,15 +573,16 @@ def plan_of(config: Config) -> Plan:
         pseudonym=given.pseudonym,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
         population=population,
+        control=_people(config, "control", config.input.control),
     )
 
 
-def _population(config: Config) -> PlannedPopulation | None:
-    given = config.input.population
-    if given is None:
+def _people(config: Config, key: str, path: str | None, weight: str | None = None) -> PlannedPeople | None:
+    if path is None:
         return None
     dialect = CsvDialect(config.input.separator, config.input.encoding)
-    return PlannedPopulation(config.folder / given.path, dialect, config.input.strict_header, given.weight)
+    strict = config.input.strict_header
+    return PlannedPeople(f"input.{key}", config.folder / path, dialect, strict, weight)
 
 
 def _largest_k(planned: Iterable[PlannedConstraint]) -> int | None:

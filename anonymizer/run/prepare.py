@@ -87,7 +87,7 @@ from anonymizer.run.plan import (
     Counted,
     EngineChoice,
     Plan,
-    PlannedPopulation,
+    PlannedPeople,
     check_number_formats,
     count_distinct_rows,
     finest,
@@ -231,8 +231,17 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     ------
     InputError: the columns, values or hierarchies do not fit the config.
     """
+    if plan.control is not None:
+        with open_people(plan.control) as others:
+            check_held_out(plan, relation, others)
     prepared = prepare_table(plan, relation)
     check_search(plan, prepared)
+    if plan.control is not None and prepared.problem.source is not None:
+        raise InputError(
+            f"{row_limit_message(prepared.counted)}, so the run is out of core, where records are not "
+            "compared with people who were held out; raise engine.memory_limit or "
+            f"engine.options.combinations, or remove {plan.control.key}"
+        )
     return prepared
 
 
@@ -626,15 +635,42 @@ def population_of(plan: Plan, relation: Relation, table: Table) -> Population | 
     with ExitStack() as stack:
         source, weight = relation, plan.sampling_weight
         if plan.population is not None:
-            source = stack.enter_context(_opened(plan.population))
+            source = stack.enter_context(open_people(plan.population))
             weight = plan.population.weight
         return _Reader(plan, relation, source, table).population(weight)
 
 
-def _opened(given: PlannedPopulation) -> Relation:
+def open_people(given: PlannedPeople) -> Relation:
+    """Open a table of other people.
+
+    Raises
+    ------
+    InputError: there is no such file, or it cannot be read.
+    """
     if not given.path.exists():
-        raise InputError(f"{given.path}: no such file; check input.population")
+        raise InputError(f"{given.path}: no such file; check {given.key}")
     return open_file(given.path, given.dialect, EngineOptions(strict_header=given.strict_header))
+
+
+def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
+    """Check that nobody who is held out is in the input, as far as both have columns of units.
+
+    Raises
+    ------
+    InputError: a unit is in both, or those who are held out lack a column.
+    """
+    for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        for name in () if plan.foreign_names else plan.with_role(role):
+            control.position(name)
+    for name, column in plan.units.items():
+        if column in original.columns and column in control.columns:
+            own, held = ({text for text, _ in each.dictionary(column)} for each in (original, control))
+            shared = (own & held) - {None, *plan.missing}
+            if shared:
+                raise InputError(
+                    f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
+                    f"'{column}'); who is held out must not be in the release"
+                )
 
 
 class _Reader:
@@ -864,7 +900,7 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
         return _by_weight(relation, names, weight, plan.numerals)
     groups = relation.group_counts(names)
     rows = groups.codes[np.lexsort(groups.codes.T[::-1])]
-    with _opened(plan.population) as source:
+    with open_people(plan.population) as source:
         people, levels = _alone(plan, source, names, plan.population.weight), []
     for attribute, texts in zip(people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]

@@ -192,6 +192,7 @@ def report_parts(
         scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
         units=unit_facts(plan, prepared, outcome.recoding),
         population=population_facts(prepared.problem.table.population),
+        three_questions=None if verified is None else [each.entry() for each in verified.answers] or None,
     )
 
 

@@ -101,6 +101,7 @@ from anonymizer.release.query import (
 from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, weights_of
 from anonymizer.run.prepare import (
     Prepared,
+    check_held_out,
     countable_constraints,
     put_in_bands,
     units_of_records,
@@ -308,15 +309,7 @@ def answers_of_files(
         )
     release, original, other = by_config_names(plan, release, original, control)  # type: ignore[assignment]
     assert other is not None
-    for name, column in plan.units.items():
-        if column in original.columns and column in other.columns:
-            own, held = ({text for text, _ in each.dictionary(column)} for each in (original, other))
-            shared = (own & held) - {None, *plan.missing}
-            if shared:
-                raise InputError(
-                    f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
-                    f"'{column}'); who is held out must not be in the release"
-                )
+    check_held_out(plan, original, other)
     put_in_bands(plan, other)
     held_out = original_of_files(plan, view.release, with_labels(plan, release), other)
     scenarios = {each.scenario: each.knowledge for each in plan.planned if each.scenario and each.knowledge}

@@ -129,6 +129,57 @@ def test_the_command_and_python_answer_alike(tmp_path: Path, message: SnapshotAs
     assert shares["inference"]["low"] == 0
 
 
+@pytest.mark.parametrize("engine", [{"name": "memory"}, {"name": "duckdb"}])
+def test_a_run_answers_as_the_command_does(tmp_path: Path, engine: dict[str, Any]) -> None:
+    control = {"input": {**CONFIG["input"], "control": "others.csv"}, "engine": engine}
+    config = written(tmp_path, **control, suppression={"limit": 0.1})
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    said = attacked(tmp_path, config, "--control", tmp_path / "others.csv", "--json").json
+    own, others = (
+        [(each["question"], each["control"], each["held_out"]) for each in found["three_questions"]]
+        for found in (report, said)
+    )
+    assert own == others
+    public = (tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8")
+    assert "three_questions" not in public
+    assert "others.csv" not in public
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    sentence = report["three_questions"][0]["sentence"]
+    assert sentence.split(";")[0].replace("'", "&#39;") in page
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "no such file": {"input": {**CONFIG["input"], "control": "nobody.csv"}},
+    "people of the input": {"input": {**CONFIG["input"], "control": "own.csv"}},
+    "lacks a column": {"input": {**CONFIG["input"], "control": "keys.csv"}},
+    "buckets": {
+        "input": {"path": "own.csv", "control": "others.csv"},
+        "algorithm": {"name": "anatomy"},
+        "constraints": [{"model": "l-diversity", "l": 2}],
+    },
+    "an append": {"input": {"path": "own.csv", "control": "others.csv"}, "apply": "out/report.json"},
+    "out of core": {
+        "input": {"path": "own.csv", "control": "others.csv"},
+        "engine": {"name": "duckdb", "options": {"combinations": 40}},
+        "suppression": {"limit": 0.1},
+    },
+    "another engine": {"input": {"path": "own.csv", "control": "others.csv"}, "engine": {"name": "spark"}},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_control_that_is_none_is_refused_before_the_search(
+    name: str, tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    config = written(tmp_path)
+    (tmp_path / "keys.csv").write_text("id\nX1\n", encoding="utf-8")
+    config.write_text(json.dumps({**CONFIG, **REFUSED[name]}), encoding="utf-8")
+    done = call("run", config, "-o", tmp_path / "other", "-q")
+    assert done.code == 2
+    assert not (tmp_path / "other" / "share").exists()
+    assert exchange(f"{name}: {REFUSED[name]}", done.err.replace(str(tmp_path), "FOLDER")) == message
+
+
 def test_each_scenario_answers_by_its_worst_columns(tmp_path: Path) -> None:
     model = {"model": "k-anonymity", "k": 3}
     scenarios = {
