@@ -23,8 +23,8 @@ CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
 INSTEAD_OF_A_PATH = {"database", "url", "table", "query", "allow_files"}
 """Keys that no config has beside a path; the file shows them in comments."""
 
-OF_UNITS = {"person", "household", "units", "missing_person", "population", "whole"}
-"""Keys without which records are counted, as some models of the file need; they are in comments too."""
+OF_UNITS = {"person", "household", "units", "missing_person", "population", "control", "whole"}
+"""Keys of people beyond the file, or without which records are counted; they are in comments too."""
 
 
 def header(path: Path) -> list[str]:
