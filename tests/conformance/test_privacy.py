@@ -18,8 +18,8 @@ from anonymizer.testing.samples import class_samples
 from tests.helpers import build, stubs
 from tests.strategies import ATTACKED, COUNTING_PEOPLE, PARAMETERS
 
-SLOW = ("inference-risk",)
-"""Models that take more than a few seconds to be attacked on every sample."""
+SLOW = ("inference-risk", "pitman")
+"""Models and estimators that take more than a few seconds on all samples."""
 
 
 def cases() -> list[Any]:
@@ -35,7 +35,7 @@ def cases() -> list[Any]:
             sets += [{**sets[0], key: value} for value in values if isinstance(value, str)]
         for parameters in sets:
             given = {key: value for key, value in parameters.items() if value is not None}
-            marks = [pytest.mark.slow] if name in SLOW else []
+            marks = [pytest.mark.slow] if {name, *map(str, given.values())} & set(SLOW) else []
             found.append(
                 pytest.param(name, given, id=f"{name}-{','.join(map(str, given.values()))}", marks=marks)
             )

@@ -23,6 +23,7 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
 from anonymizer.errors import InputError
+from tests.helpers.slow import slow_but
 from tests.run.commands import call
 from tests.run.spark_runs import facts, ran
 from tests.run.spark_runs import released as in_parquet
@@ -117,7 +118,7 @@ def run(path: Path, out: Path, *further: str) -> dict[str, Any]:
 ALL = {"wage": "range", "score": "range", "seen": "range"}
 
 
-@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "auto"])
+@pytest.mark.parametrize("algorithm", slow_but(2, ["lattice", "mondrian", "local", "auto"]))
 def test_a_run_equals_one_of_a_file_with_the_groups(algorithm: str, tmp_path: Path) -> None:
     frame = patients()
     raw = config(**ALL) | {"algorithm": {"name": algorithm}, "budget": {"steps": 200}}

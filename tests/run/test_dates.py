@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 import anonymizer as an
+from tests.helpers.slow import slow_but
 from tests.run.commands import call
 from tests.run.spark_runs import released
 from tests.spark import engine as spark_engine
@@ -88,7 +89,7 @@ def run(folder: Path, config: dict[str, Any]) -> tuple[list[list[str]], dict[str
     return list(csv.reader(io.StringIO(release.read_text(encoding="utf-8"))))[1:], report
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", slow_but(2, ALGORITHMS))
 def test_the_release_is_that_of_iso_dates(name: str, tmp_path: Path) -> None:
     """Quasi-identifiers are published in ISO 8601, sensitive dates as they were; all measures are equal."""
     found = []
@@ -106,7 +107,7 @@ def test_the_release_is_that_of_iso_dates(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["%b %Y", "%G-W%V", "%G-W%V-%u", "%d.%m.%y", "%Y%m%d", "%B %d, %Y", "%Y-%j"])
-@pytest.mark.parametrize("name", ["mondrian", "intervals", "means"])
+@pytest.mark.parametrize("name", slow_but(1, ["mondrian", "intervals", "means"]))
 def test_periods_and_years_of_two_digits(form: str, name: str, tmp_path: Path) -> None:
     """A run ends with a verified release, in which groups of dates sort by time."""
     lines = [f'"{born:{form}}",{left.year}' for born, _, left in times(200)]
@@ -126,7 +127,7 @@ def test_periods_and_years_of_two_digits(form: str, name: str, tmp_path: Path) -
     assert {row[0].lstrip("[")[:2] for row in records} <= {"19", "20"}
 
 
-@pytest.mark.parametrize("name", ["intervals", "sets", "means"])
+@pytest.mark.parametrize("name", slow_but(1, ["intervals", "sets", "means"]))
 def test_months_are_their_first_days(name: str, tmp_path: Path) -> None:
     """Months are grouped and attacked like the first days of them."""
     reports = []

@@ -18,6 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.errors import InputError
 from tests.helpers.messages import exchange
+from tests.helpers.slow import slow_but
 from tests.run.commands import call
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -93,7 +94,7 @@ def run(folder: Path, algorithm: dict[str, Any], decimal: str) -> tuple[list[lis
     return list(csv.reader(io.StringIO(content), delimiter=";"))[1:], report
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", slow_but(2, ALGORITHMS))
 def test_the_release_is_that_of_decimal_points(name: str, tmp_path: Path) -> None:
     """Every number of the release is written as in the input, and everything measured is the same."""
     pointed, before = run(tmp_path / "point", ALGORITHMS[name], ".")
@@ -214,9 +215,8 @@ def rewritten(folder: Path, algorithm: dict[str, Any], decimal: str) -> list[lis
     return list(csv.reader(io.StringIO(content), delimiter=";"))[1:]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "sets" else pytest.mark.slow) for name in ALGORITHMS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_release_has_the_sign_of_the_output(name: str, tmp_path: Path) -> None:
     """The release of an input with one sign is that of its twin with the other."""
     pointed, _ = run(tmp_path / "point", ALGORITHMS[name], ".")

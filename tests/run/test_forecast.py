@@ -40,6 +40,7 @@ def drafted(folder: Path, frame: pd.DataFrame) -> tuple[str, Path]:
     return done.out, folder / "data.yaml"
 
 
+@pytest.mark.slow
 def test_a_wide_draft_warns_and_the_release_loses_as_much(tmp_path: Path, message: SnapshotAssertion) -> None:
     out, config = drafted(tmp_path, wide(14))
     (warning,) = [line for line in out.splitlines() if "quasi-identifiers are many" in line]

@@ -45,6 +45,7 @@ def as_bytes(*parts: str) -> bytes:
     return gzip.decompress(shared("data", *parts, "data.csv.gz").read_bytes())
 
 
+@pytest.mark.slow
 def test_fars(tmp_path: Path) -> None:
     _, roles = drafted_and_run(tmp_path, as_bytes("fars_sample"))
     assert [name for name, role in roles.items() if role == "sensitive"] == ["iinjury"]
