@@ -211,7 +211,7 @@ def test_estimated_sizes_are_those_of_the_classes_or_larger(seed: int) -> None:
     assert (estimated == sizes).all()
 
 
-@given(spec=problems(), random=st.randoms(use_true_random=False))
+@given(spec=problems(), random=strategies.randoms())
 def test_a_projection_loses_for_certain_no_more_than_the_whole(spec: ProblemSpec, random: Random) -> None:
     asked = replace(problem(spec), limit=len(spec.data.records), keep_rows=True)
     width = len(asked.table.quasi_identifiers)

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.table import Hierarchy
@@ -16,10 +15,11 @@ from anonymizer.search.mondrian.labelling import NodeLabelling
 from anonymizer.search.mondrian.store import Batch, Coding
 from tests.helpers.problems import problem
 from tests.search.test_mondrian import decided_by_cuts
+from tests.strategies import randoms
 
 
 @settings(max_examples=30)
-@given(random=st.randoms(use_true_random=False))
+@given(random=randoms())
 def test_parts_that_go_left_are_named(random: Random) -> None:
     """The nodes that ``named`` gives for the parts of a region are those above its rows."""
     asked = problem(decided_by_cuts(random))

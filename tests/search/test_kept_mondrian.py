@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations
@@ -101,7 +100,7 @@ def assert_same(found: Outcome, expected: Outcome) -> None:
 
 @pytest.mark.parametrize("labels", LABELS)
 @settings(quickly(25, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_the_same_as_in_memory(labels: LabelName, database: Database, random: Random) -> None:
     """Models of all kinds that a cut alone can answer for, suppression and budgets of steps too."""
     spec = decided_by_cuts(random)

@@ -266,7 +266,7 @@ def test_weights_of_zero_cost_nothing() -> None:
 
 
 @share(2)
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Random) -> None:
     """As if there were too many level vectors: the models hold, and no loss is above Mondrian's."""
     spec = replace(

@@ -16,6 +16,7 @@ from anonymizer.masking.mdav import Clustering, FixedSize, Shares, whole_numbers
 from anonymizer.model.arrays import FloatArray
 from anonymizer.search.microaggregation.algorithm import VariableSize, merged
 from tests.shared import shared
+from tests.strategies import randoms
 from tests.twins.mdav import Point, mdav, v_mdav
 
 
@@ -26,7 +27,7 @@ def nothing(_: int) -> None:
 @st.composite
 def crowds(draw: st.DrawFn) -> tuple[list[Point], list[int]]:
     """Return distinct points in their order on a small grid, where ties abound, with counts."""
-    random = draw(st.randoms(use_true_random=False))
+    random = draw(randoms())
     dimensions, size = random.randint(1, 3), random.choice((3, 6, 40))
     points = {tuple(random.randrange(size) for _ in range(dimensions)) for _ in range(random.randint(1, 25))}
     most = random.choice((1, 2, 6))

@@ -11,7 +11,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import SUPPRESSED, Table
@@ -171,7 +170,7 @@ def partitions(rows: Rows) -> Iterator[list[Rows]]:
             yield [*rest[:i], [rows[0], *own], *rest[i + 1 :]]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_what_is_published_satisfies_every_model(random: Random) -> None:
     names = [random.choice(list(strategies.PARAMETERS)) for _ in range(random.randint(1, 3))]
     spec = spec_of(random, names, 24)
@@ -211,7 +210,7 @@ def test_infeasible_is_true() -> None:
 
 
 @settings(max_examples=40)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_the_order_of_the_records_changes_nothing(random: Random) -> None:
     spec = spec_of(random, ["k-anonymity", random.choice(strategies.REFERENCED)], 20)
     records: list[tuple[Value, ...]] = list(spec.data.records)

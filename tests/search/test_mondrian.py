@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
@@ -74,7 +73,7 @@ def decided_by_cuts(random: Random) -> ProblemSpec:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("labels", LABELS)
 @settings(max_examples=60)
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random) -> None:
     """The same classes, each of which satisfies every model as published: equal labels are one class."""
     spec = decided_by_cuts(random)
@@ -93,7 +92,7 @@ def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("labels", LABELS)
 @settings(max_examples=15)
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName, random: Random) -> None:
     """Rows in chunks, regions in batches, large ones by few of their rows, sets listed: no difference."""
     asked = problem(decided_by_cuts(random))

@@ -44,7 +44,7 @@ def test_the_optimum_is_found_across_boxes(spec: ProblemSpec) -> None:
 
 
 @share(2)
-@given(random=st.randoms(use_true_random=False))
+@given(random=strategies.randoms())
 def test_every_node_lies_in_one_box_and_boxes_come_by_their_bound(random: Random) -> None:
     data = strategies.table(random)
     table = build.table(data)
