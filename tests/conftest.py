@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from enum import IntEnum
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -78,6 +80,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     drawn = settings.get_current_profile_name() == "thorough" or bool(DRAWN & set(item.path.parts))
     vars(wording)["inline_svg"] = canvas.inline_svg if drawn else undrawn
     need_resources(item)
+    if spark_of(item) is not Spark.SHARED:
+        end_shared_spark()
+
+
+class Spark(IntEnum):
+    """The Spark of a test, in the order of running, so that tests that share one follow each other."""
+
+    OWN = 0
+    SHARED = 1
+    NONE = 2
+
+
+def spark_of(item: pytest.Item) -> Spark:
+    """Return the Spark of a test; the mark ``spark(shared=False)`` is for those that start their own."""
+    mark = item.get_closest_marker("spark")
+    if mark is None:
+        return Spark.NONE
+    return Spark.SHARED if mark.kwargs.get("shared", True) else Spark.OWN
+
+
+def end_shared_spark() -> None:
+    """End the Spark that tests have shared so far, if any."""
+    if "tests.spark" in sys.modules:
+        sys.modules["tests.spark"].end_kept()
 
 
 def is_quick(config: pytest.Config) -> bool:
@@ -87,7 +113,8 @@ def is_quick(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what another run repeats."""
+    """Let tests that share one Spark follow each other, and leave out what another run repeats."""
+    items.sort(key=spark_of)
     if PROPERTIES_LATER and is_quick(config):
         repeated = [item for item in items if item.get_closest_marker("hypothesis")]
         items[:] = [item for item in items if not item.get_closest_marker("hypothesis")]
@@ -113,4 +140,5 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     """Let the end of the process find all there is."""
+    end_shared_spark()
     gc.unfreeze()

@@ -15,6 +15,7 @@ SETTINGS: Mapping[str, Any] = {
     "spark.sql.shuffle.partitions": 1,
     "spark.driver.memory": "1g",
     "spark.sql.codegen.wholeStage": False,
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 """What tests start Spark with: it is for the fewest seconds."""
@@ -36,11 +37,29 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+_kept: list[Session] = []
+
+
 @contextmanager
 def running(**others: Any) -> Iterator[Session]:
-    """Keep one Spark for all that is opened meanwhile with the same options."""
+    """Run one Spark for all that is opened meanwhile with the same options.
+
+    Without other options it goes on until a test needs none, as its start takes longer than most tests; see
+    ``end_kept``.
+    """
+    if not others:
+        if not _kept:
+            _kept.append(open_session(SparkOptions.of(options())))
+        yield _kept[0]
+        return
     session = open_session(SparkOptions.of(options(**others)))
     try:
         yield session
     finally:
         close_session(session)
+
+
+def end_kept() -> None:
+    """End the Spark that tests share, so that one with other options can start."""
+    while _kept:
+        close_session(_kept.pop())

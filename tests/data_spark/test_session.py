@@ -163,7 +163,7 @@ def test_every_kind_of_master_is_accepted(master: str | None) -> None:
     check_master(master)
 
 
-@pytest.mark.spark
+@pytest.mark.spark(shared=False)
 def test_an_unreachable_master_is_named() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

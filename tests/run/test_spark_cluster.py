@@ -22,10 +22,12 @@ CLUSTER = {
     "master": "local-cluster[2,1,1024]",
     "spark.executor.memory": "512m",
     "spark.sql.shuffle.partitions": 4,
+    # Compiled expressions, as users have them.
+    "spark.sql.codegen.factoryMode": "FALLBACK",
 }
 RECORDS = 20_000
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.spark(shared=False)
 
 
 @pytest.fixture(scope="module")
