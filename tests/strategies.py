@@ -241,7 +241,7 @@ def tables(draw: st.DrawFn, most: int = 30) -> Microdata:
 @st.composite
 def problems(draw: st.DrawFn) -> ProblemSpec:
     """Return problems of a full-domain search."""
-    return problem(draw(st.randoms(use_true_random=False)))
+    return problem(draw(randoms()))
 
 
 def with_knowledge(random: Random, spec: ProblemSpec) -> ProblemSpec:

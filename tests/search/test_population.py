@@ -79,7 +79,7 @@ def population(random: Random, spec: ProblemSpec, *, estimated: bool) -> People:
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[ProblemSpec, People, Bounds, bool]:
-    random = draw(st.randoms(use_true_random=False))
+    random = draw(strategies.randoms())
     spec = replace(strategies.problem(random), keep_rows=False)
     if random.random() < 0.6:
         spec = replace(spec, constraints=(), k=None)

@@ -27,7 +27,7 @@ from tests.twins.search import ConstraintSpec, ProblemSpec
 
 @st.composite
 def problems(draw: st.DrawFn, persons: float = 0.3) -> ProblemSpec:
-    random = draw(st.randoms(use_true_random=False))
+    random = draw(strategies.randoms())
     spec = strategies.problem(random)
     if random.random() < persons:
         spec = replace(strategies.with_persons(random, spec), whole=random.random() < 0.5)

@@ -44,7 +44,7 @@ from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 @st.composite
 def problems(draw: st.DrawFn) -> ProblemSpec:
-    random = draw(st.randoms(use_true_random=False))
+    random = draw(strategies.randoms())
     spec = strategies.with_persons(random, strategies.problem(random))
     return replace(spec, whole=random.random() < 0.5)
 
@@ -52,7 +52,7 @@ def problems(draw: st.DrawFn) -> ProblemSpec:
 @st.composite
 def linked_problems(draw: st.DrawFn) -> ProblemSpec:
     """Return problems of releases with pseudonyms, with constraints on classes alone."""
-    random = draw(st.randoms(use_true_random=False))
+    random = draw(strategies.randoms())
     spec = strategies.with_persons(random, strategies.problem(random))
     own = tuple(each for each in spec.constraints if each.model in CLASS_TWINS)
     own = own or (ConstraintSpec("k-anonymity", {"k": 2}, unit="person"),)
@@ -154,7 +154,7 @@ def fewest_persons(spec: ProblemSpec, constraint: ClassConstraint) -> int:
 
 @pytest.mark.parametrize("labels", LabelName)
 @share(2)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_mondrian_cuts_persons_as_the_twin_does(labels: LabelName, random: Random) -> None:
     """Both sides of a cut need k persons, wherever else these have records."""
     spec = decided_by_cuts(random)
@@ -181,7 +181,7 @@ def tripled(spec: ProblemSpec) -> ProblemSpec:
 
 
 @share(2)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_tripled_records_are_recoded_as_the_records(random: Random) -> None:
     """Every model of classes says of persons with one value what it says of records."""
     spec = strategies.problem(random)
@@ -243,7 +243,7 @@ PARTS: dict[str, SearchAlgorithm] = {
 
 @pytest.mark.parametrize("name", PARTS)
 @share(2)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_what_divides_rows_satisfies_the_models(name: str, random: Random) -> None:
     spec = strategies.problem(random)
     if name == "microaggregation":
