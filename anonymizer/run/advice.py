@@ -184,13 +184,14 @@ def forecast(problem: SearchProblem) -> Forecast | None:
     if problem.source is not None or problem.table.units or not problem.gate.open:
         return None
     search = SEARCH_ALGORITHMS[QUICK]()
-    for cells in (FIRST_LOOK, DRAFT_CELLS):
-        part = _part(problem, cells // len(attributes))
+    part = _part(problem, FIRST_LOOK // len(attributes))
+    before = _searched(search, part)
+    some = part.table.records < problem.table.records
+    if some and before is not None and _mean(before, attributes) >= MUCH:
+        part = _part(problem, DRAFT_CELLS // len(attributes))
         before = _searched(search, part)
-        if before is None or _mean(before, attributes) < MUCH:
-            return None
-        if part.table.records == problem.table.records:
-            break
+    if before is None or _mean(before, attributes) < MUCH:
+        return None
     dearest = tuple(_by_bits_kept(part.table, before)[:SHOWN])
     after = _searched(search, _without(part, dearest, ()).problem)
     others = [_mean(each, attributes, dearest) for each in (before, before if after is None else after)]
