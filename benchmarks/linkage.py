@@ -1,5 +1,8 @@
 """Learned record linkage on the CASC census data: what the best weights link, and what a portfolio links.
 
+With ``--adult``, what each attacker links of generalized releases of Adult, by originals that are exact or
+partly wrong.
+
 Run as ``python -m benchmarks.linkage`` in the folder of the checkout. Seconds are those of the processor.
 """
 
@@ -8,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +19,10 @@ import numpy as np
 import pandas as pd
 
 import anonymizer as an
+from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.attacks.base import clopper_pearson, draw_sample
+from anonymizer.attacks.linkage.attack import portfolio_of, with_errors
+from anonymizer.attacks.linkage.distances import ComparisonSpace, ErrorRates, Likelihoods, comparison_space
 from anonymizer.attacks.linkage.families import (
     Bilinear,
     Family,
@@ -27,6 +35,8 @@ from anonymizer.attacks.linkage.learned import Exact, learn
 from anonymizer.attacks.linkage.local_search import Fast, Fit
 from anonymizer.attacks.linkage.pairs import Pairs, deviations, standardised, targets_of
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
+from anonymizer.model.adversary import AdversaryView, Links, ValueCoverage
+from anonymizer.model.arrays import CodeArray
 from benchmarks.common import machine, table
 from benchmarks.shared import shared
 
@@ -246,6 +256,163 @@ def portfolios() -> str:
     return table((*headers, "swap range known, assigned", "learned, held out (Euclid)", "largest"), rows)
 
 
+COLUMNS = {
+    "adult": (
+        "sex",
+        "age",
+        "race",
+        "marital-status",
+        "education",
+        "native-country",
+        "workclass",
+        "occupation",
+    ),
+    "adult_full": (
+        "age",
+        "workclass",
+        "education",
+        "marital-status",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "hours-per-week",
+        "native-country",
+    ),
+}
+"""The quasi-identifiers of each file."""
+
+WORSE, BETTER = 2.5, 0.25
+"""In the uneven setting, times the mean share of wrong values in one column of three, and in the others."""
+ATTACKERS = (
+    "coverage",
+    "euclidean",
+    "rank, assignment",
+    "likelihood",
+    "probabilistic",
+    "learned",
+    "learned likelihood",
+)
+
+
+@dataclass(frozen=True)
+class Uneven(ErrorRates):
+    """Wrong values that are more frequent in some columns than in others.
+
+    Attributes
+    ----------
+    worse: the columns with more.
+    """
+
+    worse: frozenset[str] = frozenset()
+
+    def drawn(
+        self, meaning: ValueCoverage, codes: CodeArray, others: CodeArray, random: np.random.Generator
+    ) -> CodeArray:
+        """Return known values of a column with errors, shape (records,)."""
+        times = WORSE if meaning.column.name in self.worse else BETTER
+        return ErrorRates(noise=times * self.noise).drawn(meaning, codes, others, random)
+
+
+def release_of(name: str, algorithm: str, k: int, records: int) -> AdversaryView:
+    """Return what an adversary sees of a release of a random sample of a file, with the true links."""
+    whole = pd.read_csv(shared("data", name, "data.csv.gz"), dtype=str, keep_default_na=False)
+    some = np.sort(np.random.default_rng(0).choice(len(whole), min(records, len(whole)), replace=False))
+    columns = COLUMNS[name]
+    trees = {each: str(shared("data", name, "hierarchies", f"{each}.csv")) for each in columns}
+    config = {
+        "attributes": {
+            each: {"role": "quasi-identifier", "hierarchy": {"file": tree}} for each, tree in trees.items()
+        },
+        "constraints": [{"model": "k-anonymity", "k": k}],
+        "suppression": {"limit": 0.05 if algorithm == "lattice" else 0},
+        "algorithm": {"name": algorithm},
+        "bound": "none",
+        "budget": {"steps": 60},
+    }
+    basis = an.anonymize(whole.iloc[some][list(columns)].reset_index(drop=True), config)._basis
+    assert basis.table is not None
+    return adversary_of(basis.table, basis.released.recoding)
+
+
+def drawn_space(view: AdversaryView, rates: ErrorRates, targets: int) -> ComparisonSpace:
+    """Return some targets of an adversary whose values are partly wrong, and all classes."""
+    random = np.random.default_rng(1)
+    assert view.original is not None
+    known = with_errors(view.original, view.original.links, rates, random)
+    drawn = draw_sample(known.links.counts, min(targets, known.links.records), random)
+    links = Links(known.links.original, known.links.release, drawn)
+    held = np.bincount(links.original, weights=drawn, minlength=len(known.counts)).astype(np.int64)
+    return comparison_space(view.release, known, known.names, held, links)
+
+
+def settings_of(
+    columns: Sequence[str], shares: Sequence[float]
+) -> Iterator[tuple[str, ErrorRates, ErrorRates]]:
+    """Yield what originals are like, with their errors and those that the adversary reckons with.
+
+    Parameters
+    ----------
+    shares: of wrong values.
+    """
+    for share in shares:
+        told = "exact" if not share else f"{share:.0%} wrong"
+        yield told, ErrorRates(noise=share), ErrorRates(noise=share)
+        if share == max(shares) > 0:
+            some = frozenset(columns[::3])
+            yield f"{share:.0%} wrong, uneven", Uneven(noise=share, worse=some), ErrorRates(noise=share)
+            yield f"{share:.0%} wrong, share not known", ErrorRates(noise=share), ErrorRates()
+
+
+def adult_rows(
+    name: str, algorithm: str, k: int, shares: Sequence[float], size: tuple[int, int]
+) -> Iterator[list[str]]:
+    """Yield a row for each setting: the ceiling, and what each attacker links of held-out targets.
+
+    Parameters
+    ----------
+    shares: of wrong values.
+    size: records and targets.
+    """
+    records, targets = size
+    view = release_of(name, algorithm, k, records)
+    for told, rates, believed in settings_of(COLUMNS[name], shares):
+        space = drawn_space(view, rates, targets)
+        linked = portfolio_of(Likelihoods(believed)).link(space, np.random.default_rng(2))
+        reached: Mapping[str, Any] = linked.details["attackers"]
+        held = {each: reached[each]["held_out"] for each in ATTACKERS if each in reached}
+        best = max(held.values())
+        low, high = clopper_pearson(best * space.truth.records, space.truth.records)
+        row = [
+            name,
+            algorithm,
+            str(k),
+            f"{len(space.sizes):,}",
+            told,
+            f"{100 * space.ceiling:.1f}",
+            *(f"{100 * held[each]:.1f}" if each in held else "-" for each in ATTACKERS),
+            f"{100 * best:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+            f"{100 * float(linked.right @ space.truth.counts) / space.truth.records:.1f}",
+        ]
+        print(*row, sep="; ", file=sys.stderr, flush=True)
+        yield row
+
+
+def generalized(
+    names: Sequence[str], ks: Sequence[int], shares: Sequence[float], size: tuple[int, int]
+) -> str:
+    """Return the table of generalized releases."""
+    headers = ("file", "algorithm", "k", "classes", "originals", "ceiling", *ATTACKERS, "best", "portfolio")
+    rows = [
+        row
+        for name in names
+        for algorithm in ("lattice", "mondrian", "local")
+        for k in ks
+        for row in adult_rows(name, algorithm, k, shares, size)
+    ]
+    return table(headers, rows)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
@@ -253,7 +420,22 @@ def main() -> None:
     )
     parser.add_argument("--samples", type=int, default=5, help="of each case (default 5)")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each proof (default 60; 0: none)")
+    parser.add_argument(
+        "--adult", nargs="*", choices=list(COLUMNS), help="generalized releases of these files instead; all"
+    )
+    parser.add_argument("--k", type=int, nargs="+", default=[2, 5, 10], help="of these releases")
+    parser.add_argument("--records", type=int, default=5000, help="sample of each file (default 5000)")
+    parser.add_argument("--targets", type=int, default=300, help="sample of targets (default 300)")
+    parser.add_argument(
+        "--wrong", type=float, nargs="+", default=[0, 0.05, 0.1, 0.2], help="shares of wrong values"
+    )
     chosen = parser.parse_args()
+    if chosen.adult is not None:
+        print(f"Right links in % of {chosen.targets} held-out targets:\n")
+        size = chosen.records, chosen.targets
+        print(generalized(chosen.adult or list(COLUMNS), chosen.k, chosen.wrong, size))
+        print(f"\n{machine()}")
+        return
     print("Right links in % of all 1,080 records, 13 attributes:\n")
     print(portfolios())
     print(f"\nRight links in % of {SAMPLE} records:\n")

@@ -28,6 +28,7 @@ from anonymizer.attacks.linkage.distances import (
     RankDistance,
 )
 from anonymizer.attacks.linkage.learned import PortfolioLinking
+from anonymizer.attacks.linkage.linkers import ordered_m
 from anonymizer.model.adversary import Links, ValueCoverage
 from anonymizer.model.table import QuasiIdentifier, ValueType
 from tests.helpers.linkage import EVERY, TREE, attribute, frame_scene, linkage, noisy
@@ -199,6 +200,41 @@ def test_every_way_to_link_copes_with_errors(parameters):
     assert found.knowledge["missing"] == 0.15
     text = Linkage.sentence(found.knowledge, "1 %", "2 %")
     assert "10 % wrong, 15 % unknown, 10 % a year or one off and 5 % mistyped of the values" in text
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 7))
+def test_a_closer_value_counts_no_less_for_a_match(random: Random, outcomes: int):
+    """Ratios of m to u that fall, by pooling, are those of the formula of all intervals."""
+    m, u = (np.array([[random.random() + 0.001 for _ in range(outcomes)]]) for _ in range(2))
+    m, u = m / m.sum(), u / u.sum()
+    found = ordered_m(m, u)
+    for place, ratio in enumerate((found / u)[0]):
+        means = [
+            [m[0, first : last + 1].sum() / u[0, first : last + 1].sum() for last in range(place, outcomes)]
+            for first in range(place + 1)
+        ]
+        assert ratio == pytest.approx(min(max(own) for own in means))
+    assert found.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_probabilistic_linkage_learns_that_matches_are_closer(noise: float):
+    """Dependent attributes make pairs of records alike or unlike together; unlike pairs are no matches."""
+    random = np.random.default_rng(8)
+    kind = random.integers(0, 3, 120)
+    drawn = {name: kind * 20 + random.integers(0, 12, 120) for name in ("a", "b", "c", "d")}
+    original = pd.DataFrame(drawn)
+    low = original // 4 * 4
+    release = low.map(str).radd("[").add(", ").add((low + 3).map(str)).add("]")
+    known = {"noise": noise} if noise else None
+    given_scene = frame_scene(original, release)
+    found = linkage(given_scene, aligned=True, linkage="probabilistic", knowledge=known, targets=30)
+    for name in original:
+        m, u = (list(found.details[letter][name].values()) for letter in ("m", "u"))
+        ratios = np.array(m) / u
+        assert (np.diff(ratios) <= 1e-9 * ratios[:-1]).all()
+    plain = linkage(given_scene, aligned=True, knowledge=known, targets=30)
+    assert found.success > plain.success / 2
 
 
 def test_who_knows_nothing_of_a_column_links_as_without_it():

@@ -457,7 +457,7 @@ class Linkage(Attack):
                 float(self.settings.missed_links or MISSED_LINKS),
             )
         if self.settings.linkage is LinkageMethod.PORTFOLIO:
-            return _portfolio(Likelihoods(self.settings.rates))
+            return portfolio_of(Likelihoods(self.settings.rates))
         if self.settings.linkage is LinkageMethod.LEARNED:
             seconds = self.settings.proof
             learner = Fast() if seconds is None else Exact(float(seconds))
@@ -549,7 +549,7 @@ def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generat
     return Owners(owners.original[kept], owners.release[kept], units)
 
 
-def _portfolio(likelihood: Distancing) -> PortfolioLinking:
+def portfolio_of(likelihood: Distancing) -> PortfolioLinking:
     """Return the portfolio of attackers, the simplest first."""
     return PortfolioLinking(
         {

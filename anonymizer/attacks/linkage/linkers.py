@@ -296,14 +296,16 @@ class ProbabilisticLinking(Linking):
 
     The outcome of an attribute is agreement, one of several degrees of closeness, or difference. m and u are
     the probabilities of the outcomes among matching and non-matching pairs. Expectation maximization
-    estimates them from the pairs alone, for independent attributes and one match per held original. Two
+    estimates them from the pairs alone, for independent attributes and one match per held original; a closer
+    value never counts against a match. Two
     thresholds classify pairs as links, possible links or non-links: the lowest weight above which at most
     ``false_links`` of the non-matching pairs lie, and the highest below which at most ``missed_links`` of the
     matching ones do.
 
     Sources: Fellegi, Sunter, "A theory for record linkage" (JASA 64, 1969,
     doi:10.1080/01621459.1969.10501049); the maximization: Jaro (JASA 84, 1989,
-    doi:10.1080/01621459.1989.10478785).
+    doi:10.1080/01621459.1989.10478785); constraints on the probabilities in it: Winkler, "Improved decision
+    rules in the Fellegi-Sunter model of record linkage" (ASA Proceedings, Survey Research Methods 1993).
     """
 
     name = "probabilistic"
@@ -473,12 +475,38 @@ def _maximize(patterns: _Patterns, share: float, first: FloatArray) -> _Estimate
         together = share * patterns.likelihood(estimate.m)
         apart = (1 - share) * patterns.likelihood(estimate.u)
         of_one = patterns.sums(patterns.pairs * (together / (together + apart)))
-        better = _Estimate(_frequencies(of_one), _frequencies(np.maximum(everything - of_one, 0)))
+        u = _frequencies(np.maximum(everything - of_one, 0))
+        better = _Estimate(ordered_m(_frequencies(of_one), u), u)
         change = float(np.abs(better.m - estimate.m).max())
         estimate = better
         if change < CONVERGED:
             break
     return estimate
+
+
+def ordered_m(m: FloatArray, u: FloatArray) -> FloatArray:
+    """Return the most likely m for which m / u does not increase from agreement to difference.
+
+    Neighbouring outcomes whose ratios are in the wrong order are pooled, and divided among them as u is.
+
+    Source: the pool-adjacent-violators algorithm, Robertson, Wright, Dykstra, "Order Restricted Statistical
+    Inference" (Wiley 1988), section 1.2.
+
+    Parameters
+    ----------
+    m, u: probabilities, shape (attributes, outcomes), positive.
+    """
+    found = np.empty_like(m)
+    for own, matching, other in zip(found, m.tolist(), u.tolist(), strict=True):
+        pools: list[tuple[float, float, int]] = []
+        for pool in zip(matching, other, [1] * len(matching), strict=True):
+            while pools and pools[-1][0] * pool[1] < pool[0] * pools[-1][1]:
+                last = pools.pop()
+                pool = (last[0] + pool[0], last[1] + pool[1], last[2] + pool[2])  # noqa: PLW2901
+            pools.append(pool)
+        ratios = np.array([one / two for one, two, _ in pools])
+        own[:] = np.repeat(ratios, [number for _, _, number in pools]) * other
+    return found
 
 
 def _by_outcome(outcomes: IntArray, weights: FloatArray | IntArray) -> FloatArray:
