@@ -333,6 +333,17 @@ def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove input.control"
 
 
+def _conflicts_with_buckets(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each attack of a constraint that an Anatomy release has nothing for, and the message about it."""
+    if not config.algorithm.plug_in.in_groups:
+        return
+    able = [name for name, each in config.algorithm.registry().items() if not each.in_groups]
+    for place, each in enumerate(config.constraints):
+        if each.fault_in_buckets is not None:
+            remedy = f"or algorithm.name to one of {', '.join(able)}"
+            yield ("constraints", place, "attack"), f"{each.fault_in_buckets}, {remedy}"
+
+
 def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with released pseudonyms, and the message about it."""
     if config.input.pseudonym is None:
@@ -734,6 +745,7 @@ class Config(Section):
                 _conflicts_with_population,
                 _conflicts_with_control,
                 _conflicts_with_scenarios,
+                _conflicts_with_buckets,
             )
             for path, what in conflicts(self)
         ]

@@ -263,6 +263,12 @@ class ConstraintSettings(PluginSection):
         return bool(self.build().needs_population)
 
     @property
+    def fault_in_buckets(self) -> str | None:
+        """Why the model cannot be measured on an Anatomy release, with the remedy; None if it can."""
+        fault: str | None = self.build().fault_in_buckets
+        return fault
+
+    @property
     def needs_households(self) -> bool:
         """Whether the model needs to know which records are of one household."""
         return bool(self.plug_in.needs_households)

@@ -107,6 +107,11 @@ class PrivacyModel(ABC):
         """Whether a release is not enough to measure it."""
         return self.needs_population or self.needs_households
 
+    @property
+    def fault_in_buckets(self) -> str | None:
+        """Why it cannot be measured on an Anatomy release, with the remedy; None if it can."""
+        return None
+
     @classmethod
     def of(cls, settings: PlugInSettings) -> PrivacyModel:
         """Return the model with its parameters; they may decide whether it judges classes or the release."""

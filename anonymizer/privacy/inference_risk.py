@@ -104,6 +104,13 @@ class InferenceRisk(AttackModel):
     settings: InferenceRiskSettings
     mitigates = frozenset({Threat.INFERENCE})
 
+    @property
+    def fault_in_buckets(self) -> str | None:
+        """Why it cannot be measured on an Anatomy release, with the remedy."""
+        if self.settings.attack is not Guesser.INFERENCE:
+            return None
+        return f"{Guesser.INFERENCE} learns from sensitive values record by record; set {Guesser.DEFINETTI}"
+
     def attack(self) -> Attack:
         """Return the attack."""
         return self.settings.built()

@@ -527,6 +527,7 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
         if name != CHOOSES
         and method in (each.unit_suppressions if base.counts_units else each.suppressions)
         and (each.counts_population or not base.counts_population)
+        and not (each.in_groups and any(own.fault_in_buckets for own in base.constraints))
     ]
 
 

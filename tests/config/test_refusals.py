@@ -215,6 +215,25 @@ def test_a_target_that_needs_no_sensitive_attribute_takes_none() -> None:
     assert not load_config(config).constraints[0].needs_sensitive
 
 
+def test_inference_has_nothing_to_learn_from_in_buckets() -> None:
+    sensitive = {"age": {"role": "quasi-identifier"}, "illness": {"role": "sensitive"}}
+    for attack, algorithm, refused in (
+        ("inference", "anatomy", True),
+        ("definetti", "anatomy", False),
+        ("inference", "lattice", False),
+    ):
+        risk = {"model": "inference-risk", "max": 0.6, "attack": attack}
+        constraints = [{"model": "l-diversity", "l": 2}, risk]
+        config = small(attributes=sensitive, constraints=constraints, algorithm={"name": algorithm})
+        if not refused:
+            load_config(config)
+            continue
+        problems = problems_of(config)
+        assert list(problems) == ["constraints[1].attack"]
+        message = problems["constraints[1].attack"]
+        assert "record by record; set definetti, or algorithm.name to one of auto, lattice" in message
+
+
 def test_problems_of_different_sections_do_not_hide_each_other() -> None:
     config = small(
         attributes={"a": {"role": "sensitive"}},
