@@ -118,5 +118,5 @@ def test_a_model_of_the_release_may_measure_it() -> None:
 
 def test_anatomy_has_no_records_that_a_model_could_learn_from() -> None:
     asked = [{**RISK, "attack": "inference"}, {"model": "l-diversity", "l": 2, "attribute": "illness"}]
-    with pytest.raises(an.InputError, match="inference needs sensitive values record by record"):
+    with pytest.raises(an.InputError, match="inference learns from sensitive values record by record"):
         report(constraints=asked, algorithm={"name": "anatomy"})
