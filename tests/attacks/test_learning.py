@@ -327,3 +327,48 @@ def test_census_sample() -> None:
     equal = pairs.right(pairs.family.equal())
     assert equal == pytest.approx(376)
     assert 380 <= Fast().fit(pairs, np.random.default_rng(0)).right <= 382
+
+
+def best_of_random(pairs: Pairs, number: int) -> float:
+    """Return the most expected links of random weights and forms, each counted on all pairs."""
+    targets, most = pairs.targets, 0.0
+    rows = np.arange(pairs.number)
+    own = targets.sizes[targets.own]
+    gaps = np.concatenate([block for _, block in pairs.blocks()])
+    random = np.random.default_rng(7)
+    for _ in range(number // 100):
+        weights = pairs.family.samples(100, random)
+        margins = np.tensordot(weights, gaps, axes=(1, 2))
+        margins[:, rows, targets.own] = np.inf
+        beaten = margins.min(axis=2) < -TIE
+        ties = np.zeros(beaten.shape)
+        for place, target in zip(*np.nonzero(~beaten & (margins.min(axis=2) <= TIE)), strict=True):
+            tied = margins[place, target] <= TIE
+            ties[place, target] = pairs.tie_sizes(np.array([target]), np.flatnonzero(tied)).sum()
+        most = max(most, float((~beaten * targets.worth / (own + ties)).sum(axis=1).max()))
+    return most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("records", "attributes", "k", "groups", "kinds"),
+    [
+        (300, 4, 4, None, (WeightedMean, Metric)),
+        (400, 5, 3, None, (WeightedMean, Owa)),
+        (300, 3, 5, None, (WeightedMean, Owa, Choquet)),
+        (300, 13, 4, None, (WeightedMean,)),
+        (300, 4, 5, [[0, 1], [2, 3]], (WeightedMean,)),
+    ],
+)
+def test_no_random_weights_link_more_of_a_microaggregated_release(
+    records: int, attributes: int, k: int, groups: list[list[int]] | None, kinds: tuple[type[Family], ...]
+) -> None:
+    every = np.genfromtxt(shared("data", "casc_census", "data.csv.gz"), delimiter=",", skip_header=1)
+    original = every[:records, :attributes]
+    masked = Microaggregation(k, groups or [list(range(attributes))]).mask(original)
+    targets = targets_of(standardised(original), standardised(masked))
+    for kind in kinds:
+        pairs = Pairs(targets, kind(attributes))
+        fit = Fast().fit(pairs, np.random.default_rng(0))
+        assert best_of_random(pairs, 10_000) <= fit.right + 1e-9
+        assert fit.right <= fit.bound + 1e-9
