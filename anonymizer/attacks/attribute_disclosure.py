@@ -34,7 +34,9 @@ class DisclosureSettings(KnowledgeSettings, UnitSettings):
     @model_validator(mode="after")
     def _facts_are_about_records(self) -> Self:
         if isinstance(getattr(self, "facts", None), Facts) and self.unit not in (None, RECORD):
-            raise ValueError(f"facts in words are about records; set unit: {RECORD}, or remove facts")
+            raise ValueError(
+                f"facts given as a mapping are about records; set unit: {RECORD}, or remove facts"
+            )
         return self
 
     @model_validator(mode="after")

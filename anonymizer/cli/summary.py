@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.errors import plural
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
-from anonymizer.report.wording import LOOK_AGAIN, NOT_PEOPLE, attack_sentence, floored
+from anonymizer.report.wording import LOOK_AGAIN, NOT_PEOPLE, attack_sentence, floored, measured_of
 
 IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
@@ -139,8 +139,9 @@ def constraint_line(constraint: Mapping[str, Any]) -> str:
     """Return a constraint with its requested and its measured value."""
     name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
     asked = " ".join(f"{key}={value}" for key, value in constraint["parameters"].items())
-    measured = constraint["measured"]
-    return f"{name} {asked}: {'not measured' if measured is None else f'measured {format_measure(measured)}'}"
+    if constraint["measured"] is None:
+        return f"{name} {asked}: not measured"
+    return f"{name} {asked}: measured {measured_of(constraint, format_measure, ', ')}"
 
 
 def format_measure(measured: Any) -> str:

@@ -297,7 +297,7 @@ class AttributeSettings(Section):
                 continue
             if key in self.model_fields_set and getattr(self, key) is not None:
                 fitting = ", ".join(f"{role} columns" for role in roles)
-                bands = ", and with labels for insensitive columns" if key in _FOR_BANDS else ""
+                bands = ", and for insensitive columns that have labels" if key in _FOR_BANDS else ""
                 yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}{bands}"
 
     def _wrong_bands(self) -> Iterator[tuple[str, str]]:

@@ -238,7 +238,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     yield from _counted_by_records(config)
     if config.apply is not None:
-        what = "the earlier release does not say which of its records are of the same persons as new ones"
+        what = "the earlier release does not show which of its records belong to the same persons as new ones"
         remedy = f"set unit: {RECORD} in each constraint, or run on all records without apply"
         yield ("apply",), f"{what}; {remedy}"
 
@@ -389,7 +389,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
         what = "with scenarios, suppressed records are removed; accepted: false"
         yield ("suppression", "keep_rows"), what
     if config.apply is not None:
-        yield ("apply",), "scenarios are not checked on appended records; remove scenarios, or apply"
+        yield ("apply",), "scenarios are not checked on appended records; remove scenarios or the key apply"
     if config.input.pseudonym is not None:
         what = "pseudonyms cannot be released with scenarios, which do not count linked rows"
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"

@@ -48,7 +48,14 @@ class AlphaKAnonymity(ClassModel):
     settings: AlphaKAnonymitySettings
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
+    measures = ("k", "alpha")
     merging = Merging.SATISFYING
+
+    def __init__(self, settings: AlphaKAnonymitySettings) -> None:
+        super().__init__(settings)
+        if settings.alpha == 1:
+            # It allows classes with a single value.
+            self.mitigates = WHO
 
     @property
     def minimum_size(self) -> int:

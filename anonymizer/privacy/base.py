@@ -80,6 +80,7 @@ class PrivacyModel(ABC):
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
     counts_units: whether it can count persons or other units with several records in place of records.
+    measures: parameters that the numbers of its measure belong to, in their order; empty if that is clear.
     by_attack: whether an attack measures it.
     needs_population: whether it counts the population that the records are a sample of.
     needs_households: whether it needs to know which records are of one household.
@@ -94,6 +95,7 @@ class PrivacyModel(ABC):
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
     counts_units: ClassVar[bool] = False
+    measures: ClassVar[tuple[str, ...]] = ()
     by_attack: ClassVar[bool] = False
     needs_population: bool = False
     needs_households: ClassVar[bool] = False

@@ -51,6 +51,12 @@ class EntropyLDiversity(ScoredClassModel):
     merging = Merging.SATISFYING
     larger_is_better = True
 
+    def __init__(self, settings: EntropyLDiversitySettings) -> None:
+        super().__init__(settings)
+        if settings.l == 1:
+            # It allows classes with a single value.
+            self.mitigates = frozenset()
+
     @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies the model."""

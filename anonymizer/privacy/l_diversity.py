@@ -45,6 +45,12 @@ class LDiversity(ClassModel):
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY
 
+    def __init__(self, settings: LDiversitySettings) -> None:
+        super().__init__(settings)
+        if settings.l == 1:
+            # It allows classes with a single value.
+            self.mitigates = frozenset()
+
     @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies the model."""

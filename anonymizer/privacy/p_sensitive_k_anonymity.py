@@ -51,7 +51,14 @@ class PSensitiveKAnonymity(ClassModel):
     settings: PSensitiveKAnonymitySettings
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
+    measures = ("k", "p")
     merging = Merging.ANY
+
+    def __init__(self, settings: PSensitiveKAnonymitySettings) -> None:
+        super().__init__(settings)
+        if settings.p == 1:
+            # It allows classes with a single value.
+            self.mitigates = WHO
 
     @property
     def minimum_size(self) -> int:

@@ -53,6 +53,7 @@ from anonymizer.report.wording import (
     interval,
     left_of,
     masked_count,
+    measured_of,
     number,
     parameters_of,
     percent,
@@ -477,7 +478,7 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
             (
                 constraint_name(constraint),
                 parameters_of(constraint),
-                number(constraint["measured"]),
+                measured_of(constraint, number, " and "),
                 "holds" if constraint["satisfied"] else "fails",
                 _worst(
                     worst, facts.smallest, report["release"]["classes"], constraint["parameters"].get("unit")
@@ -506,7 +507,7 @@ def scenarios_grid(report: dict[str, Any]) -> Grid:
             name,
             knowledge_in_words(scenario["known"]),
             f"{constraint_name(constraint)}, {parameters_of(constraint)}",
-            number(constraint["measured"]),
+            measured_of(constraint, number, " and "),
             "holds" if constraint["satisfied"] else "fails",
         )
         for name, scenario in report.get("scenarios", {}).items()

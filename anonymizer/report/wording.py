@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import ATTACKS, guess_of
 from anonymizer.errors import listed, plural
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.canvas import LONGEST, Frame, Palette, inline_svg
 
 if TYPE_CHECKING:
@@ -135,6 +136,26 @@ def constraint_name(constraint: Mapping[str, Any]) -> str:
     """Return the name of a constraint with its attribute."""
     own = constraint["attribute"]
     return f"{constraint['model']} of {own}" if own else str(constraint["model"])
+
+
+def measured_of(constraint: Mapping[str, Any], number: Callable[[Any], str], between: str) -> str:
+    """Return the measured value of a constraint, several with the parameters that they belong to.
+
+    Parameters
+    ----------
+    number: writes a value.
+    between: text between several values.
+
+    >>> asked = {"model": "alpha-k-anonymity", "parameters": {"alpha": 0.5, "k": 3}, "measured": [7, 0.25]}
+    >>> measured_of(asked, str, ", ")
+    'alpha 0.25, k 7'
+    """
+    measured = constraint["measured"]
+    model = PRIVACY_MODELS.get(constraint["model"])
+    if not isinstance(measured, list) or model is None or not model.measures:
+        return number(measured)
+    values = dict(zip(model.measures, measured, strict=True))
+    return between.join(f"{key} {number(values[key])}" for key in constraint["parameters"] if key in values)
 
 
 def attack(entry: Mapping[str, Any]) -> str:

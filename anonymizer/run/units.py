@@ -174,7 +174,7 @@ def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
     if torn:
         raise AuditFailed(
             f"of {plural(torn, plan.whole)}, some records are suppressed and others are not, "
-            "although suppression.whole says all or none"
+            "but suppression.whole requires all or none"
         )
 
 

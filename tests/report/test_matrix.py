@@ -122,6 +122,26 @@ def test_values_guessed_from_groups_are_inference(low: float, contradicted: bool
     assert found["contradicted"] is contradicted
 
 
+@pytest.mark.parametrize(
+    ("name", "loose", "strict"),
+    [
+        ("alpha-k-anonymity", {"alpha": 1, "k": 3}, {"alpha": 0.999, "k": 3}),
+        ("p-sensitive-k-anonymity", {"p": 1, "k": 3}, {"p": 2, "k": 3}),
+        ("l-diversity", {"l": 1}, {"l": 2}),
+        ("entropy-l-diversity", {"l": 1}, {"l": 1.001}),
+    ],
+)
+def test_a_model_that_allows_a_single_value_does_not_claim_to_stop_homogeneity(
+    name: str, loose: dict[str, Any], strict: dict[str, Any]
+) -> None:
+    for given, claims in ((loose, False), (strict, True)):
+        model = build.model(name, given)
+        assert (Threat.HOMOGENEITY in model.mitigates) is claims
+        rows = attack_matrix(bound(model), [entry("homogeneity", 0.2, 0.2, sensitive="ill")], 5)
+        (found,) = (each for each in rows if each["threat"] == "homogeneity")
+        assert found["contradicted"] is claims
+
+
 def test_guessing_a_value_is_no_re_identification() -> None:
     inferred = entry("vulnerability", 0.9, 0.9, target="attribute-inference", sensitive="s")
     assert row(Threat.RE_IDENTIFICATION, inferred)["success"] is None

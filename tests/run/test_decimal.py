@@ -321,7 +321,7 @@ def test_numbers_beside_other_texts_are_not_rewritten(
     done = call("run", path)
     assert done.code == 2
     assert exchange(f"a note {other!r}", done.err.replace(str(tmp_path), "FOLDER")) == message
-    with pytest.raises(InputError, match="has numbers beside other texts"):
+    with pytest.raises(InputError, match="mixes numbers with other texts"):
         an.anonymize(pd.read_csv(tmp_path / "people.csv", dtype=str), settings)
     (tmp_path / "people.csv").write_text("age,note\n" + f"1,15\n2,{other[:3]}\n" * 5)
     assert call("run", path, "--quiet").code == 0

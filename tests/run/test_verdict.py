@@ -20,9 +20,12 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
+from anonymizer.report.build import attack_matrix
 from anonymizer.report.public import RECORDS
 from anonymizer.run import advice
+from anonymizer.run.plan import bind
 from anonymizer.run.units import repeats, values_by_class
+from tests.helpers import build
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows
 
@@ -194,31 +197,60 @@ def offences(folder: Path, constraints: list[dict[str, Any]]) -> Case:
 
 
 def test_certainty_of_a_missing_date_and_of_another_attribute_contradicts_nothing(tmp_path: Path) -> None:
-    case = offences(tmp_path, [{"model": "alpha-k-anonymity", "alpha": 1, "k": 5, "attribute": "date"}])
-    assert "Look again" not in case.run().out
+    case = offences(tmp_path, [{"model": "k-anonymity", "k": 5}])
+    assert case.run().code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     date, charge = report["attacks"]
     assert date["success"] > 0.2
     assert date["details"]["beyond_guess"] == 0
     assert date["details"]["base_rate"] > 0.9
     assert charge["details"]["beyond_guess"] > 0.2
-    row = next(each for each in report["attack_matrix"] if each["threat"] == "homogeneity")
-    assert row["claimed_by"] == ["alpha-k-anonymity"]
-    assert not row["contradicted"]
+    claims = {
+        name: bind(build.model("alpha-k-anonymity", {"alpha": 0.9, "k": 5}), name)
+        for name in ("date", "charge")
+    }
+    for name, claim in claims.items():
+        rows = attack_matrix([claim], report["attacks"], 5)
+        row = next(each for each in rows if each["threat"] == "homogeneity")
+        assert row["claimed_by"] == ["alpha-k-anonymity"]
+        assert row["contradicted"] is (name == "charge")
+
+
+def test_certainty_does_not_contradict_a_model_that_allows_it(tmp_path: Path) -> None:
+    case = offences(tmp_path, [{"model": "alpha-k-anonymity", "alpha": 1, "k": 5, "attribute": "charge"}])
+    assert "Look again" not in case.run().out
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["attacks"][1]["details"]["beyond_guess"] > 0.2
+    assert not any(each["claimed_by"] for each in report["attack_matrix"] if each["threat"] == "homogeneity")
+
+
+def two_charges(folder: Path) -> Case:
+    """Return a table in which the age leaves two charges, and with a fact about its owner one."""
+    columns = {
+        "age": [str(20 + n // 10) for n in range(400)],
+        "charge": [str((n // 10 + (n % 10 < 3)) % 3) for n in range(400)],
+    }
+    constraints = [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "l-diversity", "l": 2, "attribute": "charge"},
+    ]
+    attributes = {"age": QI, "charge": {"role": "sensitive"}}
+    attacks = [{"attack": "background", "facts": 1}]
+    return Case(folder, columns, {"attributes": attributes, "constraints": constraints, "attacks": attacks})
 
 
 def test_a_contradicted_claim_is_said_above_the_files_to_give(
     tmp_path: Path, message: SnapshotAssertion
 ) -> None:
-    case = offences(tmp_path, [{"model": "alpha-k-anonymity", "alpha": 1, "k": 5, "attribute": "charge"}])
+    case = two_charges(tmp_path)
     done = case.run()
     assert done.code == 0
-    assert exchange("a charge that is certain", done.out) == message
+    assert exchange("a charge that is certain with a fact", done.out) == message
     lines = done.out.splitlines()
-    said = next(place for place, line in enumerate(lines) if line.startswith("Look again: homogeneity"))
+    said = next(place for place, line in enumerate(lines) if line.startswith("Look again: background"))
     assert lines[said + 1].startswith("Give:")
     assert lines[said] in case.warnings()
-    assert case.public_warnings[1:] == [lines[said]]  # anybody can repeat this attack
+    assert case.public_warnings == [lines[said]]  # anybody can repeat this attack
     release = tmp_path / "out" / "share" / "release.csv"
     for report in ([], ["--report", tmp_path / "out" / "report.json"]):
         done = call("audit", release, *report)

@@ -278,7 +278,7 @@ class LinkageSettings(AlignedSettings, UnitSettings):
         elif self.proof is not None:
             raise ValueError("proof needs linkage: learned; remove it")
         if self.unit not in (None, RECORD) and self.draws_or_matches:
-            what = "overlap, noise, aligned and key go with records"
+            what = "overlap, noise, aligned and key apply only to records"
             raise ValueError(f"{what}; remove them, or set unit: {RECORD}")
         if self.swap_range is not None and self.distance is not DistanceName.RANK:
             raise ValueError("swap_range needs distance: rank; set distance: rank")
@@ -286,7 +286,9 @@ class LinkageSettings(AlignedSettings, UnitSettings):
         if self.metric and not bilinear:
             raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
         if self.noise is not None and isinstance(self.knowledge, KnownValues):
-            raise ValueError("noise is beside knowledge with shares of errors; move it into knowledge")
+            raise ValueError(
+                "noise is given next to knowledge, which has shares of errors; move noise into knowledge"
+            )
         return self
 
     @property
