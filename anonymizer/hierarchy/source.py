@@ -1,9 +1,8 @@
 """The interface and the registry of hierarchy sources, and the source of a column without ``hierarchy``.
 
-Hierarchies are trees of nodes keyed ``(level, label)``, with edges from parent to child, built here or by
-networkx. The key makes publishing safe by construction: two nodes of one level with the same label are the
-same node. A tree is compiled to preorder arrays. Small values can be merged with small siblings into one
-node.
+Hierarchies are networkx trees: nodes keyed ``(level, label)``, edges from parent to child. The key makes
+publishing safe by construction: two nodes of one level with the same label are the same node. A tree is
+compiled to preorder arrays. Small values can be merged with small siblings into one node.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
+import networkx as nx
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -25,85 +25,9 @@ from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.table import Column, Hierarchy, ValueType
 from anonymizer.plugins import Registry, Settings
 
-if TYPE_CHECKING:
-    import networkx as nx
-
 Node: TypeAlias = tuple[int, str]
-
-
-class Edges:
-    """Nodes and edges, with those methods of ``networkx.DiGraph`` that hierarchies need.
-
-    Importing networkx takes longer than building most hierarchies.
-
-    Attributes
-    ----------
-    nodes: the attributes of each node, in the order of addition.
-    """
-
-    def __init__(self) -> None:
-        self.nodes: dict[Any, dict[str, Any]] = {}
-        self._below: dict[Any, dict[Any, None]] = {}
-        self._above: dict[Any, dict[Any, None]] = {}
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the nodes."""
-        return iter(self.nodes)
-
-    def __len__(self) -> int:
-        """Number of nodes."""
-        return len(self.nodes)
-
-    def __contains__(self, node: object) -> bool:
-        """Return whether it has a node."""
-        return node in self.nodes
-
-    def add_node(self, node: Any, **attributes: Any) -> None:
-        """Add a node, or attributes to it."""
-        if node not in self.nodes:
-            self.nodes[node], self._below[node], self._above[node] = {}, {}, {}
-        self.nodes[node].update(attributes)
-
-    def add_nodes_from(self, nodes: Iterable[Any]) -> None:
-        """Add several nodes."""
-        for node in nodes:
-            self.add_node(node)
-
-    def add_edge(self, parent: Any, child: Any) -> None:
-        """Add an edge, and its nodes if they are new."""
-        self.add_node(parent)
-        self.add_node(child)
-        self._below[parent][child] = None
-        self._above[child][parent] = None
-
-    def add_edges_from(self, edges: Iterable[tuple[Any, Any]]) -> None:
-        """Add several edges."""
-        for parent, child in edges:
-            self.add_edge(parent, child)
-
-    def remove_node(self, node: Any) -> None:
-        """Remove a node with its edges."""
-        for parent in self._above.pop(node):
-            del self._below[parent][node]
-        for child in self._below.pop(node):
-            del self._above[child][node]
-        del self.nodes[node]
-
-    def edges(self) -> list[tuple[Any, Any]]:
-        """Return the edges by parent, in the order of addition."""
-        return [(parent, child) for parent, below in self._below.items() for child in below]
-
-    def successors(self, node: Any) -> Iterator[Any]:
-        """Iterate over the children of a node."""
-        return iter(self._below[node])
-
-    def predecessors(self, node: Any) -> Iterator[Any]:
-        """Iterate over the parents of a node."""
-        return iter(self._above[node])
-
-
-Tree: TypeAlias = "Edges | nx.DiGraph[Node]"
-UserTree: TypeAlias = "Edges | nx.DiGraph[Any]"
+Tree: TypeAlias = "nx.DiGraph[Node]"
+UserTree: TypeAlias = "nx.DiGraph[Any]"
 
 TOP = "*"
 """Label of the root of every rule-built hierarchy."""
@@ -117,7 +41,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
     levels: for each level from 0 up, the label of every value, shape (levels, values).
     top: label of the root, one level above the last of ``levels``.
     """
-    tree = Edges()
+    tree: Tree = nx.DiGraph()
     height = len(levels)
     tree.add_node((height, top))
     for level, (lower, upper) in enumerate(pairwise([*levels, [top] * len(levels[0])])):
@@ -127,7 +51,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
 
 
 def pad(graph: UserTree, name: str) -> Tree:
-    """Return any tree with nodes keyed ``(level, label)``.
+    """Return any networkx tree with nodes keyed ``(level, label)``.
 
     Leaves of unequal depth are padded to one depth by repeating their label upward.
 
@@ -163,16 +87,15 @@ def root_of(graph: UserTree, name: str) -> Any:
     ------
     HierarchyError: no root, several roots, or a node with several parents.
     """
-    above = {node: list(graph.predecessors(node)) for node in graph}
-    roots = [node for node, parents in above.items() if not parents]
+    roots = [node for node, parents in graph.in_degree() if parents == 0]
     if len(roots) != 1:
         if not roots and graph:
             found = "none, because edges form a cycle; remove one of them"
             raise HierarchyError(f"{name}: a hierarchy has exactly one root; found {found}")
         raise _not_one_root(name, [_label(graph, node) for node in roots])
-    for node, parents in above.items():
-        if len(parents) > 1:
-            first, second = (_label(graph, parent) for parent in parents[:2])
+    for node, parents in graph.in_degree():
+        if parents > 1:
+            first, second = [_label(graph, parent) for parent in graph.predecessors(node)][:2]
             raise HierarchyError(
                 f"{name}: '{_label(graph, node)}' has two parents, '{first}' and '{second}'; keep one"
             )
@@ -181,12 +104,12 @@ def root_of(graph: UserTree, name: str) -> Any:
 
 def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], name: str) -> Tree:
     height = max(depth.values())
-    tree = Edges()
+    tree: Tree = nx.DiGraph()
     owner: dict[Node, Any] = {}
     for node in order:
         label = _label(graph, node)
         level = height - depth[node]
-        lowest = level if any(True for _ in graph.successors(node)) else 0
+        lowest = level if graph.out_degree(node) else 0
         chain = [(step, label) for step in range(level, lowest - 1, -1)]
         for key in chain:
             if owner.setdefault(key, node) is not node:
@@ -226,7 +149,7 @@ def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
     return HierarchyError(f"{name}: a hierarchy has exactly one root; {found}")
 
 
-def to_networkx(hierarchy: Hierarchy, records: IntArray) -> nx.DiGraph[Node]:
+def to_networkx(hierarchy: Hierarchy, records: IntArray) -> Tree:
     """Return a hierarchy as a tree of networkx, with edges from parent to child; it can be read again.
 
     Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the node)
@@ -236,12 +159,10 @@ def to_networkx(hierarchy: Hierarchy, records: IntArray) -> nx.DiGraph[Node]:
     ----------
     records: at each leaf, shape (leaves,), int64.
     """
-    import networkx as nx  # noqa: PLC0415 - only who asks for such a tree needs it
-
     sums = np.concatenate([[0], np.cumsum(records)])
     counts = (sums[hierarchy.last_leaf] - sums[hierarchy.first_leaf]).tolist()
     keys = list(zip(hierarchy.level.tolist(), hierarchy.labels, strict=True))
-    tree: nx.DiGraph[Node] = nx.DiGraph()
+    tree: Tree = nx.DiGraph()
     for key, leaves, count in zip(keys, hierarchy.leaf_counts().tolist(), counts, strict=True):
         tree.add_node(key, label=key[1], level=key[0], leaves=leaves, count=count)
     parents = hierarchy.parent.tolist()

@@ -13,7 +13,7 @@ from tests.helpers.messages import exchange
 
 def test_a_shallow_leaf_is_padded_by_its_own_label() -> None:
     graph = nx.DiGraph([("*", "a"), ("*", "b"), ("a", "a1"), ("a1", "a2")])
-    assert set(pad(graph, "t").edges()) == {
+    assert set(pad(graph, "t").edges) == {
         ((3, "*"), (2, "a")),
         ((2, "a"), (1, "a1")),
         ((1, "a1"), (0, "a2")),
@@ -25,8 +25,7 @@ def test_a_shallow_leaf_is_padded_by_its_own_label() -> None:
 
 def test_padding_what_is_padded_changes_nothing() -> None:
     once = pad(nx.DiGraph([("*", "a"), ("*", "b"), ("a", "a1")]), "t")
-    again = pad(once, "t")
-    assert (set(again), set(again.edges())) == (set(once), set(once.edges()))
+    assert nx.utils.graphs_equal(pad(once, "t"), once)
 
 
 def test_a_label_attribute_names_a_node() -> None:
@@ -80,7 +79,7 @@ def test_the_root_is_the_node_without_a_parent() -> None:
 
 def test_rows_of_labels_become_a_tree_below_a_new_root() -> None:
     tree = tree_of_rows([["a", "b", "c"], ["ab", "ab", "c"]])
-    assert set(tree.edges()) == {
+    assert set(tree.edges) == {
         ((2, "*"), (1, "ab")),
         ((2, "*"), (1, "c")),
         ((1, "ab"), (0, "a")),
@@ -91,16 +90,3 @@ def test_rows_of_labels_become_a_tree_below_a_new_root() -> None:
 
 def test_no_values_leave_the_root_at_its_level() -> None:
     assert set(tree_of_rows([[], []])) == {(2, "*")}
-
-
-def test_a_node_is_removed_with_its_edges() -> None:
-    tree, twin = tree_of_rows([["a", "b", "c"], ["ab", "ab", "c"]]), nx.DiGraph()
-    twin.add_edges_from(tree.edges())
-    for graph in (tree, twin):
-        graph.remove_node((0, "a"))
-        graph.remove_node((1, "c"))
-        graph.add_edge((1, "ab"), (0, "d"))
-    assert set(tree) == set(twin)
-    assert set(tree.edges()) == set(twin.edges())
-    assert all(list(tree.predecessors(node)) == list(twin.predecessors(node)) for node in twin)
-    assert all(list(tree.successors(node)) == list(twin.successors(node)) for node in twin)
