@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Point, Winner, numbered
+from anonymizer.report.comparison import ComparedRun, Comparison, Measured, Point, numbered
 from anonymizer.report.wording import percent
 
 WORDS = {None: "", True: "yes", False: "no"}
@@ -139,7 +139,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     winners = [*comparison.loss_winners, *comparison.attack_winners]
     if winners:
         yield ""
-        yield from _aligned([["best by", "run", "value", ""], *(_winner(each) for each in winners)])
+        rows = [[each.measure, numbered(each.runs), f"{each.value:.4g}", each.note] for each in winners]
+        yield from _aligned([["best by", "run", "value", ""], *rows])
     if comparison.recommended_runs:
         yield ""
         yield f"Recommended, {comparison.order}:"
@@ -186,10 +187,6 @@ def _cells(comparison: Comparison, run: ComparedRun) -> list[str]:
         f"{own.suppressed:,}",
         f"{run.seconds:.1f}",
     ]
-
-
-def _winner(each: Winner) -> list[str]:
-    return [each.measure, numbered(each.runs), f"{each.value:.4g}", each.note]
 
 
 def _aligned(rows: list[list[str]]) -> Iterator[str]:

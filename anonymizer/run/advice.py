@@ -207,11 +207,6 @@ def forecast(problem: SearchProblem) -> Forecast | None:
     )
 
 
-def _most(width: int) -> int:
-    """Return how many changes are tried at most."""
-    return max(SHOWN, SEARCHES // width)
-
-
 def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> dict[str, Any]:
     """Return the changes that gain, and how they were measured; none where a search would take long."""
     width = len(problem.table.quasi_identifiers)
@@ -290,7 +285,8 @@ def _gains(
     """Return the changes that gain most, measured."""
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
-    changes = list(islice(_changes(plan, search, part, starred, columns), _most(len(attributes))))
+    most = max(SHOWN, SEARCHES // len(attributes))
+    changes = list(islice(_changes(plan, search, part, starred, columns), most))
     found: dict[int, dict[str, Any]] = {}
     # Columns gain most: after these, the others need not be searched further than to what is shown.
     for place in sorted(range(len(changes)), key=lambda at: not changes[at].without):

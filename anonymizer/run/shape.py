@@ -448,12 +448,8 @@ def _merged(
         groups.codes[first, :width],
         {name: own.at(first) for name, own in sensitive.items()},
         count(keys, groups.counts, len(first)),
-        {name: _sums(keys, own, len(first)) for name, own in weights.items()},
+        {name: np.bincount(keys, own, len(first)).astype(np.float64) for name, own in weights.items()},
     )
-
-
-def _sums(keys: IntArray, weights: FloatArray, number: int) -> FloatArray:
-    return np.bincount(keys, weights=weights, minlength=number).astype(np.float64)
 
 
 def _sensitive(plan: Plan, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
