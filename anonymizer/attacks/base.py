@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.errors import InputError, listed, plural
+from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -111,16 +111,21 @@ class Attack(PlugIn):
         InputError: a parameter names a column that the release does not have.
         """
 
-    def required_original(self, adversary: AdversaryView) -> Original:
-        """Return the original records of an attack that needs them.
+    def require(self, adversary: AdversaryView) -> None:
+        """Refuse a release that the attack does not apply to.
 
         Raises
         ------
         InputError: a requirement of the attack is missing.
         """
         lacking = self.missing_requirement(adversary)
-        if lacking is not None or adversary.original is None:
+        if lacking is not None:
             raise InputError(f"{adversary.release.source}: the attack {self.name} needs {lacking}")
+
+    def required_original(self, adversary: AdversaryView) -> Original:
+        """Return the original records of an attack that needs them; raises as ``require``."""
+        self.require(adversary)
+        assert adversary.original is not None, "it is a requirement"
         return adversary.original
 
     def counted(
@@ -293,6 +298,28 @@ def known_columns(knowledge: Mapping[str, Any]) -> str:
         first = NAMED_COLUMNS - 1
         names[first:] = [plural(len(names) - first, "more column")]
     return listed(names)
+
+
+NUMERIC = "a numeric quasi-identifier"
+"""What ``chosen`` says that a column is not."""
+
+
+def chosen(asked: Sequence[str] | None, offered: Sequence[str], source: str, what: str) -> tuple[str, ...]:
+    """Return the columns that a parameter names, in the order of those offered; all of these without one.
+
+    Parameters
+    ----------
+    source: of the columns, for messages.
+    what: each of them is.
+
+    Raises
+    ------
+    InputError: a column is not offered.
+    """
+    for name in asked or ():
+        if name not in offered:
+            raise InputError(f"{source}: '{name}' is not {what}; {suggestion(name, offered)}")
+    return tuple(name for name in offered if name in (asked or offered))
 
 
 def guess_of(entry: Mapping[str, Any]) -> float:

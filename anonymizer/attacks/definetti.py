@@ -1451,9 +1451,7 @@ class Definetti(Attack):
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Return one result for each sensitive attribute."""
-        lacking = self.missing_requirement(adversary)
-        if lacking is not None:
-            raise InputError(f"{adversary.release.source}: the attack definetti needs {lacking}")
+        self.require(adversary)
         return [self._attack(adversary, name, random) for name in self._learned(adversary)]
 
     def _learned(self, adversary: AdversaryView) -> list[str]:

@@ -16,11 +16,11 @@ from anonymizer.attacks.base import (
     Attack,
     AttackResult,
     KnowledgeSettings,
+    chosen,
     clopper_pearson,
     draw_sample,
     subject_of,
 )
-from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import SensitiveCodes
@@ -105,11 +105,8 @@ class Intersection(Attack):
         assert adversary.original is not None
         assert adversary.second_original is not None
         both = tuple(name for name in adversary.original.names if name in adversary.second_original.names)
-        for name in self.settings.knowledge or ():
-            if name not in both:
-                what = f"{adversary.original.source}: '{name}' is not a quasi-identifier of both releases"
-                raise InputError(f"{what}; {suggestion(name, both)}")
-        return tuple(name for name in both if name in (self.settings.knowledge or both))
+        what = "a quasi-identifier of both releases"
+        return chosen(self.settings.knowledge, both, adversary.original.source, what)
 
     def _attack(
         self,

@@ -14,8 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson
-from anonymizer.errors import InputError, suggestion
+from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import Exact, Settings
@@ -215,18 +214,10 @@ class Interval(Attack):
         measures = [self.settings.measure] if self.settings.measure else list(Measure)
         return [
             finding
-            for name in self._attributes(original)
+            for name in chosen(self.settings.attributes, _numeric(original), original.source, NUMERIC)
             for measure in measures
             if (finding := self._attack(adversary, original, name, measure))
         ]
-
-    def _attributes(self, original: Original) -> Sequence[str]:
-        every = _numeric(original)
-        for name in self.settings.attributes or ():
-            if name not in every:
-                what = f"{original.source}: '{name}' is not a numeric quasi-identifier"
-                raise InputError(f"{what}; {suggestion(name, every)}")
-        return [name for name in every if name in (self.settings.attributes or every)]
 
     def _attack(
         self, adversary: AdversaryView, original: Original, name: str, measure: Measure

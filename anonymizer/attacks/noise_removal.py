@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import AlignedSettings, Attack, AttackResult, clopper_pearson
-from anonymizer.errors import InputError, suggestion
+from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.plugins import Exact
@@ -165,10 +164,7 @@ class NoiseRemoval(Attack):
         """Return one result for each attacked attribute."""
         original = self.required_original(adversary)
         names = _numeric(original)
-        for name in self.settings.attributes or ():
-            if name not in names:
-                what = f"{original.source}: '{name}' is not a numeric quasi-identifier"
-                raise InputError(f"{what}; {suggestion(name, names)}")
+        attacked = chosen(self.settings.attributes, names, original.source, NUMERIC)
         links = self.settings.links(original)
         published = np.column_stack([_published(adversary, original, name) for name in names])
         whole: BoolArray = np.isfinite(published.sum(axis=1))
@@ -187,7 +183,7 @@ class NoiseRemoval(Attack):
             every = numbers[original.codes[:, own]]
             true, row = every[links.original], links.release
             known = ~np.isnan(true) & whole[row]
-            if name not in (self.settings.attributes or names) or not known.any():
+            if name not in attacked or not known.any():
                 continue
             reach = float(self.settings.width) * _deviation(every, original.counts)
             results.append(

@@ -17,6 +17,7 @@ from anonymizer.attacks.base import (
     AttackResult,
     KnowledgeSettings,
     PairingSettings,
+    chosen,
     clopper_pearson,
     draw_sample,
     known_columns,
@@ -35,7 +36,6 @@ from anonymizer.attacks.linkage.learned import PASSES, Learned, learn
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.pairs import SMALL, Targets
 from anonymizer.attacks.pace import step
-from anonymizer.errors import InputError, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import SUPPRESSED
@@ -305,10 +305,10 @@ class ReleaseLinkage(Attack):
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records of the first release with those of the second."""
-        lacking = self.missing_requirement(adversary)
+        self.require(adversary)
         pair, other = adversary.pair, adversary.second
-        if lacking is not None or pair is None or other is None:
-            raise InputError(f"{adversary.release.source}: the attack {self.name} needs {lacking}")
+        assert pair is not None, "it is a requirement"
+        assert other is not None, "so is the second release"
         links, truth = self.settings.links(pair)
         names = self._known(adversary, pair)
         passes = PASSES if self.settings.linkage is LinkageMethod.LEARNED else 1
@@ -340,11 +340,8 @@ class ReleaseLinkage(Attack):
         return [self._finding(space, right, worth, details | more)]
 
     def _known(self, adversary: AdversaryView, pair: ReleasePair) -> tuple[str, ...]:
-        for name in self.settings.knowledge or ():
-            if name not in pair.names:
-                what = f"{adversary.release.source}: '{name}' is not a quasi-identifier of both releases"
-                raise InputError(f"{what}; {suggestion(name, pair.names)}")
-        return tuple(name for name in pair.names if name in (self.settings.knowledge or pair.names))
+        what = "a quasi-identifier of both releases"
+        return chosen(self.settings.knowledge, pair.names, adversary.release.source, what)
 
     def _finding(
         self, space: _Space, right: FloatArray, worth: IntArray, details: dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,17 +98,18 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
     ):
         watch.phase("reading " + " and ".join(each.name for each in (release, original, second) if each))
         source = None if original is None else stack.enter_context(open_as(loaded, original))
-        view = _adversary_view(stack, loaded, plan, release, source, second)
+        opened = _Opened(stack, loaded, plan, release, source)
+        view = opened.view(second)
         for warning in attack_warnings(plan, source, owners=view.owners is not None):
             results.warn(warning, "Warning: ")
         results.warn(origin_warning(plan, view, force=force))
         if target is not None:
-            results.believe(_beliefs(stack, loaded, plan, view, release, source, target))
+            results.believe(opened.beliefs(view, target))
             return
         for name, what in {} if quiet else skipped_attacks(plan, view).items():
             with above_live_line():
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
-        answers = _answers(stack, loaded, plan, view, release, source, control)
+        answers = opened.answers(view, control)
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
         if view.owners is not None:
@@ -204,81 +206,83 @@ def belief_lines(found: list[Belief]) -> Iterator[str]:
         )
 
 
-def _beliefs(
-    stack: ExitStack,
-    config: Config,
-    plan: Plan,
-    view: AdversaryView,
-    release: Path,
-    source: Relation | None,
-    target: str,
-) -> list[Belief]:
-    """Return the beliefs about a row of the original, or of the release, or about the records of a file."""
-    from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
-    from anonymizer.run.shape import as_in_config, original_of_files  # noqa: PLC0415
-    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
+@dataclass(frozen=True)
+class _Opened:
+    """A release under attack; files stay open until the stack closes.
 
-    names, known, hidden = view.release.names, None, []
-    if target.isascii() and target.isdigit():
-        pair = find_anatomy_files(release)
-        table = source or stack.enter_context(
-            open_foreign_release(release if pair is None else pair.records, config)
-        )
-        relation = as_in_config(plan, table)
-        persons = persons_of(relation, names, [int(target)])
-        if source is None and pair is None:
-            hidden = hidden_of(plan, relation, int(target))
-    elif not Path(target).is_file():
-        raise InputError(f"--target: '{target}' is neither a row number nor a file")
-    else:
-        relation = as_in_config(plan, stack.enter_context(open_as(config, Path(target))))
-        persons = persons_of(relation, names)
-        if source is None and view.grouped is None:
-            opened = as_in_config(plan, stack.enter_context(open_foreign_release(release, config)))
-            known = original_of_files(plan, view.release, opened, relation)
-    return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden)
+    Attributes
+    ----------
+    source: the original records, None without.
+    """
 
+    stack: ExitStack
+    config: Config
+    plan: Plan
+    release: Path
+    source: Relation | None
 
-def _answers(
-    stack: ExitStack,
-    config: Config,
-    plan: Plan,
-    view: AdversaryView,
-    release: Path,
-    source: Relation | None,
-    control: Path | None,
-) -> list[Answer]:
-    """Return the answers to the three questions; none without held-out records."""
-    from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.run.shape import answers_of_files  # noqa: PLC0415
-    from anonymizer.run.source import open_as, open_foreign_release  # noqa: PLC0415
+    def file(self, path: Path) -> Relation:
+        """Open a released file."""
+        from anonymizer.run.source import open_foreign_release  # noqa: PLC0415 - --help needs none of it
 
-    if control is None:
-        return []
-    if source is None:
-        raise InputError("--control: is compared with the original records; add --original")
-    opened = stack.enter_context(open_foreign_release(release, config))
-    others = stack.enter_context(open_as(config, control))
-    return answers_of_files(plan, view, opened, source, others)
+        return self.stack.enter_context(open_foreign_release(path, self.config))
 
+    def records(self, path: Path) -> Relation:
+        """Open a file with the columns of the original records."""
+        from anonymizer.run.source import open_as  # noqa: PLC0415 - --help needs none of it
 
-def _adversary_view(
-    stack: ExitStack, config: Config, plan: Plan, release: Path, source: Relation | None, other: Path | None
-) -> AdversaryView:
-    """Return the view of the adversary; its files stay open until the stack closes."""
-    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
-    from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
-    from anonymizer.run.source import open_foreign_release  # noqa: PLC0415
+        return self.stack.enter_context(open_as(self.config, path))
 
-    weights = plan.weights
-    pair = find_anatomy_files(release)
-    if pair is not None:
-        if other is not None:
-            raise refused_second(str(release))
-        return scene_of_pair(plan, stack.enter_context(open_pair(pair, config)), source, weights)
-    first = stack.enter_context(open_foreign_release(release, config))
-    second = None if other is None else stack.enter_context(open_foreign_release(other, config))
-    return adversary_from_files(plan, first, source, second, weights)
+    def view(self, other: Path | None) -> AdversaryView:
+        """Return the view of the adversary, with a second release if there is one."""
+        from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
+        from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
+
+        weights = self.plan.weights
+        pair = find_anatomy_files(self.release)
+        if pair is not None:
+            if other is not None:
+                raise refused_second(str(self.release))
+            tables = self.stack.enter_context(open_pair(pair, self.config))
+            return scene_of_pair(self.plan, tables, self.source, weights)
+        first = self.file(self.release)
+        second = None if other is None else self.file(other)
+        return adversary_from_files(self.plan, first, self.source, second, weights)
+
+    def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:
+        """Return the beliefs about a row of the original, or of the release, or the records of a file."""
+        from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
+        from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
+        from anonymizer.run.shape import as_in_config, original_of_files  # noqa: PLC0415
+
+        plan, names, known = self.plan, view.release.names, None
+        hidden: list[str] = []
+        if target.isascii() and target.isdigit():
+            pair = find_anatomy_files(self.release)
+            table = self.source or self.file(self.release if pair is None else pair.records)
+            relation = as_in_config(plan, table)
+            persons = persons_of(relation, names, [int(target)])
+            if self.source is None and pair is None:
+                hidden = hidden_of(plan, relation, int(target))
+        elif not Path(target).is_file():
+            raise InputError(f"--target: '{target}' is neither a row number nor a file")
+        else:
+            relation = as_in_config(plan, self.records(Path(target)))
+            persons = persons_of(relation, names)
+            if self.source is None and view.grouped is None:
+                opened = as_in_config(plan, self.file(self.release))
+                known = original_of_files(plan, view.release, opened, relation)
+        return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden)
+
+    def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
+        """Return the answers to the three questions; none without held-out records."""
+        from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.run.shape import answers_of_files  # noqa: PLC0415
+
+        if control is None:
+            return []
+        if self.source is None:
+            raise InputError("--control: is compared with the original records; add --original")
+        return answers_of_files(self.plan, view, self.file(self.release), self.source, self.records(control))

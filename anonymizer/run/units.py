@@ -443,7 +443,7 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
 
 UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so their figures may be too low"
 
-ATTACKED_RECORDS = f"attacks count {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
+UNLIKE_CONSTRAINTS = f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
 def records_warnings(plan: Plan, entries: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -460,7 +460,7 @@ def records_warnings(plan: Plan, entries: Iterable[Mapping[str, Any]]) -> list[s
     names = [each for each in dict.fromkeys(counted) if each not in asked]
     if not names or not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
-    return [f"{listed(names)} counted {NOT_PEOPLE}; constraints with unit: {PERSON} count persons"]
+    return [f"{listed(names)} counted {UNLIKE_CONSTRAINTS}"]
 
 
 def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = False) -> list[str]:
@@ -476,7 +476,7 @@ def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = Fal
     if plan.pseudonym is not None:
         return [UNLINKED]
     if plan.counts_persons:
-        return [] if owners else [ATTACKED_RECORDS]
+        return [] if owners else [f"attacks count {UNLIKE_CONSTRAINTS}"]
     if original is None:
         return []
     known = {name: own.role for name, own in plan.columns.items()}
