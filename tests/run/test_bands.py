@@ -317,7 +317,7 @@ def test_an_insensitive_column_has_a_hierarchy_only_with_labels(tmp_path: Path) 
     del raw["attributes"]["score"]["labels"]
     done = call("run", written(tmp_path, patients(), raw), "-o", tmp_path / "out")
     assert done.code == 2
-    assert "with labels for insensitive columns" in done.err
+    assert "insensitive columns that have labels" in done.err
 
 
 def test_groups_are_not_appended(tmp_path: Path) -> None:
