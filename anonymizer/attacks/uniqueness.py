@@ -45,11 +45,13 @@ class SampleClasses:
         least f, shape (classes,), float64.
     values: position of the value of each class and quasi-identifier in its order, shape (classes,
         quasi-identifiers), int64; None if unknown.
+    everyone: records of the whole population, N; None: those with values of the sample.
     """
 
     sizes: IntArray
     population: FloatArray
     values: IntArray | None = None
+    everyone: float | None = None
 
     @property
     def records(self) -> int:
@@ -59,7 +61,7 @@ class SampleClasses:
     @property
     def population_records(self) -> float:
         """Estimated records of the population, N, at least n."""
-        return float(self.population.sum())
+        return float(self.population.sum()) if self.everyone is None else self.everyone
 
     @property
     def uniques(self) -> int:

@@ -27,12 +27,14 @@ class PopulationSizes:
     scale: makes sums of fractional weights whole.
     absent: whether the population has classes in which the sample has no record.
     estimated: whether people are sums of the records' own weights; a class then has at least its records.
+    everyone: people of the whole population times ``scale``; None: those of the classes.
     """
 
     scaled: IntArray
     scale: int = 1
     absent: bool = False
     estimated: bool = False
+    everyone: int | None = None
 
     def keep(self, kept: BoolArray) -> PopulationSizes:
         """Return the people of some classes; ``kept`` has shape (classes,)."""
@@ -46,6 +48,11 @@ class PopulationSizes:
     def people(self) -> FloatArray:
         """People of each class, shape (classes,), float64."""
         return self.scaled / self.scale
+
+    @property
+    def total(self) -> float:
+        """People of the whole population, of classes without a record of the sample, too."""
+        return (int(self.scaled.sum()) if self.everyone is None else self.everyone) / self.scale
 
     def at_least(self, people: Fraction) -> BoolArray:
         """Return which classes have so many people, exactly, shape (classes,), bool."""
@@ -143,7 +150,8 @@ class Population:
         inside &= keys[position] == own
         scaled = np.zeros(len(keys), dtype=np.int64)
         np.add.at(scaled, position[inside], self.scaled[inside])
-        return PopulationSizes(scaled, self.scale, not bool(inside.all()), self.estimated)
+        everyone = None if self.estimated else int(self.scaled.sum())
+        return PopulationSizes(scaled, self.scale, not bool(inside.all()), self.estimated, everyone)
 
     def in_release(
         self, values: Sequence[Sequence[str | None]], codes: CodeArray, levels: Sequence[int]

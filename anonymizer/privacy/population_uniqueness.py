@@ -96,7 +96,7 @@ class PopulationUniqueness(TableModel):
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"
             positions = view.values.positions(people.people)
-        sample = SampleClasses(view.sizes, people.people, positions)
+        sample = SampleClasses(view.sizes, people.people, positions, people.total)
         return round(estimator.uniques(sample) / records, 12)
 
     def holds(self, view: ClassView) -> bool:

@@ -808,15 +808,9 @@ class _Reader:
         smaller = np.flatnonzero(found.scaled < records * people.scale)
         if len(smaller):
             own, row = table.quasi_identifiers, first[smaller[0]]
-            shown = ", ".join(
-                f"{each.name} '{each.column.texts[table.codes[row, place]]}'"
-                for place, each in enumerate(own)
-            )
-            raise DataError(
-                f"{people.source}: has too few people with {shown}: {found.people[smaller[0]]:g}, but the "
-                f"input has {plural(int(records[smaller[0]]), 'record')} of them; the population must have "
-                "everyone in the input"
-            )
+            texts = [each.column.texts[table.codes[row, place]] for place, each in enumerate(own)]
+            number, names = int(records[smaller[0]]), [each.name for each in own]
+            raise _too_few(people.source, "the input", names, texts, found.people[smaller[0]], number)
 
 
 def exact_weights(
@@ -892,6 +886,10 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
     Parameters
     ----------
     names: of the quasi-identifiers.
+
+    Raises
+    ------
+    DataError: the population has fewer people with some values than the file has records.
     """
     if plan.population is None:
         weight = plan.sampling_weight
@@ -899,7 +897,8 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
             return None
         return _by_weight(relation, names, weight, plan.numerals)
     groups = relation.group_counts(names)
-    rows = groups.codes[np.lexsort(groups.codes.T[::-1])]
+    order = np.lexsort(groups.codes.T[::-1])
+    rows = groups.codes[order]
     with open_people(plan.population) as source:
         people, levels = _alone(plan, source, names, plan.population.weight), []
     for attribute, texts in zip(people.attributes, groups.values, strict=True):
@@ -909,7 +908,29 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
     if min(levels) < 0:
         return None
     values = [[MISSING if text in plan.missing else text for text in texts] for texts in groups.values]
-    return people.in_release(values, rows, levels)
+    found, records = people.in_release(values, rows, levels), groups.counts[order]
+    smaller = np.flatnonzero(found.scaled < records * people.scale)
+    if len(smaller):
+        first = smaller[0]
+        own = [texts[code] for texts, code in zip(values, rows[first], strict=True)]
+        raise _too_few(people.source, relation.name, names, own, found.people[first], int(records[first]))
+    return found
+
+
+def _too_few(
+    population: str,
+    sample: str,
+    names: Sequence[str],
+    values: Sequence[str | None],
+    people: float,
+    records: int,
+) -> DataError:
+    """Return the error of a population with fewer people than the sample has of them."""
+    shown = ", ".join(f"{name} '{value}'" for name, value in zip(names, values, strict=True))
+    return DataError(
+        f"{population}: has too few people with {shown}: {people:g}, but {sample} has "
+        f"{plural(records, 'record')} of them; the population must have everyone in {sample}"
+    )
 
 
 def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | None) -> Population:

@@ -207,6 +207,36 @@ def test_the_copula_estimate_is_that_of_the_written_release(tmp_path: Path, *, t
         assert check["constraints"][0]["measured"] == pytest.approx(constraint["measured"], rel=1e-6)
 
 
+@pytest.mark.parametrize("estimator", ["pitman", "zayatz"])
+def test_an_estimate_knows_how_many_people_the_whole_population_has(tmp_path: Path, estimator: str) -> None:
+    config = written(
+        tmp_path,
+        constraints=[{"model": "population-uniqueness", "max": 1, "estimator": estimator}],
+        attacks=[{"attack": "uniqueness", "population": 2000}],
+    )
+    done = run(config)
+    assert done.code == 0, done.err
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    (attack,) = report["attacks"]
+    uniques = attack["details"]["population"]["expected_uniques"][estimator]
+    expected = uniques / sum(attack["details"]["population"]["records_by_uniqueness"].values())
+    assert report["constraints"][0]["measured"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_check_refuses_a_population_that_is_smaller_than_the_file(tmp_path: Path) -> None:
+    config = written(tmp_path)
+    (tmp_path / "people.csv").write_text("age,sex\n20,f\n60,m\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("age,sex,illness\n20,f,x\n20,f,y\n60,m,y\n", encoding="utf-8")
+    raw = json.loads(config.read_text(encoding="utf-8"))
+    raw["attributes"] = {"age": {**QI, "type": "text"}, "sex": QI, "illness": {"role": "sensitive"}}
+    raw["constraints"] = [{"model": "journalist-risk", "max": 0.5}]
+    config.write_text(json.dumps(raw), encoding="utf-8")
+    done = call("check", tmp_path / "two.csv", "-c", config)
+    assert done.code == 2
+    assert "has too few people with age '20', sex 'f': 1, but" in done.err
+    assert "two.csv has 2 records of them; the population must have everyone in" in done.err
+
+
 def test_check_measures_risks_where_people_are_known(tmp_path: Path) -> None:
     config = written(tmp_path)
     found = call("check", tmp_path / "sample.csv", "-c", config, "--json").json
