@@ -19,7 +19,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import Column
+from anonymizer.model.table import MISSING, Column
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ def _rows(
 
 
 def _same(one: str | None, other: str | None) -> bool:
-    """Return whether two texts are equal, or the same number."""
-    if one == other:
+    """Return whether two texts are equal, or the same number; all missing values are equal."""
+    if (one or MISSING) == (other or MISSING):
         return True
     try:
         return float(one or "") == float(other or "")

@@ -263,14 +263,14 @@ class _Opened:
             pair = find_anatomy_files(self.release)
             table = self.source or self.file(self.release if pair is None else pair.records)
             relation = as_in_config(plan, table)
-            persons = persons_of(relation, names, [int(target)])
+            persons = persons_of(relation, names, [int(target)], None if self.source is None else plan)
             if self.source is None and pair is None:
                 hidden = hidden_of(plan, relation, int(target))
         elif not Path(target).is_file():
             raise InputError(f"--target: '{target}' is neither a row number nor a file")
         else:
             relation = as_in_config(plan, self.records(Path(target)))
-            persons = persons_of(relation, names)
+            persons = persons_of(relation, names, plan=plan)
             if self.source is None and view.grouped is None:
                 opened = as_in_config(plan, self.file(self.release))
                 known = original_of_files(plan, view.release, opened, relation)

@@ -9,7 +9,8 @@ import numpy as np
 from anonymizer.attacks.beliefs import Belief, Person, beliefs, find_targets
 from anonymizer.attacks.definetti import Definetti
 from anonymizer.data.relation import Relation
-from anonymizer.errors import InputError
+from anonymizer.data.table import read_columns
+from anonymizer.errors import DataError, InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import MISSING, Role
@@ -63,7 +64,10 @@ def attack_of(plan: Plan) -> Definetti | None:
 
 
 def persons_of(
-    relation: Relation, names: Sequence[str], rows: Sequence[int] | None = None
+    relation: Relation,
+    names: Sequence[str],
+    rows: Sequence[int] | None = None,
+    plan: Plan | None = None,
 ) -> dict[str, Person]:
     """Return the persons of some rows of a file, or of all.
 
@@ -71,6 +75,7 @@ def persons_of(
     ----------
     names: quasi-identifiers; those that the file lacks are not known.
     rows: numbers from 1.
+    plan: by which the file is read, if it has values as in the input; None for a release.
 
     Raises
     ------
@@ -88,8 +93,23 @@ def persons_of(
         raise InputError(f"target: {relation.name} has no quasi-identifier; expected {', '.join(names)}")
     columns = {}
     for name in known:
-        texts = [text for text, _ in relation.dictionary(name)]
+        texts = _texts(relation, name, plan)
         columns[name] = [texts[code] for code in relation.codes(name)[np.array(chosen) - 1].tolist()]
     return {
         f"row {row}": {name: own[place] for name, own in columns.items()} for place, row in enumerate(chosen)
     }
+
+
+def _texts(relation: Relation, name: str, plan: Plan | None) -> list[str | None]:
+    """Return the distinct values of a column as a run publishes them ungeneralized, such as dates in ISO.
+
+    Texts that the config cannot read stay: they may be copied from an Anatomy release.
+    """
+    texts = [text for text, _ in relation.dictionary(name)]
+    if plan is None or name not in plan.columns:
+        return texts
+    try:
+        read = read_columns(relation, plan.requests([name]), plan.missing)[name]
+    except DataError:
+        return [None if text in plan.missing else text for text in texts]
+    return [read.column.texts[code] for code in read.codes.tolist()]

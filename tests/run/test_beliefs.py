@@ -187,3 +187,66 @@ def test_definetti_bounds_what_correlations_reveal() -> None:
     strict = an.anonymize(data, config)
     assert strict.report["constraints"][1]["measured"] <= 0.75
     assert strict.report["recoding"]["groups"] < loose.report["recoding"]["groups"]
+
+
+DAYS = ["19.03.2024", "16.02.2024", "13.11.2024", "01.08.2024", "25.10.2024", "", "09.08.2024", "04.10.2024"]
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "anatomy"])
+def test_dates_of_any_format_and_missing_values_are_found(algorithm: str, tmp_path: Path) -> None:
+    """Each target is found as the same data with ISO dates, where nothing is rewritten."""
+    rows = [(day, "xyz"[place % 3]) for place, day in enumerate(DAYS * 3)]
+    written = {
+        "german": (rows, "%d.%m.%Y", "n.a."),
+        "iso": ([("-".join(day.split(".")[::-1]), value) for day, value in rows], None, "<missing>"),
+    }
+    found: dict[str, list[Any]] = {}
+    for name, (own, form, missing) in written.items():
+        adm: dict[str, Any] = {"role": "quasi-identifier", "type": "date"}
+        adm |= {"hierarchy": {"date": {"levels": ["quarter", "year"]}}, **({"format": form} if form else {})}
+        config = {
+            "input": {"path": f"{name}.csv", "missing": ["", missing]},
+            "attributes": {"adm": adm, "dx": {"role": "sensitive"}},
+            "constraints": [{"model": "l-diversity", "l": 2}],
+            "algorithm": {"name": algorithm},
+            "attacks": ["definetti"],
+            "suppression": {"limit": 1},
+        }
+        data = pd.DataFrame([(day or missing, value) for day, value in own], columns=["adm", "dx"])
+        data.to_csv(tmp_path / f"{name}.csv", index=False)
+        data[["adm"]].iloc[4:6].to_csv(tmp_path / f"{name}-persons.csv", index=False)
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(config))
+        assert call("run", tmp_path / f"{name}.yaml", "-q").code == 0
+        folder = tmp_path / f"{name}-release" / "share"
+        release = folder / ("release.csv" if algorithm == "lattice" else "release.qit.csv")
+        command = ("attack", release, "-c", tmp_path / f"{name}.yaml", "--json")
+        original, persons = tmp_path / f"{name}.csv", tmp_path / f"{name}-persons.csv"
+        for further in (
+            ("--original", original, "--target", "5"),
+            ("--original", original, "--target", "6"),
+            ("--target", persons),
+            ("--target", persons, "--original", original),
+            ("--target", "1"),
+        ):
+            done = call(*command, *further)
+            assert done.code == 0, done.err
+            found.setdefault(name, []).append(done.json["beliefs"])
+    assert found["german"] == found["iso"]
+
+
+def test_targets_may_be_rows_of_an_anatomy_release(tmp_path: Path) -> None:
+    """Its dates are in ISO 8601, whatever the format of the input."""
+    adm = {"role": "quasi-identifier", "type": "date", "format": "%d.%m.%Y"}
+    config = {
+        "attributes": {"adm": adm, "dx": {"role": "sensitive"}},
+        "constraints": [{"model": "l-diversity", "l": 2}],
+        "algorithm": {"name": "anatomy"},
+    }
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(config))
+    release = tmp_path / "t.qit.csv"
+    release.write_text("adm,group\n2024-03-19,1\n2024-02-16,1\n")
+    (tmp_path / "t.st.csv").write_text("group,dx,count\n1,x,1\n1,y,1\n")
+    (tmp_path / "persons.csv").write_text("adm,group\n2024-02-16,1\n")
+    done = call("attack", release, "-c", tmp_path / "job.yaml", "--target", tmp_path / "persons.csv")
+    assert done.code == 0, done.err
+    assert "row 1: dx x: random worlds 0.5000" in done.out
