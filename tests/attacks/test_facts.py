@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from anonymizer.attacks.background import BackgroundSettings
 from anonymizer.attacks.vulnerability import VulnerabilitySettings
+from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
 from tests.attacks.literature import literature
 from tests.attacks.published import FEWER, one, release
@@ -176,3 +178,21 @@ def test_unknown_names_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=words):
             one("background", own, facts=facts)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "accepted"),
+    [
+        ("sure", 0.4, "a number > 0.5 and <= 1"),
+        ("share", 0, "a number > 0 and <= 1"),
+        ("probability", 1.5, "a number > 0 and <= 1"),
+    ],
+)
+def test_the_accepted_range_is_said(key: str, value: float, accepted: str) -> None:
+    config = {
+        "attributes": {"q": {"role": "quasi-identifier"}, "s": {"role": "sensitive"}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "attacks": [{"attack": "homogeneity", "facts": {"not": ["a"], key: value}}],
+    }
+    with pytest.raises(InputError, match=re.escape(f"facts.{key}: {value}; accepted: {accepted}")):
+        load_config(config)
