@@ -338,7 +338,8 @@ def attack(
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
-    warnings = [*([] if warning is None else [warning]), *records_warnings(plan, entries)]
+    counted = records_warnings(plan, [(each.by, each.finding.knowledge) for each in attacked])
+    warnings = [*([] if warning is None else [warning]), *counted]
     if warnings:
         found.attrs["warnings"] = warnings
     if answers:

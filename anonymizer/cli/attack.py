@@ -14,6 +14,7 @@ from anonymizer.cli.output import Json, Quiet, above_live_line, messages, stop_o
 from anonymizer.errors import Interrupted
 
 if TYPE_CHECKING:
+    from anonymizer.attacks.base import Attack
     from anonymizer.attacks.beliefs import Belief
     from anonymizer.attacks.three_questions import Answer
     from anonymizer.config.model import Config
@@ -123,6 +124,7 @@ class _Results:
     def __init__(self, *, json: bool) -> None:
         self._json = json
         self._entries: list[dict[str, Any]] = []
+        self._counted: list[tuple[Attack, dict[str, Any]]] = []
         self._warnings: list[str] = []
         self._beliefs: list[dict[str, Any]] | None = None
         self._answers: list[dict[str, Any]] = []
@@ -153,7 +155,7 @@ class _Results:
         """Print the warning about attacks that counted records where others counted persons."""
         from anonymizer.run.units import records_warnings  # noqa: PLC0415 - --help needs none of it
 
-        for warning in records_warnings(plan, self._entries):
+        for warning in records_warnings(plan, self._counted):
             self.warn(warning, "Warning: ")
 
     def add(self, attacked: Attacked) -> None:
@@ -163,6 +165,7 @@ class _Results:
 
         entries = [attack_entry(each.finding, each.seconds) for each in attacked.found or ()]
         self._entries += entries
+        self._counted += [(each.by, each.finding.knowledge) for each in attacked.found or ()]
         for line in () if self._json else attack_lines(entries):
             write_line(line)
 

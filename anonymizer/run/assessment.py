@@ -60,10 +60,12 @@ class Timed(Generic[Finding]):
     Attributes
     ----------
     seconds: of the plug-in, for all its findings together.
+    by: the plug-in.
     """
 
     finding: Finding
     seconds: float
+    by: Any = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def timed(
     random = np.random.default_rng([seed, crc32(plug_in.name.encode())])
     findings = look(plug_in, random)
     seconds = time.monotonic() - started
-    return [Timed(finding, seconds) for finding in findings]
+    return [Timed(finding, seconds, plug_in) for finding in findings]
 
 
 def run_timed(

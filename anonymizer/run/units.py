@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.adversary_view import owners_of_records
+from anonymizer.attacks.base import Attack
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, listed, plural
@@ -446,21 +447,26 @@ UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so the
 UNLIKE_CONSTRAINTS = f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
-def records_warnings(plan: Plan, entries: Iterable[Mapping[str, Any]]) -> list[str]:
+def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]]) -> list[str]:
     """Return the warning about attacks that counted records, although constraints count persons.
 
-    Attacks of the config with ``unit: record`` are left out.
+    Attacks with ``unit: record`` are left out. One of several attacks of a name is told by its place in the
+    config.
 
     Parameters
     ----------
-    entries: of a report's ``attacks``.
+    found: attacks with the knowledge of each result.
     """
-    asked = {each.name for each in plan.attacks if getattr(each.settings, "unit", None) == RECORD}
-    counted = [each["attack"] for each in entries if "unit" not in each["knowledge"]]
-    names = [each for each in dict.fromkeys(counted) if each not in asked]
-    if not names or not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+    if not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
-    return [f"{listed(names)} counted {UNLIKE_CONSTRAINTS}"]
+    names = []
+    for attack, knowledge in found:
+        if "unit" in knowledge or getattr(attack.settings, "unit", None) == RECORD:
+            continue
+        places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
+        own = next((place for place in places if plan.attacks[place] is attack), None)
+        names.append(attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])")
+    return [f"{listed(list(dict.fromkeys(names)))} counted {UNLIKE_CONSTRAINTS}"] if names else []
 
 
 def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = False) -> list[str]:

@@ -667,6 +667,25 @@ def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: Sna
     assert exchange(attacks, *(each for each in report["warnings"] if "counted" in each)) == message
 
 
+@pytest.mark.parametrize("asked", [{"unit": "record"}, {}])
+def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, asked: dict[str, Any]) -> None:
+    """``unit: record`` of one entry says nothing about another, and persons of one nothing about it."""
+    frame = visits(60, 3)
+    attacks = [{"attack": "linkage", **asked}, {"attack": "linkage", "knowledge": {"noise": 0.1}}]
+    config = written(tmp_path, frame, attacks=attacks)
+    assert run(config).code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    expected = "linkage (attacks[1]) counted records, not people"
+    assert [each.split(";")[0] for each in report["warnings"] if "counted" in each] == [expected]
+    original = ("--original", tmp_path / "visits.csv")
+    done = call("attack", release_path(tmp_path), "-c", config, *original)
+    assert [line.split(";")[0] for line in done.out.splitlines() if "counted" in line] == [
+        f"Warning: {expected}"
+    ]
+    table = an.attack(pd.read_csv(release_path(tmp_path), dtype=str), frame.astype(str), config)
+    assert any(each.startswith(expected) for each in table.attrs["warnings"])
+
+
 @pytest.mark.parametrize(
     "attack",
     [
