@@ -657,11 +657,29 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
 
     Raises
     ------
-    InputError: a unit is in both, or those who are held out lack a column.
+    InputError: a unit is in both, those who are held out lack a column, or a hierarchy built from their
+        values would be another one.
     """
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in () if plan.foreign_names else plan.with_role(role):
             control.position(name)
+    hierarchies = {name: each.hierarchy for name, each in plan.columns.items()}
+    hierarchies |= {name: each.hierarchy for name, each in plan.bands.items()}
+    for name, planned in hierarchies.items():
+        if planned is None or name not in original.columns or name not in control.columns:
+            continue
+        source = planned.source
+        first, second = (
+            source.depends_on(read_columns(each, plan.requests([name]), plan.missing)[name].column)
+            for each in (original, control)
+        )
+        if first != second:
+            raise InputError(
+                f"attributes.{name}.hierarchy: {source.describe()} is built from the values, and those of "
+                f"{control.name} would give another one than those of {original.name}; write it to a file "
+                "with 'anonymizer hierarchy build' before the run, with the values of both, and use it as "
+                "hierarchy: {file: ...}"
+            )
     for name, column in plan.units.items():
         if column in original.columns and column in control.columns:
             own, held = ({text for text, _ in each.dictionary(column)} for each in (original, control))

@@ -180,6 +180,22 @@ def test_a_control_that_is_none_is_refused_before_the_search(
     assert exchange(f"{name}: {REFUSED[name]}", done.err.replace(str(tmp_path), "FOLDER")) == message
 
 
+@pytest.mark.parametrize("hierarchy", ["auto", "frequency"])
+def test_a_hierarchy_that_is_built_from_the_values_is_refused(tmp_path: Path, hierarchy: str) -> None:
+    age = {"role": "quasi-identifier", "type": "integer", "hierarchy": {hierarchy: {}}}
+    changed = {"attributes": {**CONFIG["attributes"], "age": age}}
+    config = written(tmp_path, **changed)
+    done = attacked(tmp_path, config, "--control", tmp_path / "others.csv")
+    assert done.code == 2
+    assert "attributes.age.hierarchy: " in done.err
+    assert "others.csv would give another one than those of" in done.err
+    raw = {**CONFIG, **changed, "input": {**CONFIG["input"], "control": "others.csv"}}
+    config.write_text(json.dumps(raw), encoding="utf-8")
+    done = call("run", config, "-o", tmp_path / "other", "-q")
+    assert done.code == 2
+    assert "others.csv would give another one than those of" in done.err
+
+
 def test_each_scenario_answers_by_its_worst_columns(tmp_path: Path) -> None:
     model = {"model": "k-anonymity", "k": 3}
     scenarios = {
