@@ -37,6 +37,7 @@ from anonymizer.attacks.linkage.pairs import Pairs, deviations, standardised, ta
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
 from anonymizer.model.adversary import AdversaryView, Links, ValueCoverage
 from anonymizer.model.arrays import CodeArray
+from benchmarks import adult
 from benchmarks.common import machine, table
 from benchmarks.shared import shared
 
@@ -257,16 +258,7 @@ def portfolios() -> str:
 
 
 COLUMNS = {
-    "adult": (
-        "sex",
-        "age",
-        "race",
-        "marital-status",
-        "education",
-        "native-country",
-        "workclass",
-        "occupation",
-    ),
+    "adult": adult.ATTRIBUTES[:-1],
     "adult_full": (
         "age",
         "workclass",

@@ -71,8 +71,7 @@ class CoveringJoin:
     """Joins original rows with the published rows that cover them.
 
     Attributes are joined one after another, the most selective first: consistent pairs of prefixes are
-        extended
-    by the values of the originals and the texts that cover them.
+    extended by the values of the originals and the texts that cover them.
 
     Parameters
     ----------

@@ -338,7 +338,12 @@ def threat_of(entry: Mapping[str, Any]) -> Threat | None:
 
 
 def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:
-    """Return the share of the units with at least one record that is told, shape (records,), bool."""
+    """Return the share of units with a told record.
+
+    Parameters
+    ----------
+    told: whether the attack learns the value of each record, shape (records,), bool.
+    """
     numbers, number = owners.targets(unit)
     return Fraction(len(np.unique(numbers[told])), number)
 

@@ -213,11 +213,10 @@ def unique_in(probability: FloatArray, people: float) -> FloatArray:
 
     That is (1 - p)^(N - 1) for a population of N (equation 1 of the source).
     """
-    if people == 1:
+    if people <= 1:
         return np.ones(len(probability))
     with np.errstate(divide="ignore"):
-        found: FloatArray = np.exp((people - 1) * np.log1p(-np.minimum(probability, 1.0)))
-    return np.where(probability >= 1, float(people <= 1), found)
+        return np.exp((people - 1) * np.log1p(-np.minimum(probability, 1.0)))
 
 
 def correct_in(probability: FloatArray, people: float) -> FloatArray:

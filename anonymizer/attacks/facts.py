@@ -18,9 +18,10 @@ from anonymizer.model.classes import SensitiveCounts
 from anonymizer.plugins import Exact, Settings, WholeNumber
 
 
-def _above(low: float) -> dict[str, Any]:
-    """Return the bounds of an exact share for the JSON schema, which lacks them inside a mapping."""
-    return {"exclusiveMinimum": low, "maximum": 1}
+def _share(above: float, description: str) -> Any:
+    """Return the field of an exact share, whose bounds the JSON schema lacks inside a mapping."""
+    bounds: dict[str, Any] = {"exclusiveMinimum": above, "maximum": 1}
+    return Field(gt=above, le=1, description=description, json_schema_extra=bounds)
 
 
 class Facts(Settings):
@@ -36,33 +37,11 @@ class Facts(Settings):
         dict[str, str] | None,
         Field(min_length=1, description="published values of the people about whom this is known"),
     ] = None
-    share: Annotated[
-        Exact,
-        Field(
-            gt=0,
-            le=1,
-            description="share of the people about whom it is known",
-            json_schema_extra=_above(0),
-        ),
-    ] = Decimal(1)
+    share: Annotated[Exact, _share(0, "share of the people about whom it is known")] = Decimal(1)
     probability: Annotated[
-        Exact,
-        Field(
-            gt=0,
-            le=1,
-            description="probability that what is known about such a person is right",
-            json_schema_extra=_above(0),
-        ),
+        Exact, _share(0, "probability that what is known about such a person is right")
     ] = Decimal(1)
-    sure: Annotated[
-        Exact,
-        Field(
-            gt=0.5,
-            le=1,
-            description="probability from which a value counts as certain",
-            json_schema_extra=_above(0.5),
-        ),
-    ] = Decimal(1)
+    sure: Annotated[Exact, _share(0.5, "probability from which a value counts as certain")] = Decimal(1)
     records: Annotated[
         WholeNumber, Field(ge=0, description="other records of the class that the adversary knows")
     ] = 0

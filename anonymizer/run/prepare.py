@@ -665,15 +665,16 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             control.position(name)
     hierarchies = {name: each.hierarchy for name, each in plan.columns.items()}
     hierarchies |= {name: each.hierarchy for name, each in plan.bands.items()}
-    for name, planned in hierarchies.items():
-        if planned is None or name not in original.columns or name not in control.columns:
-            continue
-        source = planned.source
-        first, second = (
-            source.depends_on(read_columns(each, plan.requests([name]), plan.missing)[name].column)
-            for each in (original, control)
-        )
-        if first != second:
+    sources = {
+        name: each.source
+        for name, each in hierarchies.items()
+        if each is not None and name in original.columns and name in control.columns
+    }
+    first, second = (
+        read_columns(each, plan.requests([*sources]), plan.missing) for each in (original, control)
+    )
+    for name, source in sources.items():
+        if source.depends_on(first[name].column) != source.depends_on(second[name].column):
             raise InputError(
                 f"attributes.{name}.hierarchy: {source.describe()} is built from the values, and those of "
                 f"{control.name} would give another one than those of {original.name}; write it to a file "

@@ -450,8 +450,8 @@ UNLIKE_CONSTRAINTS = f"{NOT_PEOPLE}; constraints with unit: {PERSON} count perso
 def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]]) -> list[str]:
     """Return the warning about attacks that counted records, although constraints count persons.
 
-    Attacks with ``unit: record`` are left out. One of several attacks of a name is told by its place in the
-    config.
+    Attacks with ``unit: record`` are left out. Where the config has several attacks of one name, the warning
+    says which.
 
     Parameters
     ----------

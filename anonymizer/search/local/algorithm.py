@@ -498,7 +498,7 @@ class LocalRun(SearchRun):
         return idle >= self._patience and not self._proving.open
 
     def _at_reserve(self) -> bool:
-        """Return whether what is left of the budget's seconds is for the bound, as there is none so far."""
+        """Return whether the search must end now, so that a bound can still be found in the budget."""
         seconds = self._control.seconds
         if seconds is None or self._bound is not None or self._lattice.wide or not self._proving.possible:
             return False
