@@ -41,6 +41,10 @@ class FrequencySource(HierarchySource[FrequencySettings]):
     Settings = FrequencySettings
     rule_built = True
 
+    def covers(self, label: str, text: str, column: Column) -> bool:  # noqa: ARG002 - any new value is rarer
+        """Return whether the label is that of the rarer values."""
+        return label not in column.present
+
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the tree of the column's values; equally frequent ones go by their order in the column."""
         values = column.present

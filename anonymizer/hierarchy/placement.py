@@ -147,6 +147,55 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     return hierarchy, leaf
 
 
+class SourceOf(HierarchySource[Any]):
+    """The tree that a source builds for one column, for the values of another one.
+
+    A value that the tree lacks has its place under the lowest group that covers it, else under the root.
+
+    Parameters
+    ----------
+    source: with its settings.
+    column: that decides the tree.
+    """
+
+    def __init__(self, source: HierarchySource[Any], column: Column) -> None:
+        super().__init__(source.settings)
+        self._source, self._column = source, column
+
+    rule_built = True
+
+    def build(self, column: Column, folder: Path) -> Tree:
+        """Return the tree with a leaf for each value.
+
+        Raises
+        ------
+        HierarchyError: the source refuses its column, or a value has the label of a group.
+        """
+        tree, own = self._source.build(self._column, folder), self._column
+        nodes = sorted(tree, key=lambda node: node[0])
+        for code in unplaced(column, tree):
+            text = column.texts[code]
+            groups = (node for node in nodes if node[0] and self._source.covers(node[1], text, own))
+            _hang(tree, next(groups, nodes[-1]), [text], f"column '{column.name}': {self.describe()}")
+        return tree
+
+    def describe(self) -> str:
+        """Return the name of the source in messages."""
+        return self._source.describe()
+
+
+def source_as_of(source: HierarchySource[Any], before: Column, column: Column) -> HierarchySource[Any]:
+    """Return a source that places the values of a column as those of an earlier one.
+
+    Raises
+    ------
+    HierarchyError: a value has no place.
+    """
+    if source.depends_on_records(before):
+        return SourceOf(source, before)
+    return source.as_for(column, source.depends_on(before))
+
+
 def unplaced(column: Column, tree: Tree) -> list[int]:
     """Return the codes of the values, without missing ones, that a tree lacks."""
     return [code for code, text in enumerate(column.present) if (0, text) not in tree]

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
-from anonymizer.model.table import Column, Hierarchy, ValueType
+from anonymizer.model.table import Column, Hierarchy, ValueType, exact, interval_of
 from anonymizer.plugins import Registry, Settings
 
 Node: TypeAlias = tuple[int, str]
@@ -403,6 +403,24 @@ class HierarchySource(ABC, Generic[S]):
         if not self.rule_built:
             return {}
         return digest([column.present, column.counts[: len(column.present)].tolist()])
+
+    def depends_on_records(self, column: Column) -> bool:
+        """Return whether other values or counts in a column can move a value, so that only the tree tells."""
+        return "values_sha256" in self.depends_on(column)
+
+    def covers(self, label: str, text: str, column: Column) -> bool:
+        """Return whether a group has the place of a value that no record of the tree's column has.
+
+        By default, a group of numbers whose label is an interval around it.
+
+        Parameters
+        ----------
+        label: of a node above level 0.
+        column: that the tree was built for.
+        """
+        plain = column.numerals.plain(text) if column.type.numeric else None
+        found, number = interval_of(label, column.numerals.decimal), exact(plain or "")
+        return found is not None and number is not None and found.holds(number)
 
     def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
         """Return a source that places the values of a column as those of an earlier one.

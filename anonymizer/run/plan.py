@@ -514,7 +514,7 @@ class Plan:
         """Return the plan with the hierarchies of some columns removed."""
         bare = set(names)
         columns = {
-            name: replace(each, hierarchy=None) if name in bare else each
+            name: replace(each, hierarchy=None, levels=LevelRange()) if name in bare else each
             for name, each in self.columns.items()
         }
         return replace(self, columns=columns)

@@ -657,19 +657,13 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
 
     Raises
     ------
-    InputError: a unit is in both, those who are held out lack a column, or a hierarchy built from their
-        values would be another one.
+    InputError: a unit is in both, those who are held out lack a column, or groups of a sensitive attribute
+        would be others.
     """
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in () if plan.foreign_names else plan.with_role(role):
             control.position(name)
-    hierarchies = {name: each.hierarchy for name, each in plan.columns.items()}
-    hierarchies |= {name: each.hierarchy for name, each in plan.bands.items()}
-    sources = {
-        name: each.source
-        for name, each in hierarchies.items()
-        if each is not None and name in original.columns and name in control.columns
-    }
+    sources = {name: each.hierarchy.source for name, each in plan.bands.items()}
     first, second = (
         read_columns(each, plan.requests([*sources]), plan.missing) for each in (original, control)
     )

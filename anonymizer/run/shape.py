@@ -53,6 +53,8 @@ from anonymizer.data.table import Encoded, column_of, encode, read_columns
 from anonymizer.errors import AuditFailed, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.date import DateSource, period_days
 from anonymizer.hierarchy.mask import MaskSource
+from anonymizer.hierarchy.placement import source_as_of
+from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import (
     AdversaryView,
     Links,
@@ -82,6 +84,7 @@ from anonymizer.model.table import (
     Column,
     NumberColumns,
     NumberLabels,
+    QuasiIdentifier,
     Role,
     SensitiveAttribute,
     ValueType,
@@ -311,7 +314,7 @@ def answers_of_files(
     assert other is not None
     check_held_out(plan, original, other)
     put_in_bands(plan, other)
-    held_out = original_of_files(plan, view.release, with_labels(plan, release), other)
+    held_out = original_of_files(plan, view.release, with_labels(plan, release), other, first=original)
     scenarios = {each.scenario: each.knowledge for each in plan.planned if each.scenario and each.knowledge}
     return worst_answers(view.release, view.original, held_out, scenarios)
 
@@ -463,12 +466,19 @@ def original_of_files(
     release: Relation,
     relation: Relation,
     sensitive: str | None = None,
+    first: Relation | None = None,
 ) -> Original:
     """Return the records of a file by the columns that it shares with a release.
 
     Parameters
     ----------
     sensitive: another attribute to read, which the release does not publish record by record.
+    first: the records that the hierarchies are built from; None if they are those of the file.
+
+    Raises
+    ------
+    InputError: it shares no quasi-identifier, or the release is of a hierarchy that other records decided.
+    HierarchyError: a value has no place in the hierarchy of ``first``.
     """
     names = _shared(table, relation)
     hidden = [] if sensitive is None else [sensitive]
@@ -477,8 +487,17 @@ def original_of_files(
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
     attributes = plan.sensitive_attributes({name: read[name].column for name in secret})
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
-    shared = plan.quasi_identifiers({name: read[name].column for name in names})
-    labels = [table.labels[table.names.index(each.name)] for each in shared]
+    labels = [table.labels[table.names.index(name)] for name in names]
+    columns = {name: read[name].column for name in names}
+    sources = {} if first is None else _sources_of(plan, first, columns)
+    if first is None and _is_other(release, relation, table):
+        bare = plan.without_hierarchies(grown := _grown(plan, columns))
+        _refuse_unread(plan, table, relation.name, bare.quasi_identifiers(grown))
+    shared = plan.quasi_identifiers(columns, sources)
+    if first is None:
+        _refuse_unread(
+            plan, table, relation.name, [each for each in shared if each.name in _grown(plan, columns)]
+        )
     levels = _reported(release, "recoding", "levels")
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
@@ -504,6 +523,65 @@ def original_of_files(
     )
 
 
+def _sources_of(
+    plan: Plan, first: Relation, columns: Mapping[str, Column]
+) -> dict[str, HierarchySource[Any]]:
+    """Return the hierarchies that decide by the records, as other records of the config have them."""
+    sources = {}
+    for name, column in columns.items():
+        planned = plan.columns[name].hierarchy
+        if planned is not None and planned.source.rule_built:
+            before = read_columns(first, plan.requests([name]), plan.missing)[name].column
+            sources[name] = source_as_of(planned.source, before, column)
+    return sources
+
+
+def _is_other(release: Relation, relation: Relation, table: PublishedTable) -> bool:
+    """Return whether a file is known not to be the input of a release, by its number of records."""
+    rows = _reported(release, "input").get("rows")
+    return relation.rows != rows if type(rows) is int else relation.rows < table.records
+
+
+def _grown(plan: Plan, columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Return the columns whose hierarchy only the records of the input decide."""
+    given = {name: plan.columns[name].hierarchy for name in columns}
+    return {
+        name: column
+        for name, column in columns.items()
+        if (own := given[name]) is not None and own.source.depends_on_records(column)
+    }
+
+
+def _refuse_unread(
+    plan: Plan, table: PublishedTable, source: str, attributes: Sequence[QuasiIdentifier]
+) -> None:
+    """Refuse published labels that only a hierarchy built from other records would explain.
+
+    Parameters
+    ----------
+    source: name of the file whose values ``attributes`` have.
+    attributes: whose hierarchies depend on the records.
+
+    Raises
+    ------
+    InputError: naming an attribute, a label and remedies.
+    """
+    for each in attributes:
+        name, planned = each.name, plan.columns[each.name].hierarchy
+        assert planned is not None, "the columns are grown"
+        labels = table.labels[table.names.index(name)]
+        meaning = meaning_of(each, labels, plan.missing)
+        unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
+        for text in (labels[place] or "" for place in unread.tolist()):
+            if text not in {"", MISSING, *plan.missing} and not text.startswith("{"):
+                raise InputError(
+                    f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
+                    f"'{text}' of {table.source} is a label of other records than those of {source}; give "
+                    "the original of the release (--original, in Python original_df), or write the hierarchy "
+                    "to a file with 'anonymizer hierarchy build' before the run and use it as hierarchy.file"
+                )
+
+
 def _owners(
     plan: Plan, table: PublishedTable, relation: Relation, encoded: Encoded, links: Links
 ) -> Owners | None:
@@ -521,7 +599,7 @@ def _owners(
     return Owners.of(rows, placed[rows], units_of_records(plan, relation))
 
 
-def _reported(release: Relation, section: str, key: str) -> Mapping[str, Any]:
+def _reported(release: Relation, section: str, key: str | None = None) -> Mapping[str, Any]:
     """Return an entry of the public report next to a released file; empty if it is of another file."""
     path = Path(release.name).with_name(PUBLIC_REPORT)
     if release.sha256 is None or is_url(release.name) or not path.is_file():
@@ -529,7 +607,8 @@ def _reported(release: Relation, section: str, key: str) -> Mapping[str, Any]:
     try:
         report = json.loads(path.read_bytes())
         own = report["release"]["sha256"] == release.sha256
-        found = report[section][key] if own else None
+        found = report[section] if own else None
+        found = found if key is None or found is None else found[key]
     except (OSError, ValueError, LookupError, TypeError):
         return {}
     return found if isinstance(found, Mapping) else {}

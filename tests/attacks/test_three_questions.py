@@ -180,16 +180,21 @@ def test_a_control_that_is_none_is_refused_before_the_search(
     assert exchange(f"{name}: {REFUSED[name]}", done.err.replace(str(tmp_path), "FOLDER")) == message
 
 
-@pytest.mark.parametrize("hierarchy", ["auto", "frequency"])
-def test_a_hierarchy_that_is_built_from_the_values_is_refused(tmp_path: Path, hierarchy: str) -> None:
-    age = {"role": "quasi-identifier", "type": "integer", "hierarchy": {hierarchy: {}}}
-    changed = {"attributes": {**CONFIG["attributes"], "age": age}}
-    config = written(tmp_path, **changed)
+def test_groups_of_a_sensitive_attribute_that_are_built_from_the_values_are_refused(tmp_path: Path) -> None:
+    income = {"role": "sensitive", "type": "integer", "hierarchy": {"auto": {}}, "labels": "range"}
+    raw = {**CONFIG, "attributes": {**CONFIG["attributes"], "income": income}}
+    config = tmp_path / "job.json"
+    for name, first, step in (("own.csv", 0, 1), ("others.csv", 300, 3)):
+        incomes = range(first, first + 300 * step, step)
+        people(300, first).assign(income=incomes).to_csv(tmp_path / name, index=False)
+    config.write_text(json.dumps(raw), encoding="utf-8")
+    done = call("run", config, "-o", tmp_path / "out", "-q")
+    assert done.code == 0, done.err
     done = attacked(tmp_path, config, "--control", tmp_path / "others.csv")
     assert done.code == 2
-    assert "attributes.age.hierarchy: " in done.err
+    assert "attributes.income.hierarchy: " in done.err
     assert "others.csv would give another one than those of" in done.err
-    raw = {**CONFIG, **changed, "input": {**CONFIG["input"], "control": "others.csv"}}
+    raw["input"] = {**CONFIG["input"], "control": "others.csv"}
     config.write_text(json.dumps(raw), encoding="utf-8")
     done = call("run", config, "-o", tmp_path / "other", "-q")
     assert done.code == 2
@@ -221,6 +226,93 @@ def test_who_is_held_out_is_not_in_the_release(tmp_path: Path, message: Snapshot
     done = call("attack", release_path, "-c", config, "-q", "--control", tmp_path / "others.csv")
     assert done.code == 2
     assert exchange("without --original", done.err) == message
+
+
+GROWN: dict[str, dict[str, Any]] = {
+    "age": {"type": "integer", "hierarchy": {"auto": {}}, "levels": {"min": 2, "max": 2}},
+    "ward": {"type": "text", "hierarchy": {"frequency": {"rare": 20}}, "levels": {"min": 1, "max": 1}},
+}
+
+
+def grown(folder: Path, name: str) -> tuple[Path, list[Row], list[Row]]:
+    """Write an original, and a control whose values are rarer or other ones; return their rows."""
+    random = Random(5)
+
+    def drawn(number: int, lowest: int, wards: str) -> list[Row]:
+        rows = []
+        for _ in range(number):
+            age, ward = min(99, max(lowest, int(random.gauss(50, 25)))), random.choice(wards)
+            key = str(age) if name == "age" else ward
+            likely = "xyz"[min(2, age // 34)] if name == "age" else {"A": "x", "B": "y"}.get(ward, "z")
+            rows.append((key, random.choice("fm"), likely if random.random() < 0.9 else random.choice("xyz")))
+        return rows
+
+    own, others = drawn(240, 0, "A" * 40 + "B" * 40 + "cdefghij"), drawn(60, 30, "ABcdefghijk")
+    # Whose value no record of the original has.
+    own = [row for row in own if row[0] != "51"]
+    for file, rows in (("own.csv", own), ("others.csv", others)):
+        pd.DataFrame(rows, columns=[name, "sex", "dx"]).to_csv(folder / file, index=False)
+    config = {
+        "input": {"path": "own.csv", "control": "others.csv"},
+        "attributes": {
+            name: {"role": "quasi-identifier", **GROWN[name]},
+            "sex": {"role": "quasi-identifier", "type": "text"},
+            "dx": "sensitive",
+        },
+        "constraints": [{"model": "k-anonymity", "k": 5}],
+        "attacks": ["uniqueness"],
+    }
+    path = folder / "job.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    done = call("run", path, "-o", folder / "out", "--overwrite", "-q")
+    assert done.code == 0, done.err
+    return path, own, others
+
+
+def in_group(label: str, value: str, labels: set[str]) -> bool:
+    low, _, high = label.partition("-")
+    if high:
+        return int(low) <= int(value) <= int(high)
+    if label.startswith("<") or label.endswith("+"):
+        bound = int(label.strip("<+"))
+        return int(value) < bound if label.startswith("<") else int(value) >= bound
+    return label == value or (label.startswith("all but") and value not in labels)
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_a_control_is_read_in_the_hierarchies_of_the_original(tmp_path: Path, name: str) -> None:
+    config, own, others = grown(tmp_path, name)
+    released = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    shown: list[Row] = list(released.itertuples(index=False, name=None))
+    labels = set(released[name])
+
+    def covering(published: Row, row: Row, places: tuple[int, ...] = (0, 1)) -> bool:
+        return all(
+            in_group(published[0], row[0], labels) if place == 0 else published[1] == row[1]
+            for place in places
+        )
+
+    said = attacked(tmp_path, config, "--control", tmp_path / "others.csv", "--json").json
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert said["three_questions"] == report["three_questions"]
+    found = {each["question"]: each for each in report["three_questions"]}
+    for rows, field in ((own, "success"), (others, "control")):
+        for question, share in twins.answers(shown, rows, covering).items():
+            assert found[question][field] == pytest.approx(float(share)), (question, field)
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_records_of_another_hierarchy_are_refused(tmp_path: Path, name: str) -> None:
+    config, own, _ = grown(tmp_path, name)
+    release_path = tmp_path / "out" / "share" / "release.csv"
+    part, one = tmp_path / "part.csv", tmp_path / "one.csv"
+    pd.DataFrame(own[:100], columns=[name, "sex", "dx"]).to_csv(part, index=False)
+    pd.DataFrame([own[0][:2]], columns=[name, "sex"]).to_csv(one, index=False)
+    for options in (("--original", part, "--force"), ("--target", one)):
+        done = call("attack", release_path, "-c", config, "-q", *options)
+        assert done.code == 2
+        assert f"attributes.{name}.hierarchy: hierarchy" in done.err
+        assert "anonymizer hierarchy build" in done.err
 
 
 def test_excess_by_hand() -> None:
