@@ -28,7 +28,8 @@ from anonymizer.attacks.linkage.learned import Exact
 from anonymizer.attacks.linkage.local_search import Fast, Fit
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Pairs, standardised, targets_of
 from anonymizer.masking import Microaggregation
-from tests.helpers.examples import share
+from anonymizer.model.arrays import IntArray
+from tests.helpers.examples import quickly, share
 from tests.helpers.learning import distance_of
 from tests.shared import shared
 from tests.twins import learning as twin
@@ -120,6 +121,36 @@ def test_proves_the_optimum_among_ties(kind: Callable[[int], Family], features: 
     fit = Exact(seconds=20, fast=Fast(searches=1)).fit(pairs, np.random.default_rng(0))
     assert fit.right == pytest.approx(float(best))
     assert fit.proven
+
+
+def instance(random: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return a small file and what was published of it: microaggregated, noisy or swapped, with ties."""
+    records, attributes = int(random.integers(3, 13)), int(random.integers(2, 5))
+    original = random.integers(0, int(random.integers(2, 9)), (records, attributes))
+    way = random.integers(3)
+    if way == 0:
+        means = np.rint(Microaggregation(int(random.integers(2, 4))).mask(original.astype(np.float64)))
+        return original, means.astype(np.int64)
+    if way == 1:
+        return original, original + random.integers(-2, 3, original.shape)
+    return original, np.column_stack([random.permutation(column) for column in original.T])
+
+
+@pytest.mark.parametrize("kind", [WeightedMean, Owa, Bilinear, Metric, TwoAdditiveChoquet, Choquet])
+@quickly(25, 5)
+@given(seed=st.integers(0, 2**32))
+def test_no_weights_link_more_than_the_bound(kind: Callable[[int], Family], seed: int) -> None:
+    """The bound of each learner holds for all weights that are tried, and is reached where it is proven."""
+    random = np.random.default_rng(seed)
+    original, masked = instance(random)
+    family = kind(original.shape[1])
+    pairs = Pairs(targets_of(original.astype(np.float64), masked.astype(np.float64)), family)
+    most = max(pairs.right(weights) for weights in (family.equal(), *family.samples(100, random)))
+    for learner in (Fast(searches=20), Exact(seconds=0.5, fast=Fast(searches=1))):
+        fit = learner.fit(pairs, np.random.default_rng(0))
+        assert fit.right == pytest.approx(pairs.right(fit.weights))
+        assert fit.bound >= max(fit.right, most) - 1e-9
+        assert not fit.proven or fit.bound == pytest.approx(fit.right)
 
 
 @pytest.mark.parametrize("kind", [WeightedMean, Owa, Bilinear, Metric, Choquet])
