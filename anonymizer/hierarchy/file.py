@@ -14,11 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import networkx as nx
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, OutputError
-from anonymizer.hierarchy.source import HierarchySource, Tree
+from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.plugins import FilePath, shortened_path, usable_path
 from anonymizer.system import write_whole
@@ -134,7 +133,7 @@ class FileSource(HierarchySource[FileSettings]):
         _check_cells(rows)
         levels = list(zip(*rows.cells, strict=True))
         _check_values(rows, levels[0])
-        tree: Tree = nx.DiGraph()
+        tree: Tree = DiGraph()
         for level, (lower, upper) in enumerate(pairwise(levels)):
             parents = dict(zip(lower, upper, strict=True))
             _check_parents(rows, level, parents)

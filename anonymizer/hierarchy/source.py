@@ -1,8 +1,9 @@
 """The interface and the registry of hierarchy sources, and the source of a column without ``hierarchy``.
 
-Hierarchies are networkx trees: nodes keyed ``(level, label)``, edges from parent to child. The key makes
-publishing safe by construction: two nodes of one level with the same label are the same node. A tree is
-compiled to preorder arrays. Small values can be merged with small siblings into one node.
+Hierarchies are trees: nodes keyed ``(level, label)``, edges from parent to child. The key makes publishing
+safe by construction: two nodes of one level with the same label are the same node. A tree is compiled to
+preorder arrays. Small values can be merged with small siblings into one node. Trees of networkx are accepted
+wherever trees are read.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-import networkx as nx
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -25,9 +25,99 @@ from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.table import Column, Hierarchy, ValueType, exact, interval_of
 from anonymizer.plugins import Registry, Settings
 
+if TYPE_CHECKING:
+    import networkx as nx
+
+K = TypeVar("K", bound=Hashable)
+
+
+class DiGraph(Generic[K]):
+    """A directed graph with the methods of that of networkx, in the same order, which hierarchies need.
+
+    Importing networkx takes longer than building the hierarchies of most runs.
+
+    >>> graph = DiGraph([("*", "a"), ("*", "b")])
+    >>> list(graph.successors("*")), list(graph.predecessors("b")), list(graph)
+    (['a', 'b'], ['*'], ['*', 'a', 'b'])
+
+    Attributes
+    ----------
+    nodes: attributes of each node.
+    """
+
+    def __init__(self, edges: Iterable[tuple[K, K]] = ()) -> None:
+        self.nodes: dict[K, dict[str, Any]] = {}
+        self._below: dict[K, dict[K, None]] = {}
+        self._above: dict[K, dict[K, None]] = {}
+        self.add_edges_from(edges)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.nodes
+
+    def add_node(self, node: K, **attributes: Any) -> None:
+        """Add a node, or attributes to one."""
+        self.add_nodes_from((node,))
+        self.nodes[node].update(attributes)
+
+    def add_nodes_from(self, nodes: Iterable[K]) -> None:
+        """Add nodes; those that it has stay."""
+        for node in nodes:
+            if node not in self.nodes:
+                self.nodes[node] = {}
+                self._below[node] = {}
+                self._above[node] = {}
+
+    def add_edge(self, parent: K, child: K) -> None:
+        """Add an edge and the nodes that it lacks."""
+        self.add_edges_from(((parent, child),))
+
+    def add_edges_from(self, edges: Iterable[tuple[K, K]]) -> None:
+        """Add edges and the nodes that it lacks."""
+        for edge in edges:
+            self.add_nodes_from(edge)
+            parent, child = edge
+            self._below[parent][child] = None
+            self._above[child][parent] = None
+
+    def remove_node(self, node: K) -> None:
+        """Remove a node and its edges."""
+        for parent in self._above.pop(node):
+            self._below[parent].pop(node, None)
+        for child in self._below.pop(node):
+            self._above[child].pop(node, None)
+        del self.nodes[node]
+
+    def edges(self) -> Iterator[tuple[K, K]]:
+        """Yield the edges by parent, in the order in which nodes and edges were added."""
+        return ((parent, child) for parent, below in self._below.items() for child in below)
+
+    def successors(self, node: K) -> Iterator[K]:
+        """Yield the children of a node."""
+        return iter(self._below[node])
+
+    def predecessors(self, node: K) -> Iterator[K]:
+        """Yield the parents of a node."""
+        return iter(self._above[node])
+
+    def in_degree(self) -> Iterator[tuple[K, int]]:
+        """Yield each node with the number of its parents."""
+        return ((node, len(parents)) for node, parents in self._above.items())
+
+    def out_degree(self, node: K) -> int:
+        """Return the number of children of a node."""
+        return len(self._below[node])
+
+
 Node: TypeAlias = tuple[int, str]
-Tree: TypeAlias = "nx.DiGraph[Node]"
-UserTree: TypeAlias = "nx.DiGraph[Any]"
+Tree: TypeAlias = DiGraph[Node]
+KeyedTree: TypeAlias = "Tree | nx.DiGraph[Node]"
+UserTree: TypeAlias = "DiGraph[Any] | nx.DiGraph[Any]"
 
 TOP = "*"
 """Label of the root of every rule-built hierarchy."""
@@ -41,7 +131,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
     levels: for each level from 0 up, the label of every value, shape (levels, values).
     top: label of the root, one level above the last of ``levels``.
     """
-    tree: Tree = nx.DiGraph()
+    tree: Tree = DiGraph()
     height = len(levels)
     tree.add_node((height, top))
     for level, (lower, upper) in enumerate(pairwise([*levels, [top] * len(levels[0])])):
@@ -51,7 +141,7 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
 
 
 def pad(graph: UserTree, name: str) -> Tree:
-    """Return any networkx tree with nodes keyed ``(level, label)``.
+    """Return any tree, such as one of networkx, with nodes keyed ``(level, label)``.
 
     Leaves of unequal depth are padded to one depth by repeating their label upward.
 
@@ -104,7 +194,7 @@ def root_of(graph: UserTree, name: str) -> Any:
 
 def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], name: str) -> Tree:
     height = max(depth.values())
-    tree: Tree = nx.DiGraph()
+    tree: Tree = DiGraph()
     owner: dict[Node, Any] = {}
     for node in order:
         label = _label(graph, node)
@@ -149,7 +239,7 @@ def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
     return HierarchyError(f"{name}: a hierarchy has exactly one root; {found}")
 
 
-def to_networkx(hierarchy: Hierarchy, records: IntArray) -> Tree:
+def to_networkx(hierarchy: Hierarchy, records: IntArray) -> nx.DiGraph[Node]:
     """Return a hierarchy as a tree of networkx, with edges from parent to child; it can be read again.
 
     Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the node)
@@ -159,10 +249,12 @@ def to_networkx(hierarchy: Hierarchy, records: IntArray) -> Tree:
     ----------
     records: at each leaf, shape (leaves,), int64.
     """
+    import networkx as nx  # noqa: PLC0415 - only results for users are its graphs
+
     sums = np.concatenate([[0], np.cumsum(records)])
     counts = (sums[hierarchy.last_leaf] - sums[hierarchy.first_leaf]).tolist()
     keys = list(zip(hierarchy.level.tolist(), hierarchy.labels, strict=True))
-    tree: Tree = nx.DiGraph()
+    tree: nx.DiGraph[Node] = nx.DiGraph()
     for key, leaves, count in zip(keys, hierarchy.leaf_counts().tolist(), counts, strict=True):
         tree.add_node(key, label=key[1], level=key[0], leaves=leaves, count=count)
     parents = hierarchy.parent.tolist()
@@ -170,7 +262,7 @@ def to_networkx(hierarchy: Hierarchy, records: IntArray) -> Tree:
     return tree
 
 
-def compile_tree(tree: Tree, name: str) -> Hierarchy:
+def compile_tree(tree: KeyedTree, name: str) -> Hierarchy:
     """Return the arrays of a tree whose nodes are keyed ``(level, label)``; linear in the number of nodes.
 
     Parameters
@@ -194,7 +286,7 @@ def compile_tree(tree: Tree, name: str) -> Hierarchy:
     return Hierarchy(tuple(label for _, label in nodes), parent, level, first, last, ancestors)
 
 
-def _parents(tree: Tree, name: str) -> dict[Node, Node]:
+def _parents(tree: KeyedTree, name: str) -> dict[Node, Node]:
     parents: dict[Node, Node] = {}
     for parent, child in tree.edges():
         if child in parents:
@@ -211,7 +303,7 @@ def _parents(tree: Tree, name: str) -> dict[Node, Node]:
     return parents
 
 
-def _preorder(tree: Tree, parents: dict[Node, Node], name: str) -> list[Node]:
+def _preorder(tree: KeyedTree, parents: dict[Node, Node], name: str) -> list[Node]:
     roots = [node for node in tree if node not in parents]
     if len(roots) != 1:
         raise _not_one_root(name, [label for _, label in roots])

@@ -8,10 +8,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
-import networkx as nx
 from pydantic import ConfigDict, Field, RootModel, model_validator
 
-from anonymizer.hierarchy.source import HierarchySource, Tree, UserTree, pad
+from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree, UserTree, pad
 from anonymizer.model.table import Column
 
 
@@ -49,7 +48,7 @@ class TreeSource(HierarchySource[TreeSettings]):
         ------
         HierarchyError: two nodes of one level have the same label.
         """
-        graph: UserTree = nx.DiGraph()
+        graph: UserTree = DiGraph()
         for node, parent, label in _nodes(self.settings.root):
             graph.add_node(node, label=label)
             if parent is not None:

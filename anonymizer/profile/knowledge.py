@@ -75,28 +75,52 @@ class Words:
         [False, False, True]
         """
         words = words_of(name)
-        return self._pattern.search(f" {' '.join(words)} |{''.join(words)}|") is not None
+        spaced = f" {' '.join(words)} "
+        text = f"{spaced}|{''.join(words)}|"
+        anywhere, within, patterns = self._parts
+        return (
+            any(part in text for part in anywhere)
+            or any(part in spaced for part in within)
+            or any(pattern.search(text) for pattern in patterns)
+        )
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        terms = [" ".join(term.split()) for term in self.terms.split(",") if term.strip()]
-        return re.compile("|".join(pattern for term in terms for pattern in _patterns(term)))
+    def _parts(self) -> tuple[list[str], list[str], list[re.Pattern[str]]]:
+        """Texts to find in `` words of a name |wordsofaname|``, texts to find before the ``|``, and patterns.
+
+        Only numbers need patterns, which take long to compile.
+        """
+        anywhere: list[str] = []
+        within: list[str] = []
+        patterns = []
+        for term in filter(None, map(str.strip, self.terms.split(","))):
+            for part, inside in _parts(" ".join(term.split())):
+                if "#" in part:
+                    end = r"(?=[^|]*\|[^|]*\|)" if inside else ""
+                    patterns.append(re.compile(f"{_pattern(part)}{end}"))
+                else:
+                    (within if inside else anywhere).append(part)
+        return anywhere, within, patterns
 
 
-def _patterns(term: str) -> list[str]:
-    """Return patterns for a term in `` words of a name |wordsofaname|``."""
-    bare = re.escape(_without_accents(term.strip("=$*")).casefold()).replace(r"\#", r"\d+")
-    joined = bare.replace(r"\ ", "")
+def _pattern(part: str) -> str:
+    return re.escape(part).replace(r"\#", r"\d+")
+
+
+def _parts(term: str) -> list[tuple[str, bool]]:
+    """Return texts to find in `` words of a name |wordsofaname|``, and whether only before the ``|``."""
+    bare = _without_accents(term.strip("=$*")).casefold()
+    joined = bare.replace(" ", "")
     if term.startswith("="):
-        return [rf"\|{joined}\|"]
+        return [(f"|{joined}|", False)]
     if term.endswith("$"):
-        return [rf" {bare} \|"]
+        return [(f" {bare} |", False)]
     left, right = ("" if term.startswith("*") else " "), ("" if term.endswith("*") else " ")
-    within = "" if left or right else r"(?=[^|]*\|[^|]*\|)"
-    found = [f"{left}{bare}{right}{within}"]
-    if r"\ " in bare:
+    found = [(f"{left}{bare}{right}", not left and not right)]
+    if " " in bare:
         # Few letters in a row are also parts of other words: "hba" is in "math background".
-        found.append(joined if len(joined) >= LONG_ENOUGH else rf"[ |]{joined}[ |]")
+        ends = [""] if len(_pattern(joined)) >= LONG_ENOUGH else [" ", "|"]
+        found += [(f"{before}{joined}{after}", False) for before in ends for after in ends]
     return found
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 
-from anonymizer.hierarchy.source import compile_tree
+from anonymizer.hierarchy.source import DiGraph, compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households
@@ -31,7 +30,7 @@ def fail(message: str) -> None:
 
 def tree(random: np.random.Generator, leaves: int, height: int) -> Hierarchy:
     """Return a random tree whose leaves are labeled by their number."""
-    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
+    graph: DiGraph[tuple[int, str]] = DiGraph()
     graph.add_node((height, "*"))
     below = [str(leaf) for leaf in range(leaves)]
     for level in range(1, height + 1):
@@ -166,7 +165,7 @@ def _number(random: np.random.Generator, name: str, codes: CodeArray, size: int)
     texts = tuple(str(number) for number in numbers)
     counts = np.bincount(codes, minlength=size)
     own = Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
-    graph: nx.DiGraph[tuple[int, str]] = nx.DiGraph()
+    graph: DiGraph[tuple[int, str]] = DiGraph()
     graph.add_edges_from(((1, "*"), (0, text)) for text in texts)
     hierarchy = compile_tree(graph, name)
     return QuasiIdentifier(own, hierarchy, np.arange(size, dtype=np.int32), 1.0, 0, 1, by_range=True)

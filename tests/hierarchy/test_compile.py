@@ -20,8 +20,12 @@ nestings = st.recursive(st.just([]), lambda below: st.lists(below, min_size=1, m
 
 @given(nestings)
 def test_every_array_is_what_the_tree_says(nesting: list) -> None:
-    tree = pad(nested_tree(nesting), "t")
-    compiled = compile_tree(tree, "t")
+    padded = pad(nested_tree(nesting), "t")
+    compiled = compile_tree(padded, "t")
+    tree = nx.DiGraph()
+    tree.add_nodes_from(padded)
+    tree.add_edges_from(padded.edges())
+    assert compile_tree(tree, "t").labels == compiled.labels
     nodes = list(zip(compiled.level.tolist(), compiled.labels, strict=True))
     assert sorted(nodes) == sorted(tree)
     assert nodes == list(nx.dfs_preorder_nodes(tree, nodes[0]))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.detection import findings
@@ -132,6 +136,54 @@ def test_terms(terms: str, fitting: list[str], others: list[str]) -> None:
     words = Words(terms)
     assert all(words.fit(name) for name in fitting)
     assert not any(words.fit(name) for name in others)
+
+
+def fits_by_pattern(terms: str, name: str) -> bool:
+    """Whether a name has a term, by one regular expression a term."""
+    words = words_of(name)
+    text = f" {' '.join(words)} |{''.join(words)}|"
+    return any(re.search(pattern, text) for term in terms.split(",") for pattern in patterns(term.strip()))
+
+
+def patterns(term: str) -> list[str]:
+    bare = re.escape("".join(words_with_spaces(term.strip("=$*")))).replace(r"\#", r"\d+")
+    joined = bare.replace(r"\ ", "")
+    if term.startswith("="):
+        return [rf"\|{joined}\|"]
+    if term.endswith("$"):
+        return [rf" {bare} \|"]
+    left, right = ("" if term.startswith("*") else " "), ("" if term.endswith("*") else " ")
+    within = "" if left or right else r"(?=[^|]*\|[^|]*\|)"
+    found = [f"{left}{bare}{right}{within}"]
+    if r"\ " in bare:
+        found.append(joined if len(joined) >= 6 else rf"[ |]{joined}[ |]")
+    return found
+
+
+def words_with_spaces(term: str) -> str:
+    return " ".join("#" if word == "#" else "".join(words_of(word)) for word in term.split())
+
+
+ends = st.sampled_from(["", "*", "=", "$"])
+some_words = st.lists(
+    st.sampled_from(["age", "a", "ge", "birth", "of", "#", "hb", "é"]), min_size=1, max_size=3
+)
+some_terms = st.builds(
+    lambda left, words, right: (
+        f"{'' if left == '$' else left}{' '.join(words)}{'' if right == '=' else right}"
+    ),
+    ends,
+    some_words,
+    ends,
+)
+some_names = st.lists(
+    st.sampled_from(["age", "a", "ge", "birth", "of", "7", "hb", "e", "É", "_", " ", "Of"]), max_size=6
+)
+
+
+@given(st.lists(some_terms, min_size=1, max_size=3), some_names.map("".join))
+def test_terms_are_found_as_by_patterns(terms: list[str], name: str) -> None:
+    assert Words(", ".join(terms)).fit(name) == fits_by_pattern(", ".join(terms), name)
 
 
 def test_names_without_words_have_no_subject() -> None:
