@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import QuasiIdentifier, Role, Table
-from anonymizer.report.facts import useless_columns
 from anonymizer.run.plan import Plan
-from anonymizer.run.shape import Found
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
     Control,
@@ -35,6 +33,9 @@ from anonymizer.search.base import (
     SearchProblem,
     SuppressionMethod,
 )
+
+if TYPE_CHECKING:
+    from anonymizer.run.shape import Found
 
 MUCH = 0.5
 """Loss from which on a run looks for better settings."""
@@ -102,6 +103,8 @@ def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
     It has the columns that lose most, and at most three changes, those that gain most first. A gain is the
     decrease of the mean loss of all quasi-identifiers that stay, measured by the same quick search.
     """
+    from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - forecasts need no report
+
     problem, merged = found.prepared.problem, found.promised.merged
     if plan.algorithm.in_groups or problem.has_scenarios:
         # Without a column, a scenario would name one that is missing.

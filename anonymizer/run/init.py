@@ -23,7 +23,7 @@ from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
 from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import engine_options, plan_of
-from anonymizer.run.prepare import UNWATCHED
+from anonymizer.run.prepare import UNWATCHED, prepare, put_in_bands
 from anonymizer.run.source import DataSource, frame_source, input_source, open_rows
 from anonymizer.run.units import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.system import write_whole
@@ -240,8 +240,9 @@ def _tried(proposal: Proposal, config: Config, source: DataSource) -> Proposal:
     # Whether another column has the text of missing values does not change what is lost.
     plan = replace(plan_of(config), marker=None)
     try:
-        with source.task(plan, engine_options(config), UNWATCHED) as task:
-            found = forecast(task.prepared.problem)
+        with source.opened(engine_options(config), UNWATCHED) as relation:
+            put_in_bands(plan, relation)
+            found = forecast(prepare(plan, relation).problem)
     except (DataError, InputError) as error:
         return replace(proposal, warnings=(*proposal.warnings, f"'run' refuses this draft: {error}"))
     return proposal if found is None else replace(proposal, warnings=(*proposal.warnings, found.warning()))

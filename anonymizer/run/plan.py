@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,7 +76,9 @@ from anonymizer.privacy.base import (
 )
 from anonymizer.search.auto import without_levels
 from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
-from anonymizer.utility.base import Measure
+
+if TYPE_CHECKING:
+    from anonymizer.utility.base import Measure
 
 APPLIED_REMEDY = "leave these records out, or repeat the earlier run with unknown: top"
 """Remedy for values outside a hierarchy that an earlier run has fixed."""

@@ -36,12 +36,12 @@ from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
 from anonymizer.release.folder import release_separator
 from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
-from anonymizer.run.report import input_facts
-from anonymizer.run.search import SearchTask, Task
 from anonymizer.system import same_file
 
 if TYPE_CHECKING:
     import pandas
+
+    from anonymizer.run.search import Task
 
 
 class DataSource:
@@ -75,6 +75,9 @@ class DataSource:
         ------
         InputError: the input cannot be read, or does not fit the plan.
         """
+        from anonymizer.run.report import input_facts  # noqa: PLC0415 - init reads without a search
+        from anonymizer.run.search import SearchTask  # noqa: PLC0415
+
         with self.opened(options, watch) as relation:
             put_in_bands(plan, relation)
             yield SearchTask(plan, relation, input_facts(self.title, relation), watch)

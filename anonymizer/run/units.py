@@ -32,11 +32,8 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
-from anonymizer.profile.detection import PersonNumbers, named_as_number
 from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
 from anonymizer.release.query import rows_of_records
-from anonymizer.report.facts import smallest_shown
-from anonymizer.report.wording import NOT_PEOPLE, masked_count
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, people_of_rows, stored_units, units_of_rows
 from anonymizer.search.base import sensitive_codes
@@ -330,6 +327,9 @@ class RepeatedKey:
         >>> RepeatedKey("id", 20, 40, 2, 3).warning(11)[74:122]
         ': some of 3 classes hold fewer than 11 of its va'
         """
+        from anonymizer.report.facts import smallest_shown  # noqa: PLC0415 - few runs need the warning
+        from anonymizer.report.wording import NOT_PEOPLE, masked_count  # noqa: PLC0415
+
         what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
         counted = f"{'k counts' if k else 'constraints count'} {NOT_PEOPLE}"
         if self.below is not None and self.classes is not None:
@@ -366,6 +366,8 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
 
     The name of a column that is left out need not say that it is a key.
     """
+    from anonymizer.profile.detection import PersonNumbers  # noqa: PLC0415 - most runs look at no key
+
     dropped = role in LEFT_OUT
     if not 1 < column.distinct < column.present:
         return False
@@ -393,6 +395,8 @@ def keys_among(
     columns: with their roles; None for a column without one.
     person: the column that the config names as the key of persons; None without one.
     """
+    from anonymizer.profile.detection import named_as_number  # noqa: PLC0415 - most runs look at no key
+
     for name, role in columns:
         # Measuring every column of a wide file would take long.
         if name != person and (role in KNOWN or not (role in LEFT_OUT or named_as_number(name))):
@@ -444,7 +448,12 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
 
 UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so their figures may be too low"
 
-UNLIKE_CONSTRAINTS = f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
+
+def _unlike_constraints() -> str:
+    """Return what attacks count, unlike constraints."""
+    from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
+
+    return f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
 def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]]) -> list[str]:
@@ -466,7 +475,7 @@ def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
         own = next((place for place in places if plan.attacks[place] is attack), None)
         names.append(attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])")
-    return [f"{listed(list(dict.fromkeys(names)))} counted {UNLIKE_CONSTRAINTS}"] if names else []
+    return [f"{listed(list(dict.fromkeys(names)))} counted {_unlike_constraints()}"] if names else []
 
 
 def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = False) -> list[str]:
@@ -482,7 +491,7 @@ def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = Fal
     if plan.pseudonym is not None:
         return [UNLINKED]
     if plan.counts_persons:
-        return [] if owners else [f"attacks count {UNLIKE_CONSTRAINTS}"]
+        return [] if owners else [f"attacks count {_unlike_constraints()}"]
     if original is None:
         return []
     known = {name: own.role for name, own in plan.columns.items()}
