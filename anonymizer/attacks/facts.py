@@ -71,9 +71,8 @@ class Facts(Settings):
                 if self.where is None
                 else " where " + listed([f"{a} is {b}" for a, b in self.where.items()])
             )
-            how = "can rule out" if self.probability == 1 else "was told to rule out"
-            right = "" if self.probability == 1 else f", which is right with {float(self.probability):.0%},"
-            parts.append(f"{how} {values}{who}{known}{right}")
+            right = "" if self.probability == 1 else f" with a probability of {float(self.probability):.0%}"
+            parts.append(f"can rule out {values}{who}{known}{right}")
         if self.records:
             parts.append(f"knows {plural(self.records, 'other record')} of the class")
         return " and " + " and ".join(parts)

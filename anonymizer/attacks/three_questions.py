@@ -72,16 +72,16 @@ class Answer:
         own, others = f"{100 * self.success:.3g} %", f"{100 * self.control:.3g} %"
         halves = [listed(self.knowledge.get(half, [])) for half in ("first", "second")]
         what = {
-            "singling-out": "finds exactly one record that fits, for",
-            "linkability": f"finds the same record by {halves[0]} alone as by {halves[1]} alone, for",
-            "inference": f"guesses {self.knowledge.get('sensitive')} right for",
+            "singling-out": "finds exactly one matching record for",
+            "linkability": f"finds the same record by {halves[0]} alone and by {halves[1]} alone for",
+            "inference": f"guesses {self.knowledge.get('sensitive')} correctly for",
         }[self.question]
         named = self.question.capitalize().replace("-", " ")
         who = f"{named}, {self.scenario}" if self.scenario else named
         risk = f"{100 * self.risk:.3g} % ({100 * self.low:.3g} % to {100 * self.high:.3g} %)"
         return (
-            f"{who}: somebody who knows {known} {what} {own} of the records of the release, and {others} of "
-            f"{plural(self.held_out, 'record')} that were held out; {risk} is due to being in the release."
+            f"{who}: an adversary who knows {known} {what} {own} of the records of the release and for "
+            f"{others} of {plural(self.held_out, 'held-out record')}; {risk} is due to being in the release."
         )
 
     def entry(self) -> dict[str, Any]:

@@ -280,7 +280,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         what = f"{config.algorithm.name} with these parameters does not suppress all records of one {unit}"
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove whole"
     if config.apply is not None:
-        yield path, "cannot be appended to an earlier release; remove it, or apply"
+        yield path, "cannot be combined with apply; remove one of the two"
 
 
 def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:

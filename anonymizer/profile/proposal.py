@@ -1167,7 +1167,7 @@ def _revealing(
                 )
                 found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
             elif finer := [other.name for other in known if counter.determines(other, each)]:
-                reason = f"{proposals[each.name].reason}, known to everybody who knows {listed(finer)}"
+                reason = f"{proposals[each.name].reason}, known to anyone who knows {listed(finer)}"
                 found[each.name] = replace(_taken(proposals[each.name]), reason=reason)
     return found
 
@@ -1316,7 +1316,7 @@ def _weight_warnings(columns: Sequence[ColumnProposal], relation: Relation, k: i
 
 
 LINKING = "Anyone who holds another extract of the same source could link the records by them"
-KNOWN = "Somebody may know who that is"
+KNOWN = "Others may know whose record that is"
 
 
 def _notes(
@@ -1334,7 +1334,7 @@ def _notes(
         ([each for each in columns if each.fingerprint], "Nearly all values differ", LINKING),
         (
             [each for each in columns if each.extreme],
-            "One record alone has the largest or smallest number",
+            "A single record has the largest or smallest number",
             KNOWN,
         ),
     ):

@@ -168,7 +168,7 @@ class Forecast:
         if self.tried < self.records:
             tried = f"{self.tried:,} of the records; with all of them it is less"
         words = (
-            f"{self.attributes} quasi-identifiers are many: with {asked}, expect to lose "
+            f"{self.attributes} quasi-identifiers is a lot: with {asked}, expect to lose "
             f"{100 * self.loss:.0f} % of their detail (measured by {self.algorithm} on {tried})"
         )
         before, after = self.others

@@ -834,7 +834,7 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     if earlier.counts_units:
         found.append("constraints that count persons or other units")
     if found:
-        what = f"the earlier run has {listed(found)}, which are not checked on appended records"
+        what = f"the earlier run has {listed(found)}; appended records cannot be checked for that"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")
 
 

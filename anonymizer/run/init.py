@@ -220,7 +220,7 @@ WIDEST = 100
 """Maximum number of quasi-identifiers of a draft that is tried: each takes statements of its own to read."""
 
 _UNTRIED = (
-    "{width} quasi-identifiers are many: 'init' tries drafts with up to {widest} and cannot estimate how "
+    "{width} quasi-identifiers is a lot: 'init' tries drafts with up to {widest} and cannot estimate how "
     "much a release of this one would lose; drop the columns that recipients do not need"
 )
 

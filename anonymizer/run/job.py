@@ -902,12 +902,12 @@ class CombinedJudge:
         ):
             if not measurement.satisfied:
                 what = f"{describe(constraint)} would measure {_shown(measurement.measured)}"
-                reasons.append(f"{what} in the earlier release together with the new records")
+                reasons.append(f"{what} after the new records are appended")
         if suppressed > self._limit:
             number = int(combined.classes.counts[combined.new].sum())
             reasons.append(
-                f"{suppressed:,} of {number:,} new records are in no class that satisfies the constraints "
-                f"and would be suppressed; the limit allows {self._limit:,}"
+                f"{suppressed:,} of {number:,} new records would be suppressed, because they are in no class "
+                f"that satisfies the constraints; the limit allows {self._limit:,}"
             )
         if not (kept & combined.new).any():
             reasons.append("no new record would be released")
@@ -1088,7 +1088,7 @@ class AppendTask(Task):
         verdict = self._judge.judge(combined, removed)
         if verdict.reasons or (verdict.suppressed != removed).any():
             failing = (
-                "with the new recoding, new records are in classes that fail together with earlier records"
+                "with the new recoding, classes violate the constraints after the new records are appended"
             )
             raise self._refusal(verdict.reasons or (failing,), verdict.records)
         kept = store_recoding(self.plan, self.prepared, outcome, self._new.sources)
@@ -1125,7 +1125,7 @@ class AppendTask(Task):
         lines += [f"  {reason}" for reason in reasons]
         lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
         if self._settings.otherwise is Otherwise.REFUSE:
-            lines.append("  may work: --set apply.otherwise=search, another recoding for the new records")
+            lines.append("  may work: --set apply.otherwise=search, which tries another recoding")
         return Infeasible("\n".join([*lines, "Nothing was written."]), build_report(parts))
 
     def stored(self, found: Found) -> StoredRecoding | None:

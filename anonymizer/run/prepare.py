@@ -465,8 +465,8 @@ def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
 def _without_unit(relation: Relation, name: str, column: str, records: int) -> str:
     """Return the message about records without a unit that they must have."""
     return (
-        f"{relation.name}: column '{column}' is empty in {plural(records, 'record')}, which "
-        f"have no {name}; give them one, or set input.missing_person to own: each is a {name} of its own"
+        f"{relation.name}: column '{column}' is empty in {plural(records, 'record')}; fill it in, or set "
+        f"input.missing_person: own, which counts each of them as a {name} of its own"
     )
 
 
@@ -563,7 +563,7 @@ def check_marker(plan: Plan, name: str, labels: Collection[str]) -> None:
     if plan.marker is not None and plan.marker in labels:
         raise InputError(
             f"{plan.config}: output.missing: {plan.marker!r} is also a value or a label of column '{name}', "
-            "which a recipient would take for a missing one; set another text"
+            "so recipients would mistake it for a missing value; set another text"
         )
 
 
@@ -682,7 +682,7 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             if shared:
                 raise InputError(
                     f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
-                    f"'{column}'); who is held out must not be in the release"
+                    f"'{column}'); held-out people must not be in the release"
                 )
 
 

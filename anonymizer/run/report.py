@@ -255,8 +255,8 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
         number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)
         yield (
             f"{listed(insensitive)} are not generalized and together single out {number} of "
-            f"{relation.rows:,} records for anybody who knows them; make those that others may know "
-            "quasi-identifiers"
+            f"{relation.rows:,} records for anyone who knows them; set role: quasi-identifier for those that "
+            "others may know"
         )
 
 

@@ -250,7 +250,7 @@ def test_a_single_extreme_is_released_in_an_open_group(tmp_path: Path) -> None:
     frame = table(**PEOPLE, visits_q="1-5")
     frame["visits_q"] = [number % 10 for number in range(len(frame) - 1)] + [40]
     done, config = drafted(frame, tmp_path)
-    assert "One record alone has the largest or smallest number: visits_q." in done.out
+    assert "A single record has the largest or smallest number: visits_q." in done.out
     assert call("run", config, "-o", tmp_path / "release").code == 0
     published = pd.read_csv(tmp_path / "release" / "share" / "release.csv", dtype=str)["visits_q"]
     assert not any("40" in text for text in published)

@@ -94,7 +94,7 @@ def test_a_draft_of_a_frame_warns_too() -> None:
 def test_nothing_is_named_where_nothing_gains() -> None:
     found = Forecast(12, None, 0.7, "mondrian", 500, 9_000, ("a", "b"), (0.7, 0.699))
     assert found.warning() == (
-        "12 quasi-identifiers are many: with its constraints, expect to lose 70 % of their detail (measured "
+        "12 quasi-identifiers is a lot: with its constraints, expect to lose 70 % of their detail (measured "
         "by mondrian on 500 of the records; with all of them it is less)"
     )
 

@@ -364,7 +364,7 @@ EXTREME = (
     "pay: one record alone has the largest or the smallest number, which is released exactly; release "
     "groups: give it hierarchy auto, whose end groups are open, and labels: range"
 )
-DRAFTED = "One record alone has the largest or smallest number: pay. "
+DRAFTED = "A single record has the largest or smallest number: pay. "
 
 
 @pytest.mark.parametrize(("top", "warned"), [("9000", True), ("1.5", True), ("1004.5", False)])
