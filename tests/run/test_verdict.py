@@ -382,8 +382,8 @@ def test_unchanged_columns_that_single_out_records_together(tmp_path: Path) -> N
     case = exact_columns(tmp_path, "9000")
     assert case.run().code == 0
     expected = (
-        "size and colour are not generalized and together single out 10 of 30 records for anybody who "
-        "knows them; make those that others may know quasi-identifiers"
+        "size and colour are not generalized and together single out 10 of 30 records for anyone who "
+        "knows them; set role: quasi-identifier for those that others may know"
     )
     assert expected in case.warnings()
     assert not any("single out" in each for each in case.public_warnings)
