@@ -22,7 +22,7 @@ from anonymizer.model.classes import (
     SensitiveCodes,
     SensitiveCounts,
 )
-from anonymizer.model.households import MEMBERS, Households
+from anonymizer.model.households import MEMBERS, Households, households_of_persons
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units
@@ -76,18 +76,22 @@ def count_classes(
         sensitive,
         quasi_identifiers,
     )
-    found: dict[str, Units] = {}
+    owners: dict[str, IntArray] = {}
     ties = None
     for offset, unit in enumerate(units.columns, start=width):
         unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
         codes = groups.codes[:, offset].astype(np.int64)
-        own = np.where(unknown[codes], -1, codes)
-        found[unit] = Units.of_items(np.arange(len(own)), own, len(own), groups.counts)
-        if unit == HOUSEHOLD:
-            found[MEMBERS] = Households.of_records(np.arange(len(own)), own, len(own), groups.counts)
+        owners[unit] = own = np.where(unknown[codes], -1, codes)
         if unit == units.linked:
             ties = Ties(own, len(unknown), np.where(own < 0, 1, groups.counts))
-    return classes.with_units(found, ties)
+    items, size, persons = np.arange(len(groups.counts)), len(groups.counts), owners.get(PERSON)
+    members = {}
+    if HOUSEHOLD in owners:
+        if persons is not None:
+            owners[HOUSEHOLD] = households_of_persons(owners[HOUSEHOLD], persons)
+        members[MEMBERS] = Households.of_records(items, owners[HOUSEHOLD], size, groups.counts, persons)
+    found = {unit: Units.of_items(items, own, size, groups.counts) for unit, own in owners.items()}
+    return classes.with_units(found | members, ties)
 
 
 def classes_of(

@@ -299,6 +299,10 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
     if households and config.scenarios:
         what = "with scenarios, households are not counted; remove scenarios, or the constraint"
         yield ("constraints", households[0], "model"), what
+    for place in needing if config.input.person is not None else ():
+        fault = config.constraints[place].fault_with_persons
+        if fault is not None:
+            yield ("constraints", place, "estimator"), fault
     weights = config.with_role(Role.WEIGHT)
     if needing and config.input.population is None and len(weights) != 1:
         found = f"found {len(weights)}: {', '.join(weights)}" if weights else "found none"
@@ -494,9 +498,13 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     unit = constraint.unit
     if unit is not None and unit not in (RECORD, *given.unit_columns):
         raise _undefined(unit, given)
-    if constraint.counts_units or unit == RECORD:
+    if constraint.counts_units:
         return constraint
-    if unit is not None or given.person is not None:
+    people = constraint.people_units if given.person is not None else ()
+    if people and unit not in (None, *people):
+        what = f"{constraint.model} counts people; accepted: {', '.join(people)}"
+        raise refusal([problem(what, ("unit",))])
+    if not people and (unit or given.default_unit) != RECORD:
         what = f"{constraint.model} counts records only; accepted: {RECORD}"
         raise refusal([problem(what, ("unit",))])
     return constraint
@@ -755,7 +763,8 @@ class Config(Section):
 
     def unit_of(self, constraint: ConstraintSettings) -> str | None:
         """Return the unit that a constraint counts; None for records."""
-        unit = constraint.unit or self.input.default_unit
+        own = None if constraint.people_units else constraint.unit
+        unit = own or self.input.default_unit
         return None if unit == RECORD else unit
 
     @property

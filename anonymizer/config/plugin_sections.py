@@ -258,6 +258,18 @@ class ConstraintSettings(PluginSection):
         return bool(self.build().counts_units)
 
     @property
+    def people_units(self) -> tuple[str, ...]:
+        """Units that a model which counts people accepts where persons are given, the default first."""
+        found: tuple[str, ...] = self.build().people_units
+        return found
+
+    @property
+    def fault_with_persons(self) -> str | None:
+        """Why the model cannot be measured where persons have several records; None if it can."""
+        fault: str | None = self.build().fault_with_persons
+        return fault
+
+    @property
     def needs_population(self) -> bool:
         """Whether the model counts the population."""
         return bool(self.build().needs_population)

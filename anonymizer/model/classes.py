@@ -152,12 +152,9 @@ class ClassView:
 
     @property
     def people(self) -> PopulationSizes:
-        """The people of the population in each class, at least its records where they are estimated."""
+        """The people of the population in each class, at least those of the sample where estimated."""
         assert self.population is not None, "the model was given no population"
-        if not self.population.estimated:
-            return self.population
-        least = self.sizes * self.population.scale
-        return replace(self.population, scaled=np.maximum(self.population.scaled, least))
+        return self.population.at_least_sample(self.sizes)
 
     @property
     def counted(self) -> SensitiveCounts:

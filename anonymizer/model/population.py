@@ -1,6 +1,7 @@
 """The population that the records are a sample of: how many of its people have the values of a class.
 
-People are counted in a table of the population, or estimated by sampling weights. They add up, unlike units.
+People are counted in a table of the population, or estimated by sampling weights. They add up,
+but for persons with records in several rows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 
 LARGEST = int(np.iinfo(np.int64).max)
 
@@ -28,6 +29,7 @@ class PopulationSizes:
     absent: whether the population has classes in which the sample has no record.
     estimated: whether people are sums of the records' own weights; a class then has at least its records.
     everyone: people of the whole population times ``scale``; None: those of the classes.
+    persons: of the sample in each class, shape (classes,), int64; None where records are persons.
     """
 
     scaled: IntArray
@@ -35,14 +37,30 @@ class PopulationSizes:
     absent: bool = False
     estimated: bool = False
     everyone: int | None = None
+    persons: IntArray | None = None
 
-    def keep(self, kept: BoolArray) -> PopulationSizes:
-        """Return the people of some classes; ``kept`` has shape (classes,)."""
-        return replace(self, scaled=self.scaled[kept])
+    def keep(self, kept: IntArray | BoolArray) -> PopulationSizes:
+        """Return the people of some classes, by position or which, in the order given."""
+        persons = None if self.persons is None else self.persons[kept]
+        return replace(self, scaled=self.scaled[kept], persons=persons)
 
-    def pooled(self) -> PopulationSizes:
-        """Return the people of all classes as one."""
+    def pooled(self) -> PopulationSizes | None:
+        """Return the people of all classes as one; None where a person may be in several."""
+        if self.persons is not None:
+            return None
         return replace(self, scaled=self.scaled.sum(keepdims=True))
+
+    def at_least_sample(self, sizes: IntArray) -> PopulationSizes:
+        """Return the people of each class, at least those of the sample where they are estimated.
+
+        Parameters
+        ----------
+        sizes: records of each class, shape (classes,), int64.
+        """
+        if not self.estimated:
+            return self
+        least = (sizes if self.persons is None else self.persons) * self.scale
+        return replace(self, scaled=np.maximum(self.scaled, least))
 
     @property
     def people(self) -> FloatArray:
@@ -101,6 +119,55 @@ class PopulationAttribute:
 
 
 @dataclass(frozen=True, eq=False)
+class RowOwners:
+    """The persons whose records are in the rows of a sample, each of them once in a class of rows.
+
+    Attributes
+    ----------
+    person_of: person of each row who has others, -1 for rows of persons who have no other, shape (rows,),
+        int64.
+    persons: of each row, shape (rows,), int64; 1 for a person who has others.
+    """
+
+    person_of: IntArray
+    persons: IntArray
+
+    @classmethod
+    def of(cls, person_of: IntArray, records: IntArray) -> RowOwners:
+        """Return the owners of rows.
+
+        Parameters
+        ----------
+        person_of: person of each row, shape (rows,), int64; if negative, each record is a person.
+        records: of each row, shape (rows,), int64.
+        """
+        known = person_of >= 0
+        single = np.bincount(person_of[known], minlength=1)[np.where(known, person_of, 0)] == 1
+        return cls(np.where(known & ~single, person_of, -1), np.where(known, 1, records))
+
+    def at(self, chosen: BoolArray) -> RowOwners:
+        """Return the owners of some rows; ``chosen`` has shape (rows,)."""
+        return RowOwners(self.person_of[chosen], self.persons[chosen])
+
+    def added(self, group_of: IntArray, groups: int, amounts: IntArray) -> IntArray:
+        """Add up an amount of each person in groups of rows, shape (groups,), int64.
+
+        Parameters
+        ----------
+        group_of: group of each row, shape (rows,), int64.
+        amounts: of all persons of a row, shape (rows,), int64; equal in all rows of a person.
+        """
+        alone = self.person_of < 0
+        found = _sums(group_of[alone], amounts[alone], groups)
+        several = np.flatnonzero(~alone)
+        space = int(self.person_of.max(initial=0)) + 1
+        pair_of, pairs = group_keys(group_of[several] * space + self.person_of[several], groups * space)
+        first = np.zeros(len(pairs), dtype=np.int64)
+        first[pair_of] = several
+        return found + _sums(pairs // space, amounts[first], groups)
+
+
+@dataclass(frozen=True, eq=False)
 class Population:
     """The distinct rows of quasi-identifiers in the population, with their people.
 
@@ -111,6 +178,7 @@ class Population:
     codes: of the values of each row, shape (rows, quasi-identifiers), int32.
     scaled: people of each row times ``scale``, shape (rows,), int64.
     estimated: as for ``PopulationSizes``.
+    owners: whose rows these are, if the persons of the sample may have several; else None.
     """
 
     source: str
@@ -119,11 +187,19 @@ class Population:
     scaled: IntArray
     scale: int
     estimated: bool = False
+    owners: RowOwners | None = None
+
+    @property
+    def everyone(self) -> int:
+        """Number of people times ``scale``."""
+        if self.owners is None:
+            return int(self.scaled.sum())
+        return int(self.owners.added(np.zeros(len(self.scaled), dtype=np.int64), 1, self.scaled)[0])
 
     @property
     def people(self) -> float:
         """Number of people."""
-        return int(self.scaled.sum()) / self.scale
+        return self.everyone / self.scale
 
     def projected(self, places: Sequence[int]) -> Population:
         """Return the population by some attributes, in the order of their places."""
@@ -148,10 +224,15 @@ class Population:
                 inside &= (rank >= 0)[codes]
         position = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
         inside &= keys[position] == own
-        scaled = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(scaled, position[inside], self.scaled[inside])
-        everyone = None if self.estimated else int(self.scaled.sum())
-        return PopulationSizes(scaled, self.scale, not bool(inside.all()), self.estimated, everyone)
+        number, absent = len(keys), not bool(inside.all())
+        if self.owners is None:
+            scaled = _sums(position[inside], self.scaled[inside], number)
+            everyone = None if self.estimated else self.everyone
+            return PopulationSizes(scaled, self.scale, absent, self.estimated, everyone)
+        owners = self.owners.at(inside)
+        scaled = owners.added(position[inside], number, self.scaled[inside])
+        persons = owners.added(position[inside], number, owners.persons)
+        return PopulationSizes(scaled, self.scale, absent, self.estimated, self.everyone, persons)
 
     def in_release(
         self, values: Sequence[Sequence[str | None]], codes: CodeArray, levels: Sequence[int]
@@ -174,6 +255,13 @@ class Population:
         keys = codes.astype(np.int64) @ np.array(strides, dtype=np.int64)
         order = np.argsort(keys)
         found = self.sizes(keys[order], ranks, strides)
-        scaled = np.empty_like(found.scaled)
-        scaled[order] = found.scaled
-        return replace(found, scaled=scaled)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return found.keep(place)
+
+
+def _sums(groups: IntArray, amounts: IntArray, size: int) -> IntArray:
+    """Sum amounts by group, shape (size,), int64, also above 2**53."""
+    found = np.zeros(size, dtype=np.int64)
+    np.add.at(found, groups, amounts)
+    return found

@@ -28,7 +28,14 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.units import PERSON, RECORD
 from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
+
+PERSONS = (PERSON,)
+"""Units of a model that compares persons with people."""
+
+PERSONS_OR_RECORDS = (PERSON, RECORD)
+"""Units of a model whose numbers are people, whatever is in the classes."""
 
 WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
 """Attacks that link a record to its person."""
@@ -80,6 +87,8 @@ class PrivacyModel(ABC):
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
     counts_units: whether it can count persons or other units with several records in place of records.
+    people_units: of a model that counts people, and no other units, the values of ``unit`` that are accepted
+        where ``input.person`` is given, the default first.
     measures: parameters that the numbers of its measure belong to, in their order; empty if that is clear.
     by_attack: whether an attack measures it.
     needs_population: whether it counts the population that the records are a sample of.
@@ -95,6 +104,7 @@ class PrivacyModel(ABC):
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
     counts_units: ClassVar[bool] = False
+    people_units: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[str, ...]] = ()
     by_attack: ClassVar[bool] = False
     needs_population: bool = False
@@ -112,6 +122,11 @@ class PrivacyModel(ABC):
     @property
     def fault_in_buckets(self) -> str | None:
         """Why it cannot be measured on an Anatomy release, with the remedy; None if it can."""
+        return None
+
+    @property
+    def fault_with_persons(self) -> str | None:
+        """Why it cannot be measured where persons have several records, with the remedy; None if it can."""
         return None
 
     @classmethod
@@ -399,7 +414,7 @@ class _Binding:
 
     def view(self, classes: Classes) -> BoundView:
         """Return the classes to which this constraint applies; the same view at every call."""
-        key = self.attribute, self.combined, self.missing_is_value, self.unit
+        key = self.attribute, self.combined, self.missing_is_value, self.unit, self.model.needs_households
         if key not in classes.remembered:
             classes.remembered[key] = self._view(classes)
         found: BoundView = classes.remembered[key]

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.plugins import Exact, Settings, Threat
-from anonymizer.privacy.base import ClassModel, Measured, Merging, Threshold, whole_records
+from anonymizer.privacy.base import PERSONS, ClassModel, Measured, Merging, Threshold, whole_records
 
 
 class DeltaPresenceSettings(Settings):
@@ -43,6 +43,7 @@ class DeltaPresence(ClassModel):
     name = "delta-presence"
     sensitive = False
     counts_units = False
+    people_units = PERSONS
     needs_population = True
     measured_by_default = False
     Settings = DeltaPresenceSettings

@@ -13,7 +13,7 @@ from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, Threat
-from anonymizer.privacy.base import Measured, PrivacyModel, TableModel, Threshold
+from anonymizer.privacy.base import PERSONS, Measured, PrivacyModel, TableModel, Threshold
 from anonymizer.privacy.marketer_risk import Against
 
 
@@ -23,7 +23,7 @@ class HouseholdRiskSettings(Settings):
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum probability that a member is found")]
     at: Annotated[
         Literal["highest", "mean"],
-        Field(description="highest (default): of every household; mean: over all records"),
+        Field(description="highest (default): of every household; mean: over all members"),
     ] = "highest"
     against: Annotated[
         Against,
@@ -51,6 +51,7 @@ class HouseholdRisk(TableModel):
     thresholds = (Threshold("max", 1),)
     measured_by_default = False
     needs_households = True
+    people_units = PERSONS
 
     def __init__(self, settings: HouseholdRiskSettings) -> None:
         super().__init__(settings)

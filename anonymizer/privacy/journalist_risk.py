@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import ClassView
 from anonymizer.plugins import Settings
-from anonymizer.privacy.base import PrivacyModel
+from anonymizer.privacy.base import PERSONS_OR_RECORDS, PrivacyModel
 from anonymizer.privacy.risk import HighestRisk, RiskSettings, TableRisk
 
 
@@ -21,6 +21,7 @@ class JournalistRisk(HighestRisk):
     name = "journalist-risk"
     needs_population = True
     counts_units = False
+    people_units = PERSONS_OR_RECORDS
 
     @classmethod
     def of(cls, settings: Settings) -> PrivacyModel:

@@ -10,7 +10,7 @@ from pydantic import Field
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.plugins import Settings, WholeNumber
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, Threshold
+from anonymizer.privacy.base import PERSONS_OR_RECORDS, WHO, ClassModel, Measured, Merging, Threshold
 
 
 class KMapSettings(Settings):
@@ -31,6 +31,7 @@ class KMap(ClassModel):
     name = "k-map"
     sensitive = False
     counts_units = False
+    people_units = PERSONS_OR_RECORDS
     needs_population = True
     measured_by_default = False
     Settings = KMapSettings

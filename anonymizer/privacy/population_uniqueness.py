@@ -77,6 +77,14 @@ class PopulationUniqueness(TableModel):
         return [cls(PopulationUniquenessSettings.model_validate(each)) for each in given]
 
     @property
+    def fault_with_persons(self) -> str | None:
+        """Why estimates fail: they compare the sizes of classes with people."""
+        if self.settings.estimator is EstimatorName.COUNT:
+            return None
+        own = self.settings.estimator.value
+        return f"estimator {own} counts each record as a person; with input.person, accepted: count"
+
+    @property
     def singles_out(self) -> bool:
         """True: it concerns linking records."""
         return True

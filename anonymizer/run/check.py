@@ -173,7 +173,8 @@ def _check_table(
     units: UnitColumns,
 ) -> Check:
     classes = count_classes(relation, quasi_identifiers, attributes, units)
-    people = None if plan is None else people_of_file(plan, relation, quasi_identifiers)
+    persons = classes.sizes_in(PERSON) if PERSON in units.columns else None
+    people = None if plan is None else people_of_file(plan, relation, quasi_identifiers, persons)
     if people is not None and units.linked is None:
         classes = classes.with_population(people)
     counts = KnownCounts(tuple(units.columns), people is not None and units.linked is None)
@@ -215,7 +216,8 @@ class KnownCounts:
         units = units and (self.classes or constraint.scenario is None)
         model = constraint.model
         people = self.people or not model.needs_population
-        return units and people and (HOUSEHOLD in self.units or not model.needs_households)
+        persons = PERSON not in self.units or model.fault_with_persons is None
+        return units and people and persons and (HOUSEHOLD in self.units or not model.needs_households)
 
 
 def _measured(
@@ -240,6 +242,8 @@ def _measured(
         if known.people or name in asked or each.measured_by_default or each.needs_households
     ]
     every = [probe for attribute in (None, *attributes) for probe in probes(attribute, models)]
+    if PERSON in known.units:
+        every = [replace(each, unit=PERSON) if each.model.people_units else each for each in every]
     wanted = [probe for probe in countable_constraints(every) if known.allow(probe)]
     wanted += [
         replace(probe, unit=unit) for unit in known.units for probe in wanted if probe.model.counts_units

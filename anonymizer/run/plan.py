@@ -602,7 +602,8 @@ def _planned(models: Sequence[ConstraintSettings], unit: str, *path: str) -> lis
     """
     planned = []
     for place, each in enumerate(models):
-        counted = each.unit or unit
+        # A model that counts people does so whatever it is asked for.
+        counted = unit if each.people_units else each.unit or unit
         planned.append(
             PlannedConstraint(
                 each.build(),

@@ -51,9 +51,9 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, freeze, numbered
 from anonymizer.model.classes import Classes, Measurement, SensitiveCodes
-from anonymizer.model.households import MEMBERS, Households
+from anonymizer.model.households import MEMBERS, Households, households_of_persons
 from anonymizer.model.natural import in_natural_order
-from anonymizer.model.population import LARGEST, Population, PopulationAttribute, PopulationSizes
+from anonymizer.model.population import LARGEST, Population, PopulationAttribute, PopulationSizes, RowOwners
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import (
@@ -70,7 +70,7 @@ from anonymizer.model.table import (
     interval_of,
     number_text,
 )
-from anonymizer.model.units import HOUSEHOLD, PERSON, DividedRows, Ties, Units, UnitsByName
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, DividedRows, Ties, Units, UnitsByName
 from anonymizer.privacy.base import (
     AttackModel,
     ClassConstraint,
@@ -350,17 +350,13 @@ def problem_of(
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table, encoded = _with_units(plan, table, encoded, own)
-    if plan.needs_households:
-        row_of, rows = encoded.combination.astype(np.int64), table.combinations
-        households = Households.of_records(row_of, units[HOUSEHOLD], rows)
-        table = replace(table, units={**table.units, MEMBERS: households})
-    if plan.counts_population:
-        if source is not None:
-            raise InputError(
-                f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count the "
-                "population; raise engine.memory_limit or engine.options.combinations"
-            )
-        table = replace(table, population=population_of(plan, relation, table))
+    if plan.counts_population and source is not None:
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count the "
+            "population; raise engine.memory_limit or engine.options.combinations"
+        )
+    if plan.counts_population or plan.needs_households:
+        table = _with_counted_people(plan, relation, table, encoded, units)
     problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
@@ -393,6 +389,13 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
             raise DataError(_without_unit(relation, name, column, missing))
     if PERSON in plan.units and HOUSEHOLD in plan.units:
         _check_households(plan, relation, relation.units_in_several(*_nested(plan), absent))
+        without = relation.unit_facts(plan.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
+        if without:
+            raise DataError(
+                f"{relation.name}: column '{plan.units[HOUSEHOLD]}' is empty in {plural(without, 'record')}, "
+                "and the household of their persons is looked up in memory only; fill in the column, or set "
+                "engine.name to memory"
+            )
     return relation.stored_units(codings, {name: plan.units[name] for name in asked}, absent)
 
 
@@ -420,6 +423,31 @@ def _with_units(
     return replace(table, units=units_of_rows(units, rows, table.combinations)), encoded
 
 
+def _with_counted_people(
+    plan: Plan, relation: Relation, table: Table, encoded: Encoded, units: Mapping[str, IntArray]
+) -> Table:
+    """Return a table with the households and the population that constraints count.
+
+    Parameters
+    ----------
+    units: of each record, as ``units_of_records`` returns them; none where the engine stores them.
+    """
+    if plan.counts_population and PERSON in plan.units and not units:
+        raise InputError(
+            f"{relation.name}: constraints that count the population count persons in memory only; set "
+            "engine.name to memory"
+        )
+    row_of, persons = None, units.get(PERSON)
+    if persons is not None or plan.needs_households:
+        row_of = encoded.combination.astype(np.int64)
+    if plan.needs_households:
+        assert row_of is not None, "the records are in memory"
+        households = Households.of_records(row_of, units[HOUSEHOLD], table.combinations, person_of=persons)
+        table = replace(table, units={**table.units, MEMBERS: households})
+    own = None if row_of is None or persons is None else (row_of, persons)
+    return replace(table, population=population_of(plan, relation, table, own))
+
+
 def _tied(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> tuple[Table, Encoded]:
     """Return a table with rows of their own for units that have records in several distinct rows.
 
@@ -441,6 +469,8 @@ def _tied(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> t
 def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
     """Return the unit of each record by the name of the unit, shape (records,), int64; -1 without one.
 
+    A person is in one household, also in records that do not name it.
+
     Raises
     ------
     DataError: a record lacks a unit that it must have, or a person is in two households.
@@ -448,6 +478,7 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
     found = {name: _units(plan, relation, name, column) for name, column in plan.units.items()}
     if PERSON in found and HOUSEHOLD in found:
         _check_households(plan, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
+        found[HOUSEHOLD] = households_of_persons(found[HOUSEHOLD], found[PERSON])
     return found
 
 
@@ -623,8 +654,15 @@ def _measurement(constraint: Constraint, measured: float | None, held: bool | No
     return Measurement(name, constraint.attribute, parameters, measured, held, 0, False)
 
 
-def population_of(plan: Plan, relation: Relation, table: Table) -> Population | None:
+def population_of(
+    plan: Plan, relation: Relation, table: Table, persons: tuple[IntArray, IntArray] | None = None
+) -> Population | None:
     """Return the population of a table of the input; None if no constraint counts it.
+
+    Parameters
+    ----------
+    persons: distinct row and person of each record of the input, -1 without one, both of shape (records,),
+        int64; None where records are persons.
 
     Raises
     ------
@@ -637,7 +675,7 @@ def population_of(plan: Plan, relation: Relation, table: Table) -> Population | 
         if plan.population is not None:
             source = stack.enter_context(open_people(plan.population))
             weight = plan.population.weight
-        return _Reader(plan, relation, source, table).population(weight)
+        return _Reader(plan, relation, source, table, persons).population(weight)
 
 
 def open_people(given: PlannedPeople) -> Relation:
@@ -694,10 +732,19 @@ class _Reader:
     relation: the input.
     source: the population; the input itself if people are estimated by its weights.
     table: of the input.
+    persons: distinct row and person of each record of the input; None where records are persons.
     """
 
-    def __init__(self, plan: Plan, relation: Relation, source: Relation, table: Table) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        relation: Relation,
+        source: Relation,
+        table: Table,
+        persons: tuple[IntArray, IntArray] | None,
+    ) -> None:
         self._plan, self._relation, self._source, self._table = plan, relation, source, table
+        self._persons = persons
 
     def population(self, weight: str | None) -> Population:
         """Return the population.
@@ -706,8 +753,9 @@ class _Reader:
         ----------
         weight: column of the source with the people that a record stands for; None for one each.
         """
-        own = self._table.quasi_identifiers
-        groups, scaled, scale = _counted(self._plan, self._source, [each.name for each in own], weight)
+        own, estimated = self._table.quasi_identifiers, self._source is self._relation
+        names = [each.name for each in own]
+        groups, scaled, scale, owners = _counted(self._plan, self._source, names, weight, sample=estimated)
         found = [self._placed(attribute, groups, place) for place, attribute in enumerate(own)]
         if prod(int(each.nodes.shape[1]) for each, _, _ in found) >= SPACE:
             raise InputError(
@@ -716,8 +764,7 @@ class _Reader:
             )
         codes = np.stack([codes for _, codes, _ in found], axis=1)
         attributes = tuple(each for each, _, _ in found)
-        estimated = self._source is self._relation
-        people = Population(self._source.name, attributes, codes, scaled, scale, estimated)
+        people = Population(self._source.name, attributes, codes, scaled, scale, estimated, owners)
         if not estimated:
             self._check_sample(people, [sample for _, _, sample in found])
         return people
@@ -804,7 +851,7 @@ class _Reader:
         return PopulationAttribute(own.labels, found)
 
     def _check_sample(self, people: Population, sample: Sequence[IntArray]) -> None:
-        """Check that the population has every record of the input.
+        """Check that the population has everyone of the input.
 
         Raises
         ------
@@ -817,13 +864,19 @@ class _Reader:
             keys += codes[table.quasi_identifier_codes(position)] * stride
         distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
         records = count(group, table.counts, len(distinct))
+        if self._persons is not None:
+            row_of, person_of = self._persons
+            records = Units.of_items(group[row_of], person_of, len(distinct)).counted(
+                np.arange(len(distinct)), len(distinct)
+            )
         found = people.sizes(distinct, [np.arange(size) for size in sizes], strides)
         smaller = np.flatnonzero(found.scaled < records * people.scale)
         if len(smaller):
             own, row = table.quasi_identifiers, first[smaller[0]]
             texts = [each.column.texts[table.codes[row, place]] for place, each in enumerate(own)]
             number, names = int(records[smaller[0]]), [each.name for each in own]
-            raise _too_few(people.source, "the input", names, texts, found.people[smaller[0]], number)
+            what = RECORD if self._persons is None else PERSON
+            raise _too_few(people.source, "the input", names, texts, found.people[smaller[0]], number, what)
 
 
 def exact_weights(
@@ -887,10 +940,12 @@ def people_of_rows(table: Table, recoding: Recoding, rows: IntArray) -> Populati
     assert recoding.levels is not None, "only full-domain recoding serves populations"
     classes = RollUp.of(table).classes(recoding.levels)
     assert classes.population is not None, "the table has a population"
-    return replace(classes.population, scaled=classes.population.scaled[classes.class_of[rows]])
+    return classes.population.keep(classes.class_of[rows])
 
 
-def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> PopulationSizes | None:
+def people_of_file(
+    plan: Plan, relation: Relation, names: Sequence[str], persons: IntArray | None
+) -> PopulationSizes | None:
     """Return the people of the classes of a file, in the order of its rows; None if they are unknown.
 
     They are known from the file's own weights, or from a population whose values, or generalized values of
@@ -899,16 +954,19 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
     Parameters
     ----------
     names: of the quasi-identifiers.
+    persons: of each class, shape (classes,), int64; None where the records of the file are persons.
 
     Raises
     ------
-    DataError: the population has fewer people with some values than the file has records.
+    DataError: the population has fewer people with some values than the file has, or the weights of a person
+        differ.
     """
     if plan.population is None:
         weight = plan.sampling_weight
-        if weight is None or weight not in relation.columns:
+        asked = [weight, plan.units.get(PERSON, weight)]
+        if weight is None or any(each not in relation.columns for each in asked):
             return None
-        return _by_weight(relation, names, weight, plan.numerals)
+        return _by_weight(plan, relation, names, weight)
     groups = relation.group_counts(names)
     order = np.lexsort(groups.codes.T[::-1])
     rows = groups.codes[order]
@@ -921,12 +979,16 @@ def people_of_file(plan: Plan, relation: Relation, names: Sequence[str]) -> Popu
     if min(levels) < 0:
         return None
     values = [[MISSING if text in plan.missing else text for text in texts] for texts in groups.values]
-    found, records = people.in_release(values, rows, levels), groups.counts[order]
-    smaller = np.flatnonzero(found.scaled < records * people.scale)
+    found, sample = people.in_release(values, rows, levels), groups.counts[order]
+    sample, what = (sample, RECORD) if persons is None else (persons, PERSON)
+    if persons is None and PERSON in plan.units:  # a release does not show how many persons it has
+        return found
+    smaller = np.flatnonzero(found.scaled < sample * people.scale)
     if len(smaller):
         first = smaller[0]
         own = [texts[code] for texts, code in zip(values, rows[first], strict=True)]
-        raise _too_few(people.source, relation.name, names, own, found.people[first], int(records[first]))
+        number = int(sample[first])
+        raise _too_few(people.source, relation.name, names, own, found.people[first], number, what)
     return found
 
 
@@ -936,19 +998,20 @@ def _too_few(
     names: Sequence[str],
     values: Sequence[str | None],
     people: float,
-    records: int,
+    number: int,
+    what: str,
 ) -> DataError:
     """Return the error of a population with fewer people than the sample has of them."""
     shown = ", ".join(f"{name} '{value}'" for name, value in zip(names, values, strict=True))
     return DataError(
         f"{population}: has too few people with {shown}: {people:g}, but {sample} has "
-        f"{plural(records, 'record')} of them; the population must have everyone in {sample}"
+        f"{plural(number, what)} of them; the population must have everyone in {sample}"
     )
 
 
 def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | None) -> Population:
     """Return a population in the hierarchies of its own values."""
-    groups, scaled, scale = _counted(plan, source, names, weight)
+    groups, scaled, scale, _ = _counted(plan, source, names, weight, sample=False)
     read = read_columns(source, plan.requests(names), plan.missing)
     own = plan.quasi_identifiers({name: each.column for name, each in read.items()})
     attributes = tuple(
@@ -963,26 +1026,54 @@ def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | Non
 
 
 def _counted(
-    plan: Plan, source: Relation, names: Sequence[str], weight: str | None
-) -> tuple[Groups, IntArray, int]:
-    """Return the distinct rows of a population, their people times a scale, and the scale."""
-    asked = [*names, *([] if weight is None else [weight])]
+    plan: Plan, source: Relation, names: Sequence[str], weight: str | None, *, sample: bool
+) -> tuple[Groups, IntArray, int, RowOwners | None]:
+    """Return the distinct rows of a population, their people times a scale, the scale, and their owners.
+
+    Parameters
+    ----------
+    sample: whether the rows are those of the input, where a person may have several and counts once.
+
+    Raises
+    ------
+    DataError: a weight is no positive number, or a person of the sample has two.
+    """
+    person = plan.units.get(PERSON) if sample else None
+    asked = [*names, *(each for each in (weight, person) if each is not None)]
     for name in asked:
         source.position(name)
     groups = source.group_counts(asked)
     if weight is None:
-        return groups, groups.counts, 1
+        return groups, groups.counts, 1, None
     each, scale = exact_weights(source.name, weight, groups, len(names), plan.numerals)
-    return groups, groups.counts * each, scale
+    if person is None:
+        return groups, groups.counts * each, scale, None
+    absent = {None, *plan.missing}
+    known = np.array([text not in absent for text in groups.values[-1]], dtype=np.bool_)
+    person_of = groups.codes[:, -1].astype(np.int64)
+    person_of = np.where(known[person_of], person_of, -1)
+    owned = np.flatnonzero(person_of >= 0)
+    own = np.zeros(len(known), dtype=np.int64)
+    own[person_of[owned]] = each[owned]
+    other = owned[own[person_of[owned]] != each[owned]]
+    if len(other):
+        two = sorted({int(own[person_of[other[0]]]), int(each[other[0]])})
+        weights = " and ".join(f"{number / scale:g}" for number in two)
+        raise DataError(
+            f"{source.name}: column '{weight}' has different weights in the records of "
+            f"{plural(len(np.unique(person_of[other])), 'person')} of column '{person}', such as {weights}; "
+            "a person has the same weight in all their records"
+        )
+    owners = RowOwners.of(person_of, groups.counts)
+    return groups, each * owners.persons, scale, owners
 
 
-def _by_weight(relation: Relation, names: Sequence[str], weight: str, sign: Numerals) -> PopulationSizes:
-    groups = relation.group_counts([*names, weight])
-    scaled, scale = exact_weights(relation.name, weight, groups, len(names), sign)
+def _by_weight(plan: Plan, relation: Relation, names: Sequence[str], weight: str) -> PopulationSizes:
+    groups, scaled, scale, owners = _counted(plan, relation, names, weight, sample=True)
     class_of, first = numbered(groups.codes[:, : len(names)].T, len(groups.counts))
-    people = np.zeros(len(first), dtype=np.int64)
-    np.add.at(people, class_of, scaled * groups.counts)
-    return PopulationSizes(people, scale, estimated=True)
+    owners = RowOwners(np.full(len(class_of), -1), groups.counts) if owners is None else owners
+    people, persons = (owners.added(class_of, len(first), each) for each in (scaled, owners.persons))
+    return PopulationSizes(people, scale, estimated=True, persons=persons)
 
 
 def population_facts(population: Population | None) -> dict[str, Any] | None:

@@ -144,7 +144,8 @@ def _classes(
     items = np.arange(len(records))
     units = dict(units_of_rows(own, items, len(records)))
     if HOUSEHOLD in own:
-        units[MEMBERS] = Households.of_records(items, own[HOUSEHOLD], len(records))
+        households = own[HOUSEHOLD]
+        units[MEMBERS] = Households.of_records(items, households, len(records), person_of=own.get(PERSON))
     ones = np.ones(len(records), dtype=np.int64)
     ties = Ties(own[PERSON], int(own[PERSON].max(initial=-1)) + 1, ones) if linked else None
     classes = classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
@@ -189,11 +190,15 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
     for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
+        blank = missing
+        if name == HOUSEHOLD and PERSON in prepared.units:
+            # Persons have a household in records that do not name it, too.
+            blank = prepared.encoded.relation.unit_facts(plan.units[name], {None, *plan.missing}).without
         facts[name] = {
             "column": plan.units[name],
             "units": len(sizes) + missing,
             "records": len(units),
-            "records_without": missing,
+            "records_without": blank,
             "most_records": int(sizes.max(initial=min(missing, 1))),
         }
         if name == PERSON and plan.pseudonym is not None:
@@ -261,7 +266,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     facts: the ``units`` entry of the report.
     """
     warnings = []
-    for name, own in (facts or {}).items():
+    facts = facts or {}
+    for name, own in facts.items():
         column, missing = own["column"], own["records_without"]
         warnings += [
             f"column '{each}' links the records of {plural(number, name)}, each with one value "
@@ -269,7 +275,13 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
             "quasi-identifier"
             for each, number in own.get("linked_by", {}).items()
         ]
-        if missing:
+        if missing and name == HOUSEHOLD and PERSON in facts:
+            warnings.append(
+                f"column '{column}' is empty in {plural(missing, 'record')}; their persons are in the {name} "
+                f"of their other records, or in a {name} of their own: if several persons belong to one "
+                f"{name}, fill in the column, or set input.missing_person to refuse"
+            )
+        elif missing:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "
                 f"{name}: if several belong to one {name}, fill in the column, or set "

@@ -379,7 +379,8 @@ def test_a_household_of_one_and_one_without_a_number(message: SnapshotAssertion)
     given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}}
     given["constraints"] = [{"model": "k-anonymity", "k": 5, "unit": "household"}]
     report = an.anonymize(frame, given).report.to_dict()
-    assert report["units"]["household"]["units"] == 196 + 20
+    assert report["units"]["household"]["units"] == 196 + 4
+    assert report["units"]["household"]["records_without"] == 20
     assert exchange("four patients without a family", report["warnings"][0]) == message
 
 
