@@ -489,15 +489,10 @@ def original_of_files(
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
     labels = [table.labels[table.names.index(name)] for name in names]
     columns = {name: read[name].column for name in names}
-    sources = {} if first is None else _sources_of(plan, first, columns)
-    if first is None and _is_other(release, relation, table):
-        bare = plan.without_hierarchies(grown := _grown(plan, columns))
-        _refuse_unread(plan, table, relation.name, bare.quasi_identifiers(grown))
-    shared = plan.quasi_identifiers(columns, sources)
     if first is None:
-        _refuse_unread(
-            plan, table, relation.name, [each for each in shared if each.name in _grown(plan, columns)]
-        )
+        shared = _attributes_of_input(plan, table, release, relation, columns)
+    else:
+        shared = plan.quasi_identifiers(columns, _sources_of(plan, first, columns))
     levels = _reported(release, "recoding", "levels")
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
@@ -536,20 +531,34 @@ def _sources_of(
     return sources
 
 
+def _attributes_of_input(
+    plan: Plan, table: PublishedTable, release: Relation, relation: Relation, columns: Mapping[str, Column]
+) -> tuple[QuasiIdentifier, ...]:
+    """Return the attributes of a file that should be the input of a release.
+
+    Raises
+    ------
+    InputError: the release is of a hierarchy that other records decided.
+    """
+    planned = {name: plan.columns[name].hierarchy for name in columns}
+    dependent = {
+        name: column
+        for name, column in columns.items()
+        if (own := planned[name]) is not None and own.source.depends_on_records(column)
+    }
+    if _is_other(release, relation, table):
+        # Its own hierarchies may have the same labels by chance, so values alone count.
+        bare = plan.without_hierarchies(dependent)
+        _refuse_unread(plan, table, relation.name, bare.quasi_identifiers(dependent))
+    attributes = plan.quasi_identifiers(columns)
+    _refuse_unread(plan, table, relation.name, [each for each in attributes if each.name in dependent])
+    return attributes
+
+
 def _is_other(release: Relation, relation: Relation, table: PublishedTable) -> bool:
     """Return whether a file is known not to be the input of a release, by its number of records."""
     rows = _reported(release, "input").get("rows")
     return relation.rows != rows if type(rows) is int else relation.rows < table.records
-
-
-def _grown(plan: Plan, columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Return the columns whose hierarchy only the records of the input decide."""
-    given = {name: plan.columns[name].hierarchy for name in columns}
-    return {
-        name: column
-        for name, column in columns.items()
-        if (own := given[name]) is not None and own.source.depends_on_records(column)
-    }
 
 
 def _refuse_unread(
@@ -568,7 +577,7 @@ def _refuse_unread(
     """
     for each in attributes:
         name, planned = each.name, plan.columns[each.name].hierarchy
-        assert planned is not None, "the columns are grown"
+        assert planned is not None, "their hierarchies depend on the records"
         labels = table.labels[table.names.index(name)]
         meaning = meaning_of(each, labels, plan.missing)
         unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
