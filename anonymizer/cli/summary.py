@@ -9,7 +9,14 @@ from typing import Any
 from anonymizer.errors import plural
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
-from anonymizer.report.wording import LOOK_AGAIN, NOT_PEOPLE, attack_sentence, floored, measured_of
+from anonymizer.report.wording import (
+    LOOK_AGAIN,
+    NOT_PEOPLE,
+    attack_sentence,
+    floored,
+    measured_of,
+    rejected_by_estimates,
+)
 
 IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
@@ -163,7 +170,8 @@ def objective(metric: str, search: Mapping[str, Any]) -> str:
     if search["optimal"]:
         return f"{own}, proven best of {search['candidates']:,} candidates"
     if search["bound"] is not None:
-        return f"{own}; the best recoding of this kind is between {floored(search['bound'])} and {found}"
+        between = f"{own}; the best recoding of this kind is between {floored(search['bound'])} and {found}"
+        return f"{between}{rejected_by_estimates(search)}"
     if _tells(search):
         return f"{own}; the best possible is between {floored(search['best_possible'])} and {found}"
     return f"{own}; how much lower the best possible is, is not known"

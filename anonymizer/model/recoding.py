@@ -665,7 +665,7 @@ class RegionRecoding(SharedRecoding):
 
 
 class Status(StrEnum):
-    """Whether a release satisfies every constraint: proven yes, proven no, or unknown."""
+    """Whether a release satisfies every constraint: one was found, proven no, or unknown."""
 
     SATISFIED = "satisfied"
     INFEASIBLE = "infeasible"
@@ -740,12 +740,14 @@ class AttackerMeasure:
     constraint: its name, with its attribute.
     measured: the success that counts against ``max``.
     satisfied: whether it is at most ``max``.
+    estimated: whether other random numbers may decide otherwise.
     attackers: the number of each attacker, and whether it learned, in plain types.
     """
 
     constraint: str
     measured: float
     satisfied: bool
+    estimated: bool
     attackers: tuple[dict[str, Any], ...]
 
 
@@ -796,6 +798,7 @@ class Outcome:
     cuts: of ``recoding``, if it was made by cuts along the hierarchies that keep equal values together.
     ends: region of ``recoding`` for each distinct row, if these do not fit in memory and the problem requests
         it; else None, also if all are suppressed.
+    estimated: constraints whose estimates rejected candidates, if nothing else stands in the way of a proof.
     """
 
     status: Status
@@ -813,6 +816,7 @@ class Outcome:
     bound_seconds: float | None = None
     cuts: CutTree | None = None
     ends: PlacedRows | None = None
+    estimated: tuple[str, ...] = ()
 
     @property
     def optimal(self) -> bool:

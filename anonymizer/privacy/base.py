@@ -359,6 +359,14 @@ class AttackModel(PrivacyModel):
         # Rounding in a sum must not decide whether the success is at the threshold.
         return round(max(float(each.high) for each in found), 12)
 
+    def least(self, found: Sequence[AttackResult]) -> float:
+        """Return a lower bound of ``worst`` for all random numbers of the attack, of the same release.
+
+        A release that it puts above ``max`` surely violates the model; what only an estimate rejects may
+        satisfy it.
+        """
+        return 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class BoundView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -57,7 +58,8 @@ class LargestBelief(Definetti):
 
     def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
         largest, blind = float(found.chances.max()), float(view.groups.shares.max())
-        high = largest if found.convergence is None else max(largest, _upper_end(found))
+        # The mean belief in a class is the share of the value, so no posterior is below it for all persons.
+        high = largest if found.convergence is None else max(largest, _upper_end(found), blind)
         details = {"features": features.value, "settled": getattr(found.convergence, "converged", True)}
         knowledge = {"attributes": list(view.names), "sensitive": name}
         return AttackResult(
@@ -90,3 +92,7 @@ class Belief(AttackModel):
     def attack(self) -> Attack:
         """Return the attack that finds the largest belief."""
         return LargestBelief(self.settings.attack)
+
+    def least(self, found: Sequence[AttackResult]) -> float:
+        """Return the largest share of a value in a class, which no largest belief is below."""
+        return round(max(float(each.baseline) for each in found), 12)

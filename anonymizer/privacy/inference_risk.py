@@ -119,3 +119,9 @@ class InferenceRisk(AttackModel):
         """Return the success of the attack, or the baseline by the most frequent values if that is larger."""
         # An adversary whom the attack misleads can still guess the most frequent value.
         return round(max(float(share) for each in found for share in (each.high, each.baseline)), 12)
+
+    def least(self, found: Sequence[AttackResult]) -> float:
+        """Return the baseline, which ``definetti`` counts; that of ``inference`` depends on its folds."""
+        if self.settings.attack is Guesser.INFERENCE:
+            return 0.0
+        return round(max(float(each.baseline) for each in found), 12)

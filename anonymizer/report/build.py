@@ -218,6 +218,7 @@ def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
         "steps": len(outcome.steps),
         **({"attacked": attacked} if attacked else {}),
         "optimal": outcome.optimal,
+        **({"estimated": list(outcome.estimated)} if outcome.estimated else {}),
         "objective": outcome.objective,
         "bound": outcome.bound,
         "gap": outcome.gap,

@@ -57,6 +57,7 @@ from anonymizer.report.wording import (
     number,
     parameters_of,
     percent,
+    rejected_by_estimates,
     strongest,
 )
 
@@ -663,7 +664,7 @@ def proof(search: dict[str, Any]) -> str:
     if search["optimal"]:
         return "It equals the proven bound: no other candidate loses less."
     if search["gap"] is not None:
-        return f"The proven bound leaves a gap of {percent(search['gap'])}."
+        return f"The proven bound leaves a gap of {percent(search['gap'])}{rejected_by_estimates(search)}."
     return "No bound is proven."
 
 
@@ -817,7 +818,8 @@ def _price(report: dict[str, Any]) -> str:
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:
-        return f"{own}; no release of this kind has less than {floored(search['bound'])} (proven)."
+        least = f"no release of this kind has less than {floored(search['bound'])} (proven)"
+        return f"{own}; {least}{rejected_by_estimates(search)}."
     if search["best_possible"] is not None:
         least = floored(search["best_possible"])
         return f"{own}; no recoding along the hierarchies loses less than {least} (proven)."

@@ -432,6 +432,7 @@ PLACED: Mapping[str, Rule] = {
     "search/steps": _left_out,
     "search/attacked": _left_out,
     "search/optimal": _optimal,
+    "search/estimated": _left_out,
     "search/objective": _objective,
     "search/bound": _null,
     "search/gap": _null,

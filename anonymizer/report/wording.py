@@ -83,6 +83,17 @@ def floored(bound: float) -> str:
     )
 
 
+def rejected_by_estimates(search: Mapping[str, Any]) -> str:
+    """Return why a search that ended has no proof, as the end of a sentence; nothing if it has.
+
+    Parameters
+    ----------
+    search: entry of a report.
+    """
+    names = search.get("estimated", ())
+    return f", as estimates of {listed(names)} rejected candidates that lose less" if names else ""
+
+
 def percent(share: float) -> str:
     """Return a share as percent with three digits and a no-break space.
 

@@ -11,7 +11,7 @@ from math import isinf
 from typing import Any
 
 from anonymizer.config.section import KeyPath, dotted
-from anonymizer.errors import TooManyDistinctRows
+from anonymizer.errors import TooManyDistinctRows, listed
 from anonymizer.loss.base import SuppressedRecords
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import (
@@ -24,6 +24,9 @@ from anonymizer.privacy.base import (
     describe,
 )
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem
+
+UNTESTED = "; whether fewer of them can is not known, as these searches did not end"
+"""End of a sentence on constraints that conflict."""
 
 STEPS = 14
 """Halvings of the range of a decimal threshold."""
@@ -38,19 +41,22 @@ class Diagnosis:
     reasons: sentences, the most important first.
     suggestions: ``path=value`` overrides, each of which alone makes the problem feasible.
     complete: whether the time sufficed for all searches.
+    estimated: whether estimates of attacks decided, so that a suggestion may turn out not to suffice.
     """
 
     reasons: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
     complete: bool = True
+    estimated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ``diagnosis`` entry of the report."""
-        return {"reasons": self.reasons, "suggestions": self.suggestions, "complete": self.complete}
+        found = {"reasons": self.reasons, "suggestions": self.suggestions, "complete": self.complete}
+        return found | ({"estimated": True} if self.estimated else {})
 
 
 class Diagnostician:
-    """Searches relaxed versions of an infeasible problem.
+    """Searches relaxed versions of a problem without a release.
 
     Parameters
     ----------
@@ -75,15 +81,24 @@ class Diagnostician:
 
     def diagnose(self) -> Diagnosis:
         """Return the diagnosis, as far as the time allows."""
-        blocking = [each for each in self._constraints if self._feasible([each[1]]) is False]
-        for path, constraint in blocking:
-            self._explain_alone(path, constraint)
-        if not blocking and len(self._constraints) > 1:
-            self._explain_together()
+        alone = [self._outcome([constraint]) for _, constraint in self._constraints]
+        blocked = False
+        for (path, constraint), outcome in zip(self._constraints, alone, strict=True):
+            if outcome is not None and outcome.status is not Status.SATISFIED:
+                blocked = True
+                self._explain_alone(path, constraint, proven=outcome.status is Status.INFEASIBLE)
+        if not blocked and len(self._constraints) > 1:
+            self._explain_together(alone=None not in alone)
         self._suggest_limit()
+        self._diagnosis.estimated = bool(self._problem.gate.estimating)
         return self._diagnosis
 
-    def _explain_alone(self, path: KeyPath, constraint: Constraint) -> None:
+    def _by(self, constraints: Sequence[Constraint]) -> str:
+        """Return which of the constraints were judged by estimates, as the end of a sentence."""
+        names = self._problem.gate.asking(_attacked(constraints)).estimating
+        return f", by estimates of {listed(names)}" if names else ""
+
+    def _explain_alone(self, path: KeyPath, constraint: Constraint, *, proven: bool) -> None:
         name, found = describe(constraint), []
         for threshold in constraint.model.thresholds:
             value = self._reachable(constraint, threshold)
@@ -94,29 +109,41 @@ class Diagnostician:
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
         )
-        known = (
-            "attainable" if self._diagnosis.complete else "attainable, as far as the time allowed to search"
-        )
+        known = "attainable by estimate" if self._by([constraint]) else "attainable"
+        known += "" if self._diagnosis.complete else ", as far as the time allowed to search"
         attained = f"{known}: {' or '.join(found)}" if found else "no attainable value was found"
+        cannot, by = ("cannot be", "") if proven else ("is not", ", by estimates")
         self._diagnosis.reasons.append(
-            f"{name} cannot be satisfied even alone at this suppression limit: requested {requested}; "
+            f"{name} {cannot} satisfied even alone at this suppression limit{by}: requested {requested}; "
             f"{attained}"
         )
 
-    def _explain_together(self) -> None:
+    def _explain_together(self, *, alone: bool) -> None:
+        """Name a pair of constraints that conflict, or say that all together do.
+
+        Parameters
+        ----------
+        alone: whether each is known to be satisfiable alone; no other is known not to be.
+        """
         names = [describe(constraint) for _, constraint in self._constraints]
+        every, paired = self._by([constraint for _, constraint in self._constraints]), True
         for one, other in combinations(range(len(names)), 2):
             pair = [self._constraints[one][1], self._constraints[other][1]]
-            if len(names) > 2 and self._feasible(pair) is not False:
+            feasible = self._feasible(pair) if len(names) > 2 else False
+            paired = paired and feasible is not None
+            if feasible is not False:
                 continue
-            self._diagnosis.reasons.append(
-                f"{names[one]} and {names[other]} can each be satisfied alone, but not together, at this "
-                "suppression limit"
-            )
+            together = f"{names[one]} and {names[other]}"
+            if alone:
+                what = f"{together} can each be satisfied alone, but not together, at this suppression limit"
+            else:
+                what = f"{together} cannot be satisfied together at this suppression limit"
+            self._diagnosis.reasons.append(f"{what}{self._by(pair)}{'' if alone else UNTESTED}")
             self._loosen_within_all()
             return
+        conflict = "can be satisfied in pairs, but not all together," if paired else "conflict together"
         self._diagnosis.reasons.append(
-            f"{', '.join(names)} can be satisfied in pairs, but not all together, at this suppression limit"
+            f"{', '.join(names)} {conflict} at this suppression limit{every}{'' if paired else UNTESTED}"
         )
         self._loosen_within_all()
 
@@ -145,7 +172,8 @@ class Diagnostician:
         optimal = "at least" if outcome.optimal else "at most"
         self._diagnosis.reasons.append(
             f"all constraints together need {optimal} {int(outcome.objective):,} of {table.records:,} "
-            f"records suppressed; the limit allows {self._problem.limit:,}"
+            f"records suppressed{self._by([each for _, each in self._constraints])}; the limit allows "
+            f"{self._problem.limit:,}"
         )
         self._diagnosis.suggestions.append(f"suppression.limit={limit.normalize():f}")
 
@@ -166,19 +194,21 @@ class Diagnostician:
 
     def _feasible(self, constraints: Sequence[Constraint]) -> bool | None:
         """Return whether some release satisfies the constraints; None if the time ended first."""
-        outcome = self._search(
+        outcome = self._outcome(constraints)
+        return None if outcome is None else outcome.status is Status.SATISFIED
+
+    def _outcome(self, constraints: Sequence[Constraint]) -> Outcome | None:
+        """Return the outcome for some constraints, undecided by estimates only; None if the time ended."""
+        return self._search(
             replace(
                 self._problem,
                 class_constraints=tuple(each for each in constraints if isinstance(each, ClassConstraint)),
                 table_constraints=tuple(each for each in constraints if isinstance(each, TableConstraint)),
                 metric=SuppressedRecords(),
                 k=None,
-                gate=self._problem.gate.asking(
-                    [each for each in constraints if isinstance(each, ReleaseConstraint)]
-                ),
+                gate=self._problem.gate.asking(_attacked(constraints)),
             )
         )
-        return None if outcome is None else outcome.status is Status.SATISFIED
 
     def _search(self, problem: SearchProblem) -> Outcome | None:
         left = self._deadline - time.monotonic()
@@ -191,10 +221,14 @@ class Diagnostician:
             # Looser constraints lead to lower levels, with more distinct rows.
             self._diagnosis.complete = False
             return None
-        if outcome.status is Status.UNDECIDED:
+        if outcome.status is Status.UNDECIDED and not outcome.estimated:
             self._diagnosis.complete = False
             return None
         return outcome
+
+
+def _attacked(constraints: Sequence[Constraint]) -> list[ReleaseConstraint]:
+    return [each for each in constraints if isinstance(each, ReleaseConstraint)]
 
 
 def _override(path: KeyPath, threshold: Threshold, value: int | Decimal) -> str:
@@ -258,7 +292,13 @@ def _short(value: Decimal) -> Decimal:
 
 def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
     """Return the message of a run without a release."""
-    if outcome.status is Status.UNDECIDED and outcome.evaluated >= outcome.candidates:
+    if outcome.status is Status.UNDECIDED and outcome.estimated:
+        names = listed(outcome.estimated)
+        head = (
+            f"UNDECIDED: estimates of {names} reject every candidate that satisfies the other constraints; "
+            "another seed may give other estimates, so this is not proven"
+        )
+    elif outcome.status is Status.UNDECIDED and outcome.evaluated >= outcome.candidates:
         head = (
             f"UNDECIDED: none of the {outcome.evaluated:,} candidates evaluated satisfies all constraints, "
             "but infeasibility is not proven; if the budget ended, raise it; or relax a constraint, or use "
@@ -272,5 +312,6 @@ def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
     else:
         head = "INFEASIBLE: no recoding in the search space satisfies all constraints (proven)"
     lines = [head, *(f"  {reason}" for reason in diagnosis.reasons)]
-    lines += [f"  works: --set {suggestion}" for suggestion in diagnosis.suggestions]
+    works = "may work" if diagnosis.estimated else "works"
+    lines += [f"  {works}: --set {suggestion}" for suggestion in diagnosis.suggestions]
     return "\n".join([*lines, "Nothing was written."])

@@ -78,7 +78,6 @@ from anonymizer.privacy.base import (
     CountedConstraint,
     ReleaseConstraint,
     TableConstraint,
-    describe,
 )
 from anonymizer.release.query import follows_from_codes
 from anonymizer.run.plan import (
@@ -640,10 +639,12 @@ def attacked(constraint: ReleaseConstraint, scene: AdversaryView, random: np.ran
     return replace(found, verifiable_from_release=constraint.of_release_alone)
 
 
-def violated_constraints(constraints: Sequence[Constraint], measurements: Sequence[Measurement]) -> list[str]:
+def violated_constraints(
+    constraints: Sequence[Constraint], measurements: Sequence[Measurement]
+) -> list[tuple[ReleaseConstraint, float]]:
     """Return the attack-based constraints that the release violates, with the success of the attack."""
     return [
-        f"{describe(constraint)} {each.measured:.4g} in the audit"
+        (constraint, each.measured)
         for constraint, each in zip(constraints, measurements, strict=True)
         if isinstance(constraint, ReleaseConstraint) and each.satisfied is False
     ]

@@ -141,7 +141,7 @@ def refusal(
 ) -> Infeasible:
     """Return the error for a problem without a release, with a diagnosis."""
     diagnosis = Diagnosis(complete=False)
-    if outcome.status is Status.INFEASIBLE:
+    if outcome.status is Status.INFEASIBLE or outcome.estimated:
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
         numbered = list(
             zip(plan.paths(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)

@@ -134,7 +134,7 @@ class AttackCheck:
         self._seed = seed
         self.every_step = every_step and bool(constraints)
         self._reached: dict[tuple[bytes, str], AttackerMeasure] = {}
-        self._refused: dict[bytes, tuple[str, ...]] = {}
+        self._refused: dict[tuple[bytes, str], float] = {}
 
     @property
     def open(self) -> bool:
@@ -162,8 +162,10 @@ class AttackCheck:
         if self.open:
             return ()
         key = fingerprint(recoding)
-        if key in self._refused:
-            return self._refused[key]
+        refused = self._refuted(key)
+        if refused is not None:
+            constraint, measured = refused
+            return (f"{describe(constraint)} {measured:.4g} in the audit",)
         scene: AdversaryView | None = None
         for constraint in self.constraints:
             asked = key, _asked(constraint)
@@ -173,6 +175,36 @@ class AttackCheck:
             if not self._reached[asked].satisfied:
                 return (f"{describe(constraint)} {self._reached[asked].measured:.4g}",)
         return ()
+
+    def estimate(self, recoding: Recoding) -> str | None:
+        """Return the constraint whose estimate alone rejects a candidate; None if it is surely invalid.
+
+        A candidate that passed in the search and not in the audit is rejected by an estimate, as only the
+        random numbers differ.
+
+        Parameters
+        ----------
+        recoding: that ``first_violated`` has rejected.
+        """
+        refused = self._refuted(fingerprint(recoding))
+        if refused is not None:
+            return describe(refused[0])
+        rejected = next(each for each in self.answers(recoding) if not each.satisfied)
+        return rejected.constraint if rejected.estimated else None
+
+    def _refuted(self, key: bytes) -> tuple[ReleaseConstraint, float] | None:
+        """Return the first constraint that a candidate violated in an audit, with its measure there."""
+        for constraint in self.constraints if self._refused else ():
+            measured = self._refused.get((key, _measured_by(constraint)))
+            if measured is not None and not constraint.holds(measured):
+                return constraint, measured
+        return None
+
+    @property
+    def estimating(self) -> tuple[str, ...]:
+        """The constraints of which at least one measure so far was an estimate."""
+        drawn = {found.constraint for found in self._reached.values() if found.estimated}
+        return tuple(describe(each) for each in self.constraints if describe(each) in drawn)
 
     def answers(self, recoding: Recoding) -> tuple[AttackerMeasure, ...]:
         """Return what the attackers reached on a candidate, without those that were not asked about it."""
@@ -191,16 +223,17 @@ class AttackCheck:
 
     def refused(self, recoding: Recoding) -> bool:
         """Return whether a candidate was refused; a search with attack checks returns none of these."""
-        return bool(self._refused) and fingerprint(recoding) in self._refused
+        return bool(self._refused) and self._refuted(fingerprint(recoding)) is not None
 
-    def refuse(self, recoding: Recoding, names: Sequence[str]) -> None:
+    def refuse(self, recoding: Recoding, violated: Sequence[tuple[ReleaseConstraint, float]]) -> None:
         """Refuse a candidate from now on.
 
         Parameters
         ----------
-        names: of the constraints that it violated after it had passed.
+        violated: the constraints that it violated after it had passed, with what was measured.
         """
-        self._refused[fingerprint(recoding)] = tuple(names)
+        key = fingerprint(recoding)
+        self._refused |= {(key, _measured_by(each)): measured for each, measured in violated}
 
     def random(self, constraint: ReleaseConstraint, stage: Stage) -> np.random.Generator:
         """Return the random numbers of an attack; they depend on no other attack."""
@@ -210,11 +243,20 @@ class AttackCheck:
 def _measure(
     constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator
 ) -> AttackerMeasure:
+    before = _position(random)
     found = constraint.attacked(scene, random)
     measured = constraint.model.worst(found)
-    return AttackerMeasure(
-        describe(constraint), measured, constraint.holds(measured), tuple(_attacker(each) for each in found)
-    )
+    satisfied = constraint.holds(measured)
+    drawn = _position(random) != before
+    estimated = drawn and (satisfied or constraint.holds(constraint.model.least(found)))
+    attackers = tuple(_attacker(each) for each in found)
+    return AttackerMeasure(describe(constraint), measured, satisfied, estimated, attackers)
+
+
+def _position(random: np.random.Generator) -> tuple[Any, ...]:
+    """Return what changes when a number is drawn or another generator is spawned."""
+    source = random.bit_generator
+    return source.state, getattr(source.seed_seq, "n_children_spawned", None)
 
 
 def _attacker(found: AttackResult) -> dict[str, Any]:
@@ -231,6 +273,12 @@ def _attacker(found: AttackResult) -> dict[str, Any]:
 
 def _asked(constraint: ReleaseConstraint) -> str:
     return f"{describe(constraint)} {sorted(constraint.parameters().items())}"
+
+
+def _measured_by(constraint: ReleaseConstraint) -> str:
+    """Return the constraint without its threshold."""
+    rest = {key: value for key, value in constraint.parameters().items() if key != "max"}
+    return f"{describe(constraint)} {sorted(rest.items())}"
 
 
 def fingerprint(recoding: Recoding) -> bytes:

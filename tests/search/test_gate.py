@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
+from math import inf
 from random import Random
 from typing import Any
 
@@ -12,12 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.attacks.base import AttackResult
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import Outcome, Status
-from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
+from anonymizer.privacy.base import AttackModel, ClassConstraint, ReleaseConstraint, RiskSettings
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.search.base import AttackCheck, Control, SearchProblem
+from anonymizer.search.base import AttackCheck, Control, SearchProblem, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.mondrian.algorithm import Mondrian
@@ -199,13 +205,87 @@ def test_what_is_not_found_is_undecided(algorithm: type) -> None:
 def test_a_refused_candidate_is_never_proposed_again() -> None:
     asked = small("0.01", 1)
     first = Lattice().search(asked, Control())
-    asked.gate.refuse(first.recoding, ["linkage-risk 0.02 in the audit"])
+    (constraint,) = asked.gate.constraints
+    asked.gate.refuse(first.recoding, [(constraint, 0.02)])
     second = Lattice().search(asked, Control())
-    assert second.optimal
+    # Only the random numbers of the audit differ: the refused candidate is not proven invalid.
+    assert not second.optimal
+    assert second.bound <= first.objective
+    assert second.estimated == ("linkage-risk",)
     assert second.objective >= first.objective
     assert second.recoding.levels != first.recoding.levels
     refused = [step for step in second.steps if step.failed == ("linkage-risk 0.02 in the audit",)]
     assert [tuple(step.candidate.values()) for step in refused] == [first.recoding.levels]
+
+
+def drawn(first: float, classes: int) -> float:
+    """Return the success of an attack that draws its number, on a release of so many classes."""
+    return first * (1 + classes) % 1
+
+
+class Drawing(AttackModel):
+    """The share that an attack finds which draws a number, at least classes / records."""
+
+    name = "drawing"
+    sensitive = False
+    Settings = RiskSettings
+
+    def attack(self) -> Any:
+        return self
+
+    def run(self, adversary: AdversaryView, random: np.random.Generator) -> list[AttackResult]:
+        release = adversary.release
+        classes = len(np.unique(release.codes, axis=0))
+        least, found = classes / release.records, drawn(random.random(), classes)
+        return [AttackResult(self.name, {}, found, least, found, max(found, least), release.records)]
+
+    def least(self, found: Sequence[AttackResult]) -> float:
+        return float(found[0].baseline)
+
+
+@given(specs(), st.booleans())
+def test_what_an_estimate_rejects_is_not_proven_invalid(
+    asked: tuple[ProblemSpec, str], every_step: bool
+) -> None:
+    spec, most = asked
+    model = Drawing(RiskSettings(max=Decimal(most)))
+    gated = AttackCheck([ReleaseConstraint(model=model)], 3, every_step=every_step)
+    first = gated.random(gated.constraints[0], Stage.SEARCH).random()
+    brute = BruteForce(spec)
+    accepted, doubtful = [], []
+    for result in brute.valid():
+        kept = [set(rows) - result.suppressed for rows in brute.classes(result.levels)]
+        classes, records = sum(bool(rows) for rows in kept), sum(map(len, kept))
+        if max(drawn(first, classes), round(classes / records, 12)) <= float(most):
+            accepted.append(result.objective)
+        elif Fraction(classes, records) <= Fraction(most):
+            doubtful.append(result.objective)
+    outcome = Lattice().search(replace(problem(spec), gate=gated), Control())
+    best = min(accepted, default=inf)
+    doubts = any(each < best - 1e-9 for each in doubtful)
+    if accepted:
+        assert outcome.status is Status.SATISFIED
+        assert outcome.objective == pytest.approx(best, abs=1e-9)
+    else:
+        assert outcome.status is (Status.UNDECIDED if doubts else Status.INFEASIBLE)
+    assert outcome.estimated == (("drawing",) if doubts else ())
+    if accepted or doubts:
+        assert outcome.bound == pytest.approx(min(best, *doubtful, inf), abs=1e-9)
+        assert outcome.optimal is (bool(accepted) and not doubts)
+
+
+def test_an_audit_refuses_for_its_own_constraint_only() -> None:
+    asked = small("0.01", 1)
+    (constraint,) = asked.gate.constraints
+    found = Lattice().search(asked, Control()).recoding
+    asked.gate.refuse(found, [(constraint, 0.02)])
+    assert asked.gate.first_violated(asked.table, found) == ("linkage-risk 0.02 in the audit",)
+    assert asked.gate.estimate(found) == "linkage-risk"
+    looser = replace(
+        constraint, model=constraint.model.loosened(constraint.model.thresholds[0], Decimal("0.02"))
+    )
+    assert asked.gate.asking([looser]).first_violated(asked.table, found) == ()
+    assert asked.gate.asking([]).first_violated(asked.table, found) == ()
 
 
 @pytest.mark.slow

@@ -27,7 +27,14 @@ from anonymizer.errors import TooManyDistinctRows, plural
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
-from anonymizer.model.recoding import CheckerMeasure, FullDomainRecoding, Outcome, Step, levels_by_name
+from anonymizer.model.recoding import (
+    CheckerMeasure,
+    FullDomainRecoding,
+    Outcome,
+    Recoding,
+    Step,
+    levels_by_name,
+)
 from anonymizer.model.table import QuasiIdentifier, Table, TableSource
 from anonymizer.search.base import (
     Control,
@@ -838,7 +845,12 @@ class _Run(LatticeRun):
             steps = list(self._steps)
             self._evaluate_top()
             self._steps = steps
-        return self._outcome(self._recoding(), self._lowest(bound))
+        lowest = self._lowest(bound)
+        found = self._outcome(self._recoding(), min(lowest, *self._doubts.values(), np.inf))
+        # Where the search proves nothing anyway, the estimates are not what is missing.
+        doubtful = lowest >= self._best and not self._interrupted
+        named = [name for name, objective in self._doubts.items() if objective < self._best]
+        return replace(found, estimated=tuple(named) if doubtful else ())
 
     def _lowest(self, bound: float) -> float:
         """Return the bound on all transformations from the lowest open one."""
@@ -1044,7 +1056,15 @@ class _Run(LatticeRun):
         step = Step(self._named(levels), objective, not broken, broken, self._loss.floor(levels))
         suppressed = int(recoding.table.counts[recoding.suppressed].sum())
         self._steps.append(replace(step, suppressed=suppressed, attackers=gate.answers(recoding)))
+        if broken:
+            self._doubt(recoding, objective)
         return not broken
+
+    def _doubt(self, recoding: Recoding, objective: float) -> None:
+        """Note a candidate that attacks reject; if only by an estimate, it bounds the objective."""
+        name = self._problem.gate.estimate(recoding)
+        if name is not None:
+            self._doubts[name] = min(objective, self._doubts.get(name, np.inf))
 
     def _named(self, levels: Levels) -> dict[str, int]:
         return levels_by_name(self._table.quasi_identifiers, levels)
@@ -1137,6 +1157,8 @@ class _Run(LatticeRun):
             broken = self._problem.gate.first_violated(self._table, recoding)
             answers = self._problem.gate.answers(recoding)
             step = replace(step, accepted=not broken, failed=broken, attackers=answers)
+            if broken:
+                self._doubt(recoding, objective)
             if broken and self._judge.chooses:
                 self._unproven = min(self._unproven, self._bound(levels))
             objective = np.inf if broken else objective

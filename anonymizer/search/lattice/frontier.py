@@ -466,6 +466,8 @@ class LatticeRun(SearchRun):
         self._projected = -np.inf
         # Transformations whose suppression is not proven optimal may be better than found.
         self._unproven = np.inf
+        # Lowest objective that only an estimate of each of these constraints rejected.
+        self._doubts: dict[str, float] = {}
 
     def _left(self) -> Control:
         """Return the rest of the budget."""
