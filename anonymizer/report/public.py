@@ -16,6 +16,7 @@ from anonymizer.attacks.base import ATTACKS, threat_of
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, make_source
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.build import PUBLIC_DETAILS
 from anonymizer.report.facts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
@@ -82,6 +83,8 @@ class _Terms:
             content["search"].get("algorithm") == "lattice"
             and not any((config.get("budget") or {}).values())
             and config.get("suppression", {}).get("method", "classes") == "classes"
+            # What an estimate rejects is not proven invalid.
+            and not any(PRIVACY_MODELS[each["model"]].by_attack for each in content["constraints"])
         )
         of_release = partial(_of_release_alone, attributes=config["attributes"])
         return cls(

@@ -524,6 +524,7 @@ def test_a_tie_of_the_third_digit_is_rounded_in_one_way() -> None:
         ({"algorithm": {"name": "local"}}, None),
         ({"algorithm": {"name": "mondrian"}}, None),
         ({"suppression": {"limit": 0.1, "method": "cells"}}, None),
+        ({"constraints": [{"model": "uniqueness", "max": 0.1}]}, None),
     ],
 )
 def test_a_proof_is_shown_where_every_run_ends_with_one(
