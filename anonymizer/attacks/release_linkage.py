@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -275,11 +275,20 @@ class ReleaseLinkage(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how many records of one release are linked to the other."""
-        expected = "is expected to link" if knowledge.get("target") == EXPECTED else "links"
-        by = known_columns(knowledge)
+        by = f"by {known_columns(knowledge)}; by chance {guess}"
+        if knowledge.get("target") != EXPECTED:
+            return (
+                f"An adversary who has both releases links {success} of the records that are in both to the "
+                f"same person's record in the other {by}."
+            )
+        if "unlinked" in knowledge:
+            by += (
+                "; how many of these links are right is unknown, as no original record fits both releases by "
+                "the hierarchies of the config"
+            )
         return (
-            f"An adversary who has both releases {expected} {success} of the records of the first to the "
-            f"same person's record in the second by {by}; by chance {guess}."
+            f"An adversary who has both releases is expected to link {success} of the records of the first "
+            f"to the same person's record in the second {by}."
         )
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -337,7 +346,10 @@ class ReleaseLinkage(Attack):
             more = {"expected": expected, "overlapping": covered}
             worth = drawn[rows] if space.truth is None else space.truth.counts
             right = found.chance if space.truth is None else found.right
-        return [self._finding(space, right, worth, details | more)]
+        result = self._finding(space, right, worth, details | more)
+        if space.truth is None and adversary.original is not None:
+            result = replace(result, knowledge={**result.knowledge, "unlinked": True})
+        return [result]
 
     def _known(self, adversary: AdversaryView, pair: ReleasePair) -> tuple[str, ...]:
         what = "a quasi-identifier of both releases"
@@ -356,7 +368,7 @@ class ReleaseLinkage(Attack):
             knowledge["target"] = EXPECTED
         else:
             own = space.truth.counts / space.sizes[space.truth.release]
-            details["ceiling"] = float(own.sum()) / targets
+            details["ceiling"] = max(float(own.sum()) / targets, links / targets)
         baseline = Fraction(1, int(space.sizes.sum()))
         return AttackResult(self.name, knowledge, links / targets, baseline, low, high, targets, details)
 

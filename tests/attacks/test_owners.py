@@ -135,8 +135,22 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
     linked = twins.linked_members(held, rows, persons, at)
     found = one("linkage", scene, knowledge=known)
     assert found.success == pytest.approx(float(sum(linked.values()) / len(linked)))
+    # Each nearest record is in the right class, as all values are covered.
+    assert found.details["ceiling"] == pytest.approx(float(found.success))
+    assert found.details["ceiling"] >= found.success
     found = one("linkage", scene, knowledge=known, unit="household")
     assert found.success == pytest.approx(float(twins.found_households(linked, home)))
+    assert found.details["ceiling"] == pytest.approx(float(found.success))
+    assert found.details["ceiling"] >= found.success
+
+
+@FEWER
+@given(cases(), st.sampled_from(["person", "household", "record"]))
+def test_no_linkage_finds_more_than_its_ceiling(case: Case, unit: str) -> None:
+    scene, _ = view(case)
+    for linkage in ("nearest", "assignment", "probabilistic"):
+        found = one("linkage", scene, linkage=linkage, unit=unit)
+        assert found.details["ceiling"] >= found.success
 
 
 @FEWER

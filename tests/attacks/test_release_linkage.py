@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymizer as an
+from anonymizer.attacks.release_linkage import ReleaseLinkage
 from anonymizer.masking import AdditiveNoise
 from tests.helpers.examples import share
 from tests.run.commands import call
@@ -66,6 +67,7 @@ def test_it_is_the_definition(random: Random, one: int, other: int, level: int, 
     found = link(first, second, key="id")
     assert found["success"] == pytest.approx(float(expected.success))
     assert found["details"]["expected"] == pytest.approx(float(expected.expected))
+    assert found["details"]["ceiling"] >= found["success"]
     assert found["baseline"] == pytest.approx(1 / len(people))
     alone = link(first.drop(columns="id"), second.drop(columns="id"))
     assert alone["success"] == pytest.approx(float(expected.expected))
@@ -171,3 +173,21 @@ def test_the_command_links_two_releases(tmp_path: Path) -> None:
     assert (
         "not run: intersection needs original records (--original); without them, release-linkage" in done.err
     )
+
+
+def test_originals_that_fit_one_release_only_do_not_show_who_is_right() -> None:
+    people = [(age, city) for age in range(20, 40) for city in CITIES]
+    first, second = generalized(people, 5, 1), generalized(people, 7, 1)
+    originals = pd.DataFrame(people, columns=["age", "city"])
+    first, second = first.drop(columns="id"), second.drop(columns="id")
+    found = dict(an.attack(first, originals, config(), second_df=second).iloc[0])
+    assert found["knowledge"]["target"] == "as the model expects"
+    assert found["knowledge"]["unlinked"]
+    sentence = ReleaseLinkage.sentence(found["knowledge"], "3 %", "1 %")
+    assert "is expected to link 3 % of the records of the first" in sentence
+    assert "no original record fits both releases by the hierarchies of the config" in sentence
+    fitting = generalized(people, 10, 1).drop(columns="id")
+    found = dict(an.attack(first, originals, config(), second_df=fitting).iloc[0])
+    assert found["knowledge"].keys().isdisjoint({"target", "unlinked"})
+    sentence = ReleaseLinkage.sentence(found["knowledge"], "3 %", "1 %")
+    assert "links 3 % of the records that are in both" in sentence

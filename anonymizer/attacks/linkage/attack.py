@@ -448,7 +448,16 @@ class Linkage(Attack):
         low, high = success, success
         if found.low < found.high:
             low, high = clopper_pearson(float(each.sum()), number)
-        details = {**found.details, "each_guess": guesses, "of_records": float(found.success)}
+        # Linked to its class alone, a guess is right as often as its member has records there.
+        alone = np.minimum(np.bincount(own_records)[own_records] / space.sizes[truth.release[place]], 1.0)
+        ceiling = float(found_units(owners, unit, place, alone, once=False)[0].mean())
+        details = {
+            **found.details,
+            "ceiling": max(ceiling, success),
+            "each_guess": guesses,
+            "of_records": float(found.success),
+        }
+        details.pop("bound", None)  # of records, which are linked more rarely
         known, baseline = {**found.knowledge, "unit": unit}, Fraction(1, number)
         return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
@@ -528,7 +537,7 @@ class Linkage(Attack):
             "truth": self.settings.truth(original).value,
             "held_records": int(space.records.sum()),
             "sampled": targets < links.records,
-            "ceiling": space.ceiling,
+            "ceiling": max(space.ceiling, success),
             "without_original": adversary.release.records - links.records,
             "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
         }
