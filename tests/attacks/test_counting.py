@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
+from tests import strategies
 from tests.attacks.literature import literature
 from tests.attacks.published import FEWER, attack, one, release, run
 from tests.helpers.messages import exchange
@@ -77,7 +78,7 @@ def test_skewness_is_what_a_loop_counts(
 
 
 @FEWER
-@given(files(), KNOWN, st.integers(0, 2), st.randoms(use_true_random=False))
+@given(files(), KNOWN, st.integers(0, 2), strategies.randoms())
 def test_similarity_is_what_a_loop_counts(
     rows: list[tuple[str, ...]], known: tuple[str, ...], level: int, random: Random
 ) -> None:

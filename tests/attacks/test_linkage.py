@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import Truth
@@ -41,7 +40,7 @@ def random_node(random: Random) -> Node:
 
 
 @share(10)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_on_a_full_domain_release_every_distance_links_as_often_as_the_vulnerability_says(random):
     chosen = random_node(random)
     data = chosen.data
@@ -69,7 +68,7 @@ def test_on_a_full_domain_release_every_distance_links_as_often_as_the_vulnerabi
 
 
 @share(3)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_with_known_truth_the_narrowest_class_that_fits_is_taken(random):
     chosen = random_node(random)
     data = chosen.data
@@ -102,13 +101,14 @@ def test_with_known_truth_the_narrowest_class_that_fits_is_taken(random):
     )
     recoding = chosen.released(table).recoding
     names = [data.quasi_identifiers[position].name for position in known]
-    found = linkage(adversary_from_recoding(table, recoding), knowledge=names)
+    # Without the records left out, the release has another mean and deviation than the original.
+    found = linkage(adversary_from_recoding(table, recoding), knowledge=names, standardise="original")
     assert found.success == pytest.approx(float(expected), abs=1e-12)
     assert found.details["truth"] == "known"
 
 
 @share(3)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random):
     chosen = random_node(random)
     if chosen.kept_suppressed:

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import NOTHING, meaning_of
 from anonymizer.attacks.linkage.distances import (
@@ -63,7 +62,7 @@ def test_gaps_of_categories_are_the_share_of_the_height_of_the_common_ancestor()
     ]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_a_gap_is_zero_iff_the_text_covers_the_value(random: Random):
     spec: QuasiIdentifierSpec = strategies.quasi_identifier(random, 0, random.randint(1, 3))
     values = list(spec.paths)

@@ -31,6 +31,7 @@ from anonymizer.attacks.linkage.learned import PortfolioLinking
 from anonymizer.attacks.linkage.linkers import ordered_m
 from anonymizer.model.adversary import Links, ValueCoverage
 from anonymizer.model.table import QuasiIdentifier, ValueType
+from tests import strategies
 from tests.helpers.linkage import EVERY, TREE, attribute, frame_scene, linkage, noisy
 from tests.helpers.messages import exchange
 from tests.twins.linkage import likelihood, taken_for
@@ -75,7 +76,7 @@ def covered_by(meaning: ValueCoverage, text: int) -> list[str]:
     ]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_the_likelihood_is_that_of_the_definition(random: Random):
     number, letter = counted(attribute(NUMBERS), random), counted(letters(), random)
     meanings = [meaning_of(number, TEXTS), meaning_of(letter, LETTERS)]
@@ -88,21 +89,26 @@ def test_the_likelihood_is_that_of_the_definition(random: Random):
     space = space_of(meanings, originals, classes)
     found = Likelihood(space, ErrorRates(**rates)).rows(np.arange(len(space.records)))
     parents = [["*"] * len(NUMBERS), [TREE[value][1] for value in TREE]]
+    columns = [number.column, letter.column]
+    records = [dict(zip(own.texts, own.counts.tolist(), strict=True)) for own in columns]
+    taken = [
+        taken_for(own.texts, above, numeric)
+        for own, above, numeric in zip(columns, parents, (True, False), strict=True)
+    ]
     for row, codes in enumerate(space.originals):
         for column, texts in enumerate(space.classes):
             expected = 1.0
-            for position, (own, numeric) in enumerate(((number.column, True), (letter.column, False))):
+            for position, own in enumerate(columns):
                 if codes[position] < 0:
                     continue
-                records = dict(zip(own.texts, own.counts.tolist(), strict=True))
-                taken = taken_for(own.texts, parents[position], numeric)
+                known = own.texts[codes[position]]
                 covered = covered_by(meanings[position], texts[position])
-                value = likelihood(own.texts[codes[position]], covered, records, taken, rates, SURPRISE)
+                value = likelihood(known, covered, records[position], taken[position], rates, SURPRISE)
                 expected *= min(value, 1.0)
             assert np.exp(-found[row, column]) == pytest.approx(expected, rel=1e-9)
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_unknown_values_contribute_nothing_and_are_covered_by_everything(random: Random):
     """A row without a value is as far from every class as the other values alone."""
     meanings = [meaning_of(attribute(NUMBERS), TEXTS), meaning_of(letters(), LETTERS)]
@@ -202,7 +208,7 @@ def test_every_way_to_link_copes_with_errors(parameters):
     assert "10 % wrong, 15 % unknown, 10 % a year or one off and 5 % mistyped of the values" in text
 
 
-@given(st.randoms(use_true_random=False), st.integers(1, 7))
+@given(strategies.randoms(), st.integers(1, 7))
 def test_a_closer_value_counts_no_less_for_a_match(random: Random, outcomes: int):
     """Ratios of m to u that fall, by pooling, are those of the formula of all intervals."""
     m, u = (np.array([[random.random() + 0.001 for _ in range(outcomes)]]) for _ in range(2))
@@ -278,7 +284,7 @@ class Given(Linking):
         return self._linked
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_of_a_portfolio_the_best_on_one_half_links_the_other(random: Random):
     number = random.randint(2, 9)
     worth = np.array([random.randint(1, 3) for _ in range(number)], dtype=np.int64)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.attacks.base import clopper_pearson
 from anonymizer.attacks.linkage.attack import with_errors
 from anonymizer.attacks.linkage.distances import ErrorRates
 from anonymizer.attacks.linkage.local_search import Fast
+from tests import strategies
 from tests.helpers.examples import share
 from tests.helpers.linkage import EVERY, UNLEARNED, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
@@ -21,7 +21,7 @@ from tests.twins.linkage import nearest_numbers
 
 
 @share(3)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_nearest_is_what_comparing_every_pair_finds(random: Random):
     records, columns = random.randint(2, 12), random.randint(1, 3)
     original = [[random.randint(0, 6) for _ in range(columns)] for _ in range(records)]

@@ -8,7 +8,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import (
     CoveringJoin,
@@ -88,7 +87,7 @@ def test_dates_are_read():
     assert stands_for(meaning) == [list(texts[:2]), [texts[1]], []]
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_the_join_finds_all_pairs_that_cover(random: Random):
     width = random.randint(1, 3)
     own = [attribute(["a", "b", "c", "d"], TREE) for _ in range(width)]
@@ -123,7 +122,7 @@ def test_a_join_of_many_pairs_goes_by_smaller_blocks(monkeypatch):
     assert sum(len(pairs.original) for _, pairs in blocks) == 16 + 8 + 4
 
 
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_a_reconstructed_truth_is_feasible(random: Random):
     meanings = [meaning_of(attribute(["a", "b", "c", "d"], TREE), ["a", "b", "c", "d", "ab", "cd", "*"])] * 2
     people = [(random.randrange(4), random.randrange(4)) for _ in range(random.randint(1, 15))]
@@ -178,7 +177,7 @@ def local_recoding(random: Random, data: Microdata, table: Table) -> NodeRecodin
 
 
 @share(3)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_on_a_local_recoding_the_narrowest_class_is_taken(random: Random):
     data = strategies.table(random, most=15)
     table = build.table(data)

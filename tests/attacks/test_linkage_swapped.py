@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.masking import RankSwapping
+from tests import strategies
 from tests.helpers.examples import share
 from tests.helpers.linkage import frame_scene, linkage
 
@@ -45,7 +45,7 @@ def slow(original: pd.DataFrame, masked: pd.DataFrame, percent: int) -> Fraction
 
 
 @share(6)
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_candidates_are_what_every_attribute_allows(random: Random) -> None:
     records, columns, percent = random.randint(2, 14), random.randint(1, 3), random.choice((10, 25, 50))
     names = [f"q{position}" for position in range(columns)]

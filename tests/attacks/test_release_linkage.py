@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import anonymizer as an
 from anonymizer.attacks.release_linkage import ReleaseLinkage
 from anonymizer.masking import AdditiveNoise
+from tests import strategies
 from tests.helpers.examples import share
 from tests.run.commands import call
 from tests.twins.attacks import release_linkage
@@ -53,7 +54,7 @@ def generalized(people: list[tuple[int, str]], width: int, level: int) -> pd.Dat
 
 @share(3)
 @given(
-    st.randoms(use_true_random=False),
+    strategies.randoms(),
     st.sampled_from([1, 5, 10]),
     st.sampled_from([1, 5, 10]),
     st.integers(0, 2),

@@ -23,6 +23,7 @@ from anonymizer.release.folder import release_separator
 from anonymizer.release.query import counted_rows, project, single_shuffled
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
+from tests import strategies
 
 NAMES = ("b", "s", "a")
 VALUES = st.sampled_from(["x", "X", "é", " ", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])
@@ -72,7 +73,7 @@ def content(path: Path) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
-@given(records, st.randoms(use_true_random=False))
+@given(records, strategies.randoms())
 def test_it_is_the_release_of_the_records(rows: list[tuple[str, ...]], rng: random.Random) -> None:
     with tempfile.TemporaryDirectory() as name, open_file(written(Path(name), rows)) as relation:
         job = prepare(plan_of(config(s="sensitive")), relation)

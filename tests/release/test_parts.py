@@ -14,6 +14,7 @@ from anonymizer.data.open import open_frame
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.query import project
+from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
 
@@ -46,7 +47,7 @@ def release(records: list[tuple[str, str]], parts: dict[str, list[int]]) -> list
 @share(5)
 @given(
     records=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("uvw")), min_size=1, max_size=12),
-    random=st.randoms(use_true_random=False),
+    random=strategies.randoms(),
 )
 def test_parts_have_their_sizes_and_no_order_matters(records: list[tuple[str, str]], random: Random) -> None:
     parts = {}

@@ -27,6 +27,7 @@ from anonymizer.data.source import CsvDialect
 from anonymizer.errors import OutputError
 from anonymizer.release.folder import FORMATS, release_separator
 from anonymizer.release.query import project
+from tests import strategies
 from tests.data.files import frame, rows, texts, write
 from tests.release.recodings import Given, first_letters
 
@@ -46,7 +47,7 @@ def _unchanged(
 
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None)
-@given(tables, st.randoms(use_true_random=False))
+@given(tables, strategies.randoms())
 def test_any_text_survives_and_the_order_of_the_input_does_not(
     records: list[list[str]], rng: random.Random
 ) -> None:
@@ -66,7 +67,7 @@ def test_any_text_survives_and_the_order_of_the_input_does_not(
 
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), st.randoms(use_true_random=False))
+@given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), strategies.randoms())
 def test_a_recoding_replaces_and_removes(records: list[tuple[str, str, str]], rng: random.Random) -> None:
     expected = sorted(
         (a[:1] or "nothing", b, c[:1] or "nothing") for a, b, c in records if a[:1] != "a" and c[:1] != "a"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import adversary_from_recoding
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
@@ -42,7 +41,7 @@ DISTINCT = (ConstraintSpec("k-anonymity", {"k": 2}), ConstraintSpec("l-diversity
 
 
 @FEWER
-@given(st.randoms(use_true_random=False))
+@given(strategies.randoms())
 def test_who_is_named_is_in_a_part_that_breaks_the_promise(random: Random) -> None:
     """The records of a finer node's classes with fewer than two values are at least as many as are named."""
     own = spec(random, *DISTINCT)

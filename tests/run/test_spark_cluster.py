@@ -21,6 +21,8 @@ from tests.spark import engine, running
 CLUSTER = {
     "master": "local-cluster[2,1,1024]",
     "spark.executor.memory": "512m",
+    # Nothing runs often enough for code that is optimized.
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": 4,
     # Compiled expressions, as users have them.
     "spark.sql.codegen.factoryMode": "FALLBACK",

@@ -17,7 +17,7 @@ from anonymizer.search.local.bound import DualBound, Lagrangian, NeighbourBound,
 from anonymizer.search.local.facilities import Pricing, TooMany
 from anonymizer.search.local.trees import allowed_trees, items_of
 from tests.helpers import problems
-from tests.search.bound_cases import Case, adult_problem, case
+from tests.search.bound_cases import Case, case
 from tests.twins.local_optimum import LocalOptimum
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.search import ConstraintSpec, ProblemSpec
@@ -214,17 +214,6 @@ def test_no_bound_where_a_blank_is_more_than_the_highest_level_allows() -> None:
         known.append(free)
     assert any(known)
     assert not all(known)
-
-
-@pytest.mark.slow
-def test_adult_within_a_few_rounds() -> None:
-    bound = dual(adult_problem(5))
-    proven = []
-    for _ in range(3):
-        bound.improve()
-        proven.append(bound.loss)
-    assert proven[1] >= 0.0437
-    assert proven[2] >= 0.0443
 
 
 def nearest_by_hand(problem: SearchProblem) -> float:

@@ -27,6 +27,7 @@ from anonymizer.search.base import AttackCheck, Control, SearchProblem, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.mondrian.algorithm import Mondrian
+from tests import strategies
 from tests.helpers import adult, build
 from tests.helpers.problems import metric, problem
 from tests.strategies import constraint, table
@@ -40,7 +41,7 @@ def gate(seed: int = 0, **parameters: Any) -> AttackCheck:
 @st.composite
 def specs(draw: st.DrawFn) -> tuple[ProblemSpec, str]:
     """Return a problem, and the share of records that may be linked."""
-    random: Random = draw(st.randoms(use_true_random=False))
+    random: Random = draw(strategies.randoms())
     data = table(random)
     names = random.choice((["k-anonymity"], ["l-diversity"], ["k-anonymity", "t-closeness"]))
     constraints = tuple(constraint(random, data, name) for name in names)

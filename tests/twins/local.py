@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from math import inf
+
+import numpy as np
 
 from tests.twins.loss import leaf_share
 from tests.twins.search import BruteForce, ProblemSpec, Rows
@@ -21,31 +22,40 @@ class TwinLocal(BruteForce):
         super().__init__(problem)
         self._rows = len(problem.data.records)
         self._cost = cache(self.class_cost)
+        self._leaf_share = cache(partial(leaf_share, problem.data))
 
     def optimum(self) -> float:
         """Return the least loss, infinite where nothing may be released."""
-        everyone = (1 << self._rows) - 1
+        everyone, known = (1 << self._rows) - 1, self._partitioned
         best = inf
         for kept in range(1, everyone + 1):
             suppressed = self._rows - kept.bit_count()
             if suppressed <= self.problem.limit:
-                best = min(best, self._partitioned[kept] + suppressed)
+                best = min(best, known[kept] + suppressed)
         return best / self._rows
 
     @property
     def _partitioned(self) -> list[float]:
         """Return the least cost of classes of each set of rows."""
         if not hasattr(self, "_known"):
-            known = [0.0] * (1 << self._rows)
-            for rows in range(1, len(known)):
-                known[rows] = min(self._cost(own) + known[rows ^ own] for own in _with_first(rows))
-            self._known = known
+            known = np.zeros(1 << self._rows)
+            for first in reversed(range(self._rows)):
+                # All sets of rows whose first row this is: its class, and the classes of the others.
+                bit, later = 1 << first, (1 << self._rows) - (2 << first)
+                known[bit | subsets(later)] = inf
+                for more in subsets(later).tolist():
+                    cost = self._cost(bit | more)
+                    if cost < inf:
+                        others = subsets(later ^ more)
+                        place = bit | more | others
+                        known[place] = np.minimum(known[place], cost + known[others])
+            self._known = known.tolist()
         return self._known
 
     def class_cost(self, members: int) -> float:
         """Return what some rows cost as a class, infinite where they must not be one."""
         rows = [row for row in range(self._rows) if members >> row & 1]
-        if not self.holds(rows, list(range(self._rows))):
+        if not self.holds(rows, self._everyone):
             return inf
         return len(rows) * self.node_cost(rows)
 
@@ -62,18 +72,15 @@ class TwinLocal(BruteForce):
             if not shared:
                 return inf
             value = self.data.records[rows[0]][position]
-            total += spec.weight * leaf_share(self.data, position, shared[0], value)
+            total += spec.weight * self._leaf_share(position, shared[0], value)
             weights += spec.weight
         return total / weights
 
 
-def _with_first(rows: int) -> Iterator[int]:
-    """Return the subsets of some rows that contain the first of them."""
-    first = rows & -rows
-    rest = rows ^ first
-    own = rest
-    while True:
-        yield own | first
-        if not own:
-            return
-        own = (own - 1) & rest
+@cache
+def subsets(rows: int) -> np.ndarray:
+    """Return all subsets of some rows."""
+    found = np.zeros(1, dtype=np.int64)
+    for bit in (1 << row for row in range(rows.bit_length()) if rows >> row & 1):
+        found = np.concatenate([found, found | bit])
+    return found

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache, lru_cache
 from math import exp, inf, log
 from typing import Any
 
@@ -20,8 +21,13 @@ Group = Sequence[Value]
 """The sensitive values of the records of one class."""
 
 
-def shares(group: Group) -> dict[Value, Fraction]:
+def shares(group: Group) -> Mapping[Value, Fraction]:
     """Return the distribution of the values of a group."""
+    return _shares(tuple(group))
+
+
+@lru_cache(maxsize=1000)
+def _shares(group: tuple[Value, ...]) -> dict[Value, Fraction]:
     return {value: Fraction(count, len(group)) for value, count in Counter(group).items()}
 
 
@@ -30,6 +36,7 @@ def distinct(group: Group, attribute: SensitiveSpec) -> int:
     return len({value for value in group if value is not None or attribute.missing_is_value})
 
 
+@cache
 def natural_log(number: Fraction) -> Decimal:
     """Return ln of a positive fraction to 80 digits."""
     with localcontext() as context:

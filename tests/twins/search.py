@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -9,7 +10,7 @@ from typing import Any
 
 from tests.twins import units
 from tests.twins.loss import LOSS_TWINS, TwinRelease
-from tests.twins.microdata import Microdata
+from tests.twins.microdata import Microdata, Value
 from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
 
 Rows = list[int]
@@ -81,6 +82,14 @@ class BruteForce:
         self.data = problem.data
         self._everyone = list(range(len(self.data.records)))
         self._published: list[tuple[str, ...]] = []
+        self._verdicts: dict[tuple[Any, ...], bool] = {}
+        self._of_classes = [
+            (own, CLASS_TWINS[own.model](own.parameters))
+            for own in problem.constraints
+            if own.model in CLASS_TWINS
+        ]
+        # Sizes are known soonest.
+        self._of_classes.sort(key=lambda each: each[0].attribute is not None)
 
     def nodes(self) -> Iterator[tuple[int, ...]]:
         """Return all levels that a search may use."""
@@ -203,19 +212,31 @@ class BruteForce:
         return all(self._holds(part, reference) for part in parts)
 
     def _holds(self, rows: Rows, reference: Rows) -> bool:
-        for constraint in self.problem.constraints:
-            if constraint.model not in CLASS_TWINS:
-                continue
-            twin = CLASS_TWINS[constraint.model](constraint.parameters)
+        """Tell the same of the class alone; many nodes have a class in common."""
+        asked = tuple(rows), tuple(reference)
+        if asked not in self._verdicts:
+            self._verdicts[asked] = self._judged(rows, reference)
+        return self._verdicts[asked]
+
+    def _judged(self, rows: Rows, reference: Rows) -> bool:
+        for number, (constraint, _) in enumerate(self._of_classes):
             for part in self.parts(rows, constraint):
                 if constraint.unit is not None:
                     if not self._holds_for_persons(constraint, part, reference):
                         return False
-                    continue
-                own, all_values, attribute = self._values(constraint, part, reference)
-                if not twin.holds(own, all_values, attribute):
+                elif not self._holds_for_records(number, part, reference):
                     return False
         return True
+
+    def _holds_for_records(self, number: int, rows: Rows, reference: Rows) -> bool:
+        """Tell what one model says, to which it matters only how often each value occurs."""
+        constraint, twin = self._of_classes[number]
+        own, name = self._values(constraint, rows), constraint.attribute
+        asked = number, frozenset(Counter(own).items()), tuple(reference)
+        if asked not in self._verdicts:
+            attribute = None if name is None else self.data.attribute(name)
+            self._verdicts[asked] = twin.holds(own, self._values(constraint, reference), attribute)
+        return self._verdicts[asked]
 
     def _holds_for_persons(self, constraint: ConstraintSpec, rows: Rows, reference: Rows) -> bool:
         name = constraint.attribute
@@ -233,19 +254,17 @@ class BruteForce:
             found.setdefault(key, set()).add(value)
         return {person: frozenset(values) for person, values in found.items()}
 
-    def _values(self, constraint: ConstraintSpec, rows: Rows, reference: Rows) -> tuple[Any, Any, Any]:
+    def _values(self, constraint: ConstraintSpec, rows: Rows) -> list[Value]:
         if constraint.attribute is None:
-            return [None] * len(rows), [None] * len(reference), None
-        position = self.data.position(constraint.attribute)
-        attribute = self.data.attribute(constraint.attribute)
-        return self.data.column(position, rows), self.data.column(position, reference), attribute
+            return [None] * len(rows)
+        return self.data.column(self.data.position(constraint.attribute), rows)
 
     def table_holds(self, release: list[Rows]) -> bool:
         """Tell whether a release satisfies every model of the whole table."""
         for constraint in self.problem.constraints:
             if constraint.model in TABLE_TWINS:
                 parts = [part for rows in release for part in self.parts(rows, constraint)]
-                groups = [self._values(constraint, part, [])[0] for part in parts]
+                groups = [self._values(constraint, part) for part in parts]
                 if not TABLE_TWINS[constraint.model](constraint.parameters).holds(groups):
                     return False
         return True
