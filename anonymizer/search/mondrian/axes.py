@@ -305,6 +305,9 @@ def weight_shares(table: Table) -> list[float]:
 _TABLE_BITS = 20
 """Bits of a path up to which nodes are looked up in a dense table, else by bisection."""
 
+_SHORT_BITS = 12
+"""Bits of a path up to which levels are looked up: where groups are few, each call takes time."""
+
 BLOCK = 1 << 16
 """Groups whose nodes are found at once."""
 
@@ -329,6 +332,10 @@ class NodeAxis(Axis[CodeArray]):
         self.bits = int(self._below[-1])
         self.numbers = (Number(self._paths[attribute.leaf], self.bits, (Reduction.OR, Reduction.AND)),)
         self._level_of_bits = np.searchsorted(self._below, np.arange(self.bits + 1)) + attribute.minimum
+        self._level_of_path: IntArray | None = None
+        if self.bits <= _SHORT_BITS:
+            _, lengths = np.frexp(np.arange(1 << self.bits, dtype=np.float64))
+            self._level_of_path = self._level_of_bits[lengths]
         self._table, self._offsets = self._nodes_by_path()
 
     def _nodes_by_path(self) -> tuple[CodeArray, IntArray]:
@@ -348,6 +355,9 @@ class NodeAxis(Axis[CodeArray]):
     def levels(self, numbers: Sequence[IntArray]) -> IntArray:
         """Return the level of the lowest allowed node above each group, shape (groups,), int64."""
         different = numbers[0] ^ numbers[1]
+        if self._level_of_path is not None:
+            found: IntArray = self._level_of_path[different]
+            return found
         # The exponent of a whole number below 2**53 is its length in bits.
         _, high = np.frexp((different >> 31).astype(np.float64))
         _, low = np.frexp(different.astype(np.float64))

@@ -68,6 +68,15 @@ class Coding:
             for reduction in own.reductions
         }
         self.traces = tuple(wanted)
+        number = {statistic: place for place, statistic in enumerate(self.traces)}
+        self._reductions = [
+            [
+                (number[GroupStatistic(field.column, reduction)], field, reduction)
+                for own, field in zip(axis.numbers, fields, strict=True)
+                for reduction in own.reductions
+            ]
+            for axis, fields in zip(axes, self.fields, strict=True)
+        ]
 
     def _place(self, bits: int, shared: bool) -> Field:
         for column, taken in enumerate(self._bits):
@@ -113,11 +122,8 @@ class Coding:
 
     def numbers(self, traces: Traces, position: int) -> Traces:
         """Return the reductions of an axis's numbers over groups, in their order, from the traces."""
-        found = dict(zip(self.traces, traces, strict=True))
         return [
-            _field(found[GroupStatistic(field.column, reduction)], field, reduction)
-            for own, field in zip(self.axes[position].numbers, self.fields[position], strict=True)
-            for reduction in own.reductions
+            _field(traces[place], field, reduction) for place, field, reduction in self._reductions[position]
         ]
 
     def frames(self, traces: Traces, position: int) -> Frames:
