@@ -196,6 +196,13 @@ class LatticeLoss(ABC):
         parts = [own[level : level + 1] for own, level in zip(self.floors, levels, strict=True)]
         return float(self.combine(parts).item())
 
+    def at_least(self, levels: Sequence[int], suppressed: Marginals) -> float:
+        """Return a lower bound on the loss of a transformation that suppresses these records, maybe others.
+
+        Minus infinity where more suppressed records may lower the loss.
+        """
+        return -np.inf
+
     def below(self, facts: TransformationFacts) -> list[FloatArray]:
         """Return parts of a lower bound for all transformations at or below an evaluated one.
 
@@ -337,10 +344,14 @@ class CellLatticeLoss(LatticeLoss):
 
     def objective(self, facts: TransformationFacts) -> float:
         """Return the aggregate with the suppressed cells at cost 1."""
+        return self.at_least(facts.levels, facts.suppressed)
+
+    def at_least(self, levels: Sequence[int], suppressed: Marginals) -> float:
+        """Return the aggregate with these cells at cost 1: no other cell costs more."""
         parts = []
-        for position, level in enumerate(facts.levels):
-            own = level - facts.suppressed.lowest[position]
-            parts.append(self._part(position, self._losses(position, facts.suppressed, slice(own, own + 1))))
+        for position, level in enumerate(levels):
+            own = level - suppressed.lowest[position]
+            parts.append(self._part(position, self._losses(position, suppressed, slice(own, own + 1))))
         return float(self._aggregate.finish(reduce(self._aggregate.join, parts))[0])
 
     def below(self, facts: TransformationFacts) -> list[FloatArray]:

@@ -761,11 +761,11 @@ class Step:
     objective: its loss; None if it was rejected before.
     accepted: whether it satisfies every constraint within the suppression limit.
     failed: names of the violated constraints or limits.
-    at_least: lower bound on its loss, from what it publishes alone; None if the search has none.
+    at_least: lower bound on its loss, from what it publishes or surely suppresses; None if there is none.
     suppressed: records that it suppresses, or surely at least if it was not counted; None if unknown.
     checks: what each constraint measured; empty for a move that keeps every class valid.
     attackers: what the attackers reached; empty unless they were asked.
-    proof: what rules it out without its classes; None if it was counted.
+    proof: what rules it out without its classes, or before it was judged; None if it was judged.
     """
 
     candidate: dict[str, Any]

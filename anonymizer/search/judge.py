@@ -284,9 +284,23 @@ class Judge:
         """Whether several sets of records could be suppressed."""
         return self._suppressor.chooses
 
-    def judge(self, classes: Classes) -> CandidateVerdict:
-        """Return the verdict on the classes of a candidate."""
-        found = self._suppressor.under_input(classes)
+    @property
+    def drops_more(self) -> bool:
+        """Whether the p of the release suppresses what that of the input does, and often more."""
+        return self._moving and not self._suppressor.chooses
+
+    def under_input(self, classes: Classes) -> Suppressed:
+        """Return what is suppressed under the p of the input, which is quicker than a verdict."""
+        return self._suppressor.under_input(classes)
+
+    def judge(self, classes: Classes, first: Suppressed | None = None) -> CandidateVerdict:
+        """Return the verdict on the classes of a candidate.
+
+        Parameters
+        ----------
+        first: what is suppressed under the p of the input, if known.
+        """
+        found = self._suppressor.under_input(classes) if first is None else first
         certain = found.certain
         kept_suppressed = self._problem.keep_rows and self._may_stay(classes, found)
         if self._moving:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -74,6 +75,54 @@ def test_counts_of_values_alone_show_what_the_reference_of_the_release_drops(spe
     kept = suppressor.under_input(classes).least == 0
     by_records = suppressor._units_closed(constraints, classes, kept)
     assert suppressor._closed(constraints, classes, kept).tolist() == by_records.tolist()
+
+
+@given(spec=problems())
+def test_what_p_of_the_input_suppresses_bounds_the_loss(spec: ProblemSpec) -> None:
+    own = problem(replace(spec, moving_reference=True))
+    judge, rollup = Judge(own), RollUp.of(own.table)
+    loss = own.metric.on_lattice(own.table, own.k, own.minimum_size)
+    ranges = [range(each.minimum, each.maximum + 1) for each in own.table.quasi_identifiers]
+    for levels in product(*ranges):
+        classes = rollup.classes(levels)
+        first = judge.under_input(classes)
+        gone = judge.judge(classes, first).gone
+        assert not judge.drops_more or (first.gone <= gone).all()
+        least, objective = (loss.at_least(levels, rollup.marginals(each)) for each in (first.gone, gone))
+        assert not judge.drops_more or least <= objective + 1e-12
+
+
+@given(spec=problems())
+def test_what_is_ruled_out_by_p_of_the_input_is_worse(spec: ProblemSpec) -> None:
+    own = problem(replace(spec, moving_reference=True))
+    outcome = Lattice().search(own, Control())
+    judge, rollup = Judge(own), RollUp.of(own.table)
+    loss = own.metric.on_lattice(own.table, own.k, own.minimum_size)
+    for step in outcome.steps:
+        if step.proof is not None and outcome.objective is not None:
+            levels = tuple(step.candidate[each.name] for each in own.table.quasi_identifiers)
+            classes = rollup.classes(levels)
+            verdict = judge.judge(classes)
+            assert step.suppressed <= verdict.suppressed
+            assert outcome.objective < step.at_least
+            assert step.at_least <= loss.at_least(levels, rollup.marginals(verdict.gone)) + 1e-12
+
+
+def test_a_transformation_that_p_of_the_input_makes_worse_is_not_judged_again() -> None:
+    tree = {label: (label, group, "*") for label, group in zip("ABCD", "xxyy", strict=True)}
+    rows = {"A": "bbbbb", "B": "aabbb", "C": "aabb", "D": "aaaaa"}
+    records = tuple((label, value) for label, values in rows.items() for value in values)
+    data = Microdata((QuasiIdentifierSpec("q", tree, maximum=2),), (SensitiveSpec("s"),), records)
+    closeness = ConstraintSpec("t-closeness", {"t": 0.2}, "s")
+    spec = ProblemSpec(data, (closeness,), limit=len(records), moving_reference=True)
+    outcome = Lattice().search(problem(spec), Control())
+    first, second = outcome.steps[:2]
+    assert first.accepted
+    assert first.candidate == {"q": 0}
+    # Both groups are further from p than 0.2, so nothing would stay.
+    assert second.candidate == {"q": 1}
+    assert (second.objective, second.at_least, second.suppressed) == (None, 1.0, len(records))
+    assert second.proof == "what p of the input suppresses loses more than the best"
 
 
 def test_the_reference_of_the_input_stands() -> None:

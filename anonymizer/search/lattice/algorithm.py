@@ -55,6 +55,7 @@ from anonymizer.search.lattice.frontier import (
     level_entropies,
 )
 from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.suppressor import Suppressed
 
 Keys = NDArray[np.uint32]
 Move = list[tuple[int, int]]
@@ -507,9 +508,20 @@ def suppressed_and_certain(
     suppressed = rollup.marginals(verdict.gone)
     if judge.lossless_merging:
         return suppressed, suppressed
-    whole = verdict.losses == classes.sizes
-    unplaced = int(verdict.losses[~whole].sum()) + verdict.unplaced
-    return suppressed, rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), unplaced)
+    return suppressed, certain_marginals(rollup, classes, verdict.losses, verdict.unplaced)
+
+
+def certain_marginals(rollup: RollUp, classes: Classes, losses: IntArray, unplaced: int) -> Marginals:
+    """Count the certain losses by their values.
+
+    Parameters
+    ----------
+    losses: records of each class that every finer transformation loses, shape (classes,), int64.
+    unplaced: further records that it loses, in any class.
+    """
+    whole = losses == classes.sizes
+    further = int(losses[~whole].sum()) + unplaced
+    return rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), further)
 
 
 @dataclass(frozen=True, eq=False)
@@ -1029,7 +1041,7 @@ class _Run(LatticeRun):
             if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
-            self._settle(self._guide.choose(frontier, self._aim))
+            self._settle(self._guide.choose(frontier, self._aim), proving=True)
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest())
             left = int(np.count_nonzero(frontier.open))
@@ -1074,19 +1086,23 @@ class _Run(LatticeRun):
         box = self._findings.box
         return self._loss.floor(levels) if box is None else box.bound(levels)
 
-    def _settle(self, levels: Levels, *, learn: bool = True) -> None:
+    def _settle(self, levels: Levels, *, learn: bool = True, proving: bool = False) -> None:
         """Evaluate a transformation and apply the proofs to all others.
 
         Parameters
         ----------
         learn: whether it changes which transformations are evaluated next.
+        proving: whether one that cannot be better than the incumbent need not be judged.
         """
         if (lost := self._tables.lost(levels)) is not None:
             self._rule_out(levels, lost)
             return
         rollup = self._tables.rollup(levels)
         classes = rollup.classes(levels)
-        verdict = self._judge.judge(classes)
+        first = self._judge.under_input(classes)
+        if proving and self._judge.drops_more and self._cannot_be_better(levels, rollup, classes, first):
+            return
+        verdict = self._judge.judge(classes, first)
         if learn:
             self._guide.learn(levels, verdict.suppressed, verdict.certain)
         if not self._problem.admits(verdict.certain):
@@ -1104,6 +1120,32 @@ class _Run(LatticeRun):
                 self._take(Candidate(objective, levels, self._bound(levels)))
             self._cut()
         self._findings.mark(levels)
+
+    def _cannot_be_better(self, levels: Levels, rollup: RollUp, classes: Classes, first: Suppressed) -> bool:
+        """Return whether what p of the input suppresses makes a transformation worse than the incumbent.
+
+        If so, it is settled, with the proofs for others that do not need what p of the release suppresses.
+        """
+        if not self._whole or self._problem.gate.every_step or np.isposinf(self._best):
+            return False
+        suppressed, certain = int(first.of_classes.sum()), int(first.certain.sum()) + first.unplaced
+        if not self._problem.admits(certain):
+            return False
+        least = self._loss.at_least(levels, rollup.marginals(first.gone))
+        if least <= self._best + self._loss.rounding * max(1.0, abs(self._best)):
+            return False
+        self._guide.learn(levels, suppressed, certain)
+        sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
+        facts = TransformationFacts(
+            levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
+        )
+        self._findings.raise_below(levels, self._loss.below(facts), sure.lowest, self._loss.combine)
+        step = Step(self._named(levels), None, False, (), least, suppressed)
+        self._steps.append(replace(step, proof="what p of the input suppresses loses more than the best"))
+        self._evaluated += 1
+        self._objectives[levels] = least
+        self._findings.mark(levels)
+        return True
 
     def _look_at(self, levels: Levels) -> None:
         """Evaluate a transformation without proofs for others."""
