@@ -266,7 +266,10 @@ FilePath = Annotated[str, Field(min_length=1), AfterValidator(usable_path)]
 class Settings(BaseModel):
     """Parameters of a plug-in in the config: strict, immutable, unknown keys refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+    # A run uses few of these classes, so each is compiled at its first use, not when its module is imported.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=False, allow_inf_nan=False, defer_build=True
+    )
 
 
 class NoSettings(Settings):

@@ -150,7 +150,7 @@ Marker = Annotated[Token, AfterValidator(_no_other_meaning)]
 """Text of a missing value in a release."""
 
 
-class ReportedText(BaseModel):
+class ReportedText(BaseModel, defer_build=True):
     """How a report says that a release is written as text; None for other formats and in older reports."""
 
     separator: Separator | None = None

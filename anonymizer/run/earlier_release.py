@@ -131,7 +131,7 @@ Named = tuple[int, str]
 """A node of a hierarchy by level and label, which do not depend on the values it is built from."""
 
 
-class KeptCuts(BaseModel):
+class KeptCuts(BaseModel, defer_build=True):
     """A tree of cuts; nodes are given by their place in ``nodes``.
 
     Attributes
@@ -340,7 +340,7 @@ def _among(keys: IntArray, known: IntArray) -> BoolArray:
     return found
 
 
-class StoredRecoding(BaseModel):
+class StoredRecoding(BaseModel, defer_build=True):
     """A recoding without its records.
 
     Attributes
@@ -456,7 +456,7 @@ COMPARED = ("config", "attributes", "release", "constraints", "recoding")
 """Sections that must agree in the public and the internal report of the earlier run."""
 
 
-class _File(BaseModel):
+class _File(BaseModel, defer_build=True):
     path: str
     sha256: str
 
@@ -466,17 +466,17 @@ class _Release(_File, ReportedText):
     verified: Literal[True]
 
 
-class _Search(BaseModel):
+class _Search(BaseModel, defer_build=True):
     algorithm: str
 
 
-class _Attribute(BaseModel):
+class _Attribute(BaseModel, defer_build=True):
     role: str
     type: ValueType | None
     hierarchy_sha256: str | None
 
 
-class _Previous(BaseModel):
+class _Previous(BaseModel, defer_build=True):
     version: Literal[1] = Field(alias="schema")
     status: Literal["satisfied"]
     config: dict[str, Any]
