@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from anonymizer.model.adversary import AdversaryView
     from anonymizer.run.assessment import Attacked
     from anonymizer.run.plan import Plan
+
+COMPARING = "finding the records that each published row may stem from"
+"""Phase between reading the files and the attacks."""
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Config with roles, types and attacks.")]
 OriginalOption = Annotated[
@@ -100,16 +103,19 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         watch.phase("reading " + " and ".join(each.name for each in (release, original, second) if each))
         source = None if original is None else stack.enter_context(open_as(loaded, original))
         opened = _Opened(stack, loaded, plan, release, source)
-        view = opened.view(second)
+        view = opened.view(second, watch.phase)
         for warning in attack_warnings(plan, source, owners=view.owners is not None):
             results.warn(warning, "Warning: ")
         results.warn(origin_warning(plan, view, force=force))
         if target is not None:
+            watch.phase(f"beliefs about target {target}")
             results.believe(opened.beliefs(view, target))
             return
         for name, what in {} if quiet else skipped_attacks(plan, view).items():
             with above_live_line():
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
+        if control is not None:
+            watch.phase(f"the three questions, with {control.name} as control")
         answers = opened.answers(view, control)
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
@@ -216,6 +222,7 @@ class _Opened:
     Attributes
     ----------
     source: the original records, None without.
+    files: the released files that are open.
     """
 
     stack: ExitStack
@@ -223,12 +230,15 @@ class _Opened:
     plan: Plan
     release: Path
     source: Relation | None
+    files: dict[Path, Relation] = field(default_factory=dict)
 
     def file(self, path: Path) -> Relation:
-        """Open a released file."""
+        """Return a released file, opened once."""
         from anonymizer.run.source import open_foreign_release  # noqa: PLC0415 - --help needs none of it
 
-        return self.stack.enter_context(open_foreign_release(path, self.config))
+        if path not in self.files:
+            self.files[path] = self.stack.enter_context(open_foreign_release(path, self.config))
+        return self.files[path]
 
     def records(self, path: Path) -> Relation:
         """Open a file with the columns of the original records."""
@@ -236,10 +246,15 @@ class _Opened:
 
         return self.stack.enter_context(open_as(self.config, path))
 
-    def view(self, other: Path | None) -> AdversaryView:
-        """Return the view of the adversary, with a second release if there is one."""
+    def view(self, other: Path | None, phase: Callable[[str], None]) -> AdversaryView:
+        """Return the view of the adversary, with a second release if there is one.
+
+        Parameters
+        ----------
+        phase: receives what is done once the files are open.
+        """
         from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415 - --help needs none of it
-        from anonymizer.run.check import open_pair, refused_second, scene_of_pair  # noqa: PLC0415
+        from anonymizer.run.check import refused_second, scene_of_pair  # noqa: PLC0415
         from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
 
         weights = self.plan.weights
@@ -247,10 +262,12 @@ class _Opened:
         if pair is not None:
             if other is not None:
                 raise refused_second(str(self.release))
-            tables = self.stack.enter_context(open_pair(pair, self.config))
+            tables = self.file(pair.records), self.file(pair.values)
+            phase(COMPARING)
             return scene_of_pair(self.plan, tables, self.source, weights)
         first = self.file(self.release)
         second = None if other is None else self.file(other)
+        phase(COMPARING)
         return adversary_from_files(self.plan, first, self.source, second, weights)
 
     def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:

@@ -11,6 +11,10 @@ from typing import Annotated
 import typer
 
 from anonymizer.cli.output import Json, Quiet, write_line
+from anonymizer.errors import plural
+
+VERDICTS = {True: "holds", False: "FAILS", None: "?"}
+"""How a constraint is shown; None needs more than the file."""
 
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Its report [default: report.public.json next to RELEASE].")
@@ -36,10 +40,12 @@ def audit(
     if json:
         write_line(to_json(vars(found)).rstrip())
     else:
-        write_line("VERIFIED" if found.verified else "NOT VERIFIED")
+        unknown = sum(each["satisfied"] is None for each in found.constraints)
+        but = f", except {unknown} of {plural(len(found.constraints), 'constraint')}, not measured"
+        write_line(f"{'VERIFIED' if found.verified else 'NOT VERIFIED'}{but if unknown else ''}")
         for each in found.constraints:
             scenario = f"{each['scenario']}: " if "scenario" in each else ""
-            write_line(f"  {'holds' if each['satisfied'] else 'FAILS':6} {scenario}{constraint_line(each)}")
+            write_line(f"  {VERDICTS[each['satisfied']]:6} {scenario}{constraint_line(each)}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

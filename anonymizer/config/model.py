@@ -504,10 +504,14 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     if people and unit not in (None, *people):
         what = f"{constraint.model} counts people; accepted: {', '.join(people)}"
         raise refusal([problem(what, ("unit",))])
-    if not people and (unit or given.default_unit) != RECORD:
-        what = f"{constraint.model} counts records only; accepted: {RECORD}"
-        raise refusal([problem(what, ("unit",))])
-    return constraint
+    if people or (unit or given.default_unit) == RECORD:
+        return constraint
+    what = f"{constraint.model} counts records only"
+    if unit is None:
+        # Nobody wrote a unit.
+        what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint"
+        raise refusal([problem(what, ("model",))])
+    raise refusal([problem(f"{what}; accepted: {RECORD}", ("unit",))])
 
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:

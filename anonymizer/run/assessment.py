@@ -344,7 +344,7 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
     if not (prepared.problem.gate.constraints or plan.attacks or plan.utility or plan.control):
         return Verified(audited)
     view = shape.view(tables, found)
-    attacked = attack_written_release(prepared, view)
+    attacked = attack_written_release(prepared, view, watch.phase)
     audited = replace(audited, measurements=in_order(prepared.constraints, audited.measurements, attacked))
     if violated_constraints(prepared.constraints, audited.measurements):
         return Verified(audited)
@@ -367,6 +367,7 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
         utility = measures_of(plan, comparison_of(view))
     answers: list[Answer] = []
     if plan.control is not None:
+        watch.phase("the three questions, with people who were held out")
         with open_people(plan.control) as others:
             original = prepared.encoded.relation
             answers = answers_of_files(plan, view, tables[0], original, others)

@@ -455,7 +455,8 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
     if not at_hand:
         claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
-        case.constraints.append({**claim, "verifiable_from_release": False, **scenario})
+        unknown = {"measured": None, "satisfied": None, "verifiable_from_release": False}
+        case.constraints.append({**claim, **unknown, **scenario})
         holds = "holds" if claim.get("satisfied") is True else "fails"
         case.notes.append(f"{title}: not verifiable from the release alone; the report says it {holds}")
         return
@@ -1451,7 +1452,8 @@ class ReleaseAudit:
 
     Attributes
     ----------
-    constraints: measured on the file; claims of the report for those that need more than the file.
+    verified: whether nothing that was measured or compared contradicts the report.
+    constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
     findings: disagreements, which make ``verified`` False, and unverifiable constraints.
     not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
         further properties that the files do not show.

@@ -78,6 +78,7 @@ from anonymizer.privacy.base import (
     CountedConstraint,
     ReleaseConstraint,
     TableConstraint,
+    describe,
 )
 from anonymizer.release.query import follows_from_codes
 from anonymizer.run.plan import (
@@ -621,15 +622,21 @@ def unmeasured(constraint: Constraint) -> Measurement:
     return _measurement(constraint, None, None)
 
 
-def attack_written_release(prepared: Prepared, scene: AdversaryView) -> list[Measurement]:
+def attack_written_release(
+    prepared: Prepared, scene: AdversaryView, phase: Callable[[str], None]
+) -> list[Measurement]:
     """Attack a release that was read back, with other targets and randomness than those of the search.
 
     Parameters
     ----------
     scene: the release and the input, without the recipe; constraints count its records.
+    phase: receives which constraint is measured.
     """
-    gate = prepared.problem.gate
-    return [attacked(each, scene, gate.random(each, Stage.AUDIT)) for each in gate.constraints]
+    gate, found = prepared.problem.gate, []
+    for each in gate.constraints:
+        phase(f"attacking the written release: {describe(each)}")
+        found.append(attacked(each, scene, gate.random(each, Stage.AUDIT)))
+    return found
 
 
 def attacked(constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator) -> Measurement:

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.run.audit import audit_release
 from tests.helpers.messages import exchange
-from tests.run.commands import Job, call, spawn
+from tests.run.commands import Job, call, people, spawn
 from tests.run.tampering import TAMPERS, Tamper, rewrite
 
 
@@ -211,6 +211,23 @@ def test_a_reference_that_the_recipient_has_not_is_said(tmp_path: Path) -> None:
     assert done.json["constraints"][1]["measured"] is None
     assert len(done.json["findings"]) == 1
     assert "t-closeness of diagnosis: not verifiable from the release alone" in done.json["findings"][0]
+
+
+def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
+    rows = [(f"person {number // 2}", *row[1:]) for number, row in enumerate(people(120))]
+    job = Job(tmp_path).rows(rows).set("input", person="name")
+    job.constraints({"model": "k-anonymity", "k": 3}, {"model": "k-anonymity", "k": 4, "unit": "record"})
+    assert job.run().code == 0
+    done = call("audit", job.release)
+    assert done.code == 0, done.out
+    lines = done.out.splitlines()
+    assert lines[0] == "VERIFIED, except 1 of 2 constraints, not measured"
+    assert lines[1] == "  ?      k-anonymity k=3 unit=person: not measured"
+    assert lines[2].startswith("  holds  k-anonymity k=4: measured ")
+    for report in ([], ["--report", job.public_report.parents[1] / "report.json"]):
+        unknown, counted = call("audit", job.release, *report, "--json").json["constraints"]
+        assert (unknown["measured"], unknown["satisfied"]) == (None, None)
+        assert counted["satisfied"] is True
 
 
 TREE = "asthma,lung,*\nflu,lung,*\ncancer,other,*\nstroke,other,*\n"

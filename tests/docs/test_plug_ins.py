@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from anonymizer.cli.main import COMMANDS
@@ -80,3 +82,20 @@ def test_every_model_and_attack_is_introduced_on_the_page_of_its_kind() -> None:
 @pytest.mark.parametrize("ready", ready_names())
 def test_ready_hierarchy_is_listed(ready: str) -> None:
     assert f"`{ready}`" in (REFERENCE / "hierarchies.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_persons_names_each_model_that_counts_records_only() -> None:
+    page = (ROOT / "docs" / "howto" / "persons.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"which a run names\. ([^.]*?need `unit: record`[^:]*)`at: mean`", page)
+    always, places = sentence.split("need `unit: record`")
+    plug_ins = privacy_models().values()
+    counting = [each.name for each in plug_ins if not (each.counts_units or each.people_units)]
+    placed = [
+        each.name
+        for each in plug_ins
+        if "at" in each.Settings.model_fields
+        for own in [each.of(each.Settings.model_validate({"max": 1, "at": "mean"}))]
+        if not (own.counts_units or own.people_units)
+    ]
+    assert sorted(re.findall("`([a-z-]+)`", always)) == sorted(set(counting) - set(placed))
+    assert sorted(re.findall("`([a-z-]+)`", places)) == sorted(placed)

@@ -12,7 +12,8 @@ import pytest
 
 import anonymizer as an
 from anonymizer.attacks.base import ATTACKS
-from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, people, read_rows
+from anonymizer.run import source
+from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, csv_bytes, people, read_rows
 
 KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]
 ASKED: list[Any] = [
@@ -143,3 +144,24 @@ def test_weights_are_a_column_of_the_release(tmp_path: Path) -> None:
     assert entry["details"]["population"]["records"] == 2.5 * entry["records"]
     done = call("attack", job.release, "-c", job.file, "--json")
     assert timeless(done.json["attacks"]) == timeless([entry])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["--original", "people.csv", "--control", "others.csv"], ["--target", "others.csv"], ["--target", "3"]],
+    ids=lambda asked: asked[0] + asked[-1],
+)
+def test_a_release_is_opened_once(asked: list[str], attacked: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    (attacked.folder / "others.csv").write_bytes(csv_bytes(people(20, seed=2)[:3]))
+    opened: list[Path] = []
+    open_release = source.open_foreign_release
+
+    def counted(path: Path, config: Any = None) -> Any:
+        opened.append(path)
+        return open_release(path, config)
+
+    monkeypatch.setattr(source, "open_foreign_release", counted)
+    files = [str(attacked.folder / each) if each.endswith(".csv") else each for each in asked]
+    done = call("attack", attacked.release, "-c", attacked.file, *files)
+    assert done.code == 0, done.err
+    assert opened == [attacked.release]
