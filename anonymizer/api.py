@@ -90,7 +90,7 @@ def anonymize(
         config, warnings = draft, unnamed_warnings(draft, named)
     elif qi or sensitive or person is not None or k is not None:
         raise InputError(
-            "anonymize: give either a config or qi, sensitive, person and k, which a config contains"
+            "anonymize: give either a config, or qi, sensitive, person and k; a config contains these"
         )
     result = anonymize_frame(frame, load_config(config), warnings)
     second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)
@@ -306,14 +306,14 @@ def attack(
     second_df: a second release of the same data subjects.
     control_df: records of other people, held out of the release; needs ``original_df``.
     sensitive_table: the sensitive table of an Anatomy release; ``release_df`` is then the other one.
-    force: attack even if less than half of the release can stem from ``original_df``, or it lacks
+    force: attack even if less than half of the release could come from ``original_df``, or it lacks
         quasi-identifiers.
 
     Returns
     -------
     A DataFrame of pandas, one row per finding; its columns are the keys of an entry of the report's
     ``attacks``. With ``original_df``, ``attrs["warnings"]`` gives the number of records of the release that
-    can stem from it. With ``control_df``, ``attrs["three_questions"]`` has an entry each for singling out,
+    could come from it. With ``control_df``, ``attrs["three_questions"]`` has an entry each for singling out,
     linkability and inference, with what succeeds on the records that were held out.
 
     Raises

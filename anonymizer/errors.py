@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from string import punctuation
 from typing import Any, ClassVar, Protocol
 
 
@@ -115,11 +116,16 @@ def suggestion(given: str, allowed: Iterable[str]) -> str:
     "did you mean 'hierarchy'?"
     >>> suggestion("x", ["b", "a"])
     'accepted: a, b'
+    >>> suggestion(";", [".", ","])
+    "accepted: ',' or '.'"
     """
     names = sorted(allowed)
     close = get_close_matches(given, names, n=1, cutoff=0.7)
-    listed = ", ".join(f'"{name}"' if "," in name else name for name in names)
-    return f"did you mean '{close[0]}'?" if close else f"accepted: {listed}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    if all(name in punctuation for name in names):
+        return "accepted: " + " or ".join(f"'{name}'" for name in names)
+    return "accepted: " + ", ".join(f'"{name}"' if "," in name else name for name in names)
 
 
 def plural(count: int, one: str) -> str:

@@ -253,7 +253,9 @@ class ClassDisclosure(Attack):
         Where the value is certain, the latter is how often a guess of the most frequent value is right.
         """
         known = f"{subject_of(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
-        without = "guessing its most frequent value is right" if cls.certain else "without the release"
+        without = (
+            "always guessing the most frequent value would be right" if cls.certain else "without the release"
+        )
         return f"{known}; {without} for {guess}."
 
     @classmethod

@@ -58,7 +58,7 @@ TargetOption = Annotated[
 ]
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Accept an original that less than half of RELEASE can stem from."),
+    typer.Option("--force", help="Accept an original that less than half of RELEASE could come from."),
 ]
 
 
@@ -77,7 +77,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
 
     Each line shows the share of targets for which the attack succeeds, and the baseline, a guess without
     the release; it appears when the attack ends. Attacks that do not apply are listed on stderr. With
-    --original, the first line says how many records of RELEASE can stem from that file; if fewer than half
+    --original, the first line says how many records of RELEASE could come from that file; if fewer than half
     can, the command ends with an error unless --force is given. Ctrl-C ends the attacks, with the results so
     far. With --control, a sentence each for singling out, linkability and inference: how often an attack
     succeeds on the records of the release, and on those that were held out. With --target, each line

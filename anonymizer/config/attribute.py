@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema
 
 from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
 from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
-from anonymizer.errors import HierarchyError, suggestion
+from anonymizer.errors import HierarchyError, listed, suggestion
 from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.table import LEFT_OUT, NumberLabels, Role, ValueType
@@ -296,8 +296,8 @@ class AttributeSettings(Section):
             if self.role in roles or (self.bands is not None and key in _FOR_BANDS):
                 continue
             if key in self.model_fields_set and getattr(self, key) is not None:
-                fitting = ", ".join(f"{role} columns" for role in roles)
-                bands = ", and for insensitive columns that have labels" if key in _FOR_BANDS else ""
+                fitting = f"{listed(roles)} columns"
+                bands = ", and for insensitive columns with labels" if key in _FOR_BANDS else ""
                 yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}{bands}"
 
     def _wrong_bands(self) -> Iterator[tuple[str, str]]:

@@ -62,8 +62,8 @@ def _url_without_password(url: str) -> str:
     secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
     if any(secret and not VARIABLE.fullmatch(secret) for secret in secrets):
         raise ValueError(
-            "contains a password; replace it by ${NAME} and set the environment variable NAME, or remove it "
-            "and use PGPASSWORD or ~/.pgpass"
+            "contains a password; replace it with ${NAME} and set the environment variable NAME, or remove "
+            "it and use PGPASSWORD or ~/.pgpass"
         )
     return url
 
@@ -78,8 +78,8 @@ def _portable(path: str) -> str:
 def _table_name(name: str) -> str:
     if not _TABLE.fullmatch(name):
         raise ValueError(
-            f"{shown(name)}; accepted: table or schema.table in the spelling of the database, a name with a "
-            'dot in double quotes: "a.b"'
+            f"{shown(name)}; accepted: table or schema.table as the database spells it, with double quotes "
+            'around a name that contains a dot: "a.b"'
         )
     return name
 
@@ -214,7 +214,7 @@ class PersonSettings(Section):
 
 def _free_unit_name(name: str) -> str:
     if name in (RECORD, PERSON, HOUSEHOLD):
-        raise ValueError(f"{shown(name)} has a meaning of its own; accepted: another name")
+        raise ValueError(f"{shown(name)} is a reserved name; accepted: another name")
     return name
 
 

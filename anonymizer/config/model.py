@@ -230,8 +230,8 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         )
     apart = "suppression.whole" if config.input.pseudonym is None else "input.person.release_as"
     if config.engine.name not in set(EngineName) and (config.suppression.whole or config.input.pseudonym):
-        what = f"engine {config.engine.name} cannot read records by unit; accepted: {', '.join(EngineName)}"
-        yield ("engine", "name"), f"{what}; or remove {apart}"
+        what = f"engine {config.engine.name} cannot tell which records belong to one unit"
+        yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove {apart}"
     yield from _conflicts_with_whole(config)
     yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:
@@ -252,7 +252,10 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
         able = [name for name, each in registry.items() if each.unit_suppressions]
         what = f"{config.algorithm.name} counts records only"
         if plug_in.in_groups:
-            what += ", as its two tables show how many each person has and how often a bucket has each value"
+            what += (
+                ": its two tables show how many records a person has in a bucket and how often each value "
+                "occurs there, which can reveal the value of the person"
+            )
         remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
         yield ("algorithm", "name"), f"{what}; {remedy}"
     elif method.value not in accepted:
@@ -273,11 +276,11 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         others = f"{suggestion(unit, known)}; " if known else ""
         yield path, f"'{unit}' is not defined; {others}to define it, name its column in {key}"
     if config.suppression.method is not Method.CLASSES:
-        what = f"with method {config.suppression.method}, records of one {unit} may be suppressed in part"
+        what = f"with method {config.suppression.method}, only some records of a {unit} may be suppressed"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
-        what = f"{config.algorithm.name} with these parameters does not suppress all records of one {unit}"
+        what = f"{config.algorithm.name} with these parameters cannot suppress all records of a {unit}"
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove whole"
     if config.apply is not None:
         yield path, "cannot be combined with apply; remove one of the two"
@@ -327,13 +330,13 @@ def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if config.input.control is None:
         return
     if config.algorithm.plug_in.in_groups:
-        what = f"the two tables of {config.algorithm.name} are not compared with people who were held out"
+        what = f"held-out people cannot be compared with the two tables of {config.algorithm.name}"
         yield ("input", "control"), f"{what}; remove it, or choose another algorithm"
     if config.apply is not None:
-        what = "an append has the original records of the new rows only"
-        yield ("input", "control"), f"{what}; remove it, or apply"
+        what = "with apply, the run has the originals of the new records only"
+        yield ("input", "control"), f"{what}; remove it, or remove the key apply"
     if config.engine.name not in set(EngineName):
-        what = f"engine {config.engine.name} does not compare a release with other people"
+        what = f"engine {config.engine.name} cannot compare a release with held-out people"
         yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove input.control"
 
 
@@ -436,7 +439,11 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
     for name, settings in config.attributes.items():
         form = settings.number_labels
         if settings.bands is not None and config.apply is not None:
-            yield name, "groups of a column that is not generalized cannot be appended; remove it, or apply"
+            yield (
+                name,
+                "with apply, columns that are not generalized cannot be released in groups; remove it, or "
+                "remove the key apply",
+            )
         if form is NumberLabels.RANGE:
             continue
         if algorithm not in IN_NUMBERS:
@@ -447,18 +454,19 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
                 f"'{form}' needs intervals, but algorithm.labels is 'set'; accepted: hierarchy, interval",
             )
         elif config.apply is not None:
-            yield name, f"'{form}' cannot be appended to an earlier release; accepted: range"
+            yield name, f"with apply, '{form}' is not supported; accepted: range"
         elif config.engine.name not in set(EngineName):
             yield name, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
         elif config.output.missing:
             yield (
                 name,
-                f"'{form}' leaves fields of '{name}' empty; set output.missing to '', or use labels: range",
+                f"'{form}' leaves some fields of '{name}' empty; set output.missing to '', or use labels: "
+                "range",
             )
         for column in NumberColumns(name, form).columns:
             other = present.get(column.casefold(), name)
             if other != name:
-                yield name, f"'{form}' releases a column '{column}', but '{other}' is a column; rename it"
+                yield name, f"'{form}' adds a column '{column}', but there is a column '{other}'; rename it"
 
 
 class Reference(StrEnum):

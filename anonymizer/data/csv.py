@@ -165,9 +165,11 @@ def reading(path: Path) -> Iterator[None]:
     except UnicodeError as error:
         raise DataError(f"{path}: cannot be decoded: {error}; check input.encoding") from None
     except EOFError:
-        raise DataError(f"{path}: the gzip file ends early; it was cut off, fetch it again") from None
+        raise DataError(f"{path}: the gzip file ends too early: it was cut off; fetch it again") from None
     except (gzip.BadGzipFile, zlib.error):
-        raise DataError(f"{path}: not a gzip file, or a damaged one; drop '.gz' if it is text") from None
+        raise DataError(
+            f"{path}: not a gzip file, or a damaged one; if it is text, remove '.gz' from its name"
+        ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from None
 
@@ -277,22 +279,18 @@ def _undecodable(path: Path, encoding: str, line: int, offset: int) -> str:
     if encoding not in UTF8:
         return f"{where}; set input.encoding to the encoding of the file, for example utf-8"
     found = _bytes_outside_utf8(path)
-    number = plural(found.total(), "byte")
+    number = plural(found.total(), "such byte")
     if not all(_decoded(value, "cp1252") for value in found):
         return (
-            f"{where}; {number} of the file {_are(found.total())} not, and it is not Windows-1252 either; "
+            f"{where}; the file has {number}, and it is not Windows-1252 either; "
             "set input.encoding to the encoding of the file, for example cp850 or latin-1"
         )
     likeliest = sorted(found, key=lambda value: (-found[value], value))[:SHOWN_BYTES]
     shown = ", ".join(_as_character(value) for value in likeliest)
     return (
-        f"{where}; {number} of the file {_are(found.total())} not: {shown}; if these are the right "
+        f"{where}; the file has {number}: {shown}; if these are the right "
         "characters, set input.encoding: cp1252"
     )
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _bytes_outside_utf8(path: Path) -> Counter[int]:

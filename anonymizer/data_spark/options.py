@@ -163,7 +163,7 @@ class SparkOptions:
                 raise InputError(f"engine.options.spark.master: set engine.options.{MASTER} instead")
             if name in FIXED and value.lower() != FIXED[name].lower():
                 raise InputError(
-                    f"engine.options.{name}: {value}; it is always {FIXED[name]}, as answers depend on it; "
+                    f"engine.options.{name}: {value}; must be {FIXED[name]}, because results depend on it; "
                     "remove the key"
                 )
 

@@ -514,7 +514,7 @@ def _refuse_type(name: str, text: str) -> None:
     if found is not None:
         raise DataError(
             f"{name}: has a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
-            "text, times in microseconds, or set engine.name: duckdb"
+            "text or, if it holds times, in microseconds; or set engine.name: duckdb"
         ) from None
 
 

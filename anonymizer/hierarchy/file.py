@@ -199,7 +199,7 @@ def _check_root(rows: Rows, top: Sequence[str]) -> None:
     if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2:
         raise HierarchyError(
             f"{rows.name} line {rows.lines[0]}: looks like a header: its last column is '{roots[0]}', "
-            f"in every other line '{roots[1]}'; remove it, the file starts with the first value"
+            f"that of every other line '{roots[1]}'; remove it, so that the file starts with the first value"
         )
     if len(roots) > 1:
         line = rows.lines[top.index(roots[1])]

@@ -297,7 +297,7 @@ def _in_numbers(
         )
     if Published.INTERVALS in published and own.form is NumberLabels.MIDPOINT:
         raise ValueError(
-            "two intervals between values can have one midpoint; use labels: low-high, or algorithm: lattice"
+            "two different intervals can have the same midpoint; use labels: low-high, or algorithm: lattice"
         )
     texts = (*spelled, *column.texts[len(spelled) :])
     values, labels = attribute.node_values, list(tree.labels)

@@ -183,10 +183,10 @@ ENOUGH = 5
 LISTED = 10
 """Maximum number of columns that a warning names."""
 
-REMOVE_BLANKS = "remove them from the file, for example with str.strip() of pandas"
+REMOVE_BLANKS = "remove the spaces from the file, for example with str.strip() of pandas"
 
 DIFFER_BY_BLANKS = (
-    f"from others only by spaces at their ends, so they count as different values; {REMOVE_BLANKS}"
+    f"from others only by leading or trailing spaces, so they count as different values; {REMOVE_BLANKS}"
 )
 
 Texts = Sequence[tuple[str, int]]
@@ -264,7 +264,8 @@ def padding_warnings(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
         warnings.append(f"spaces around the numbers of {_columns(numbers)} are ignored")
     if texts:
         warnings.append(
-            f"values of {_columns(texts)} begin or end with spaces, which stay part of them; {REMOVE_BLANKS}"
+            f"values of {_columns(texts)} begin or end with spaces, which are part of the values; "
+            f"{REMOVE_BLANKS}"
         )
     return warnings
 

@@ -110,8 +110,8 @@ def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterat
 
 def _attributes(proposal: Proposal) -> Iterator[str]:
     yield "# identifier: dropped; quasi-identifier: may be known, generalized until all constraints hold;"
-    yield "# sensitive: must not be inferred; insensitive: released unchanged; drop: left out, no identifier;"
-    yield "# weight: a sampling weight, released unchanged unless release: false."
+    yield "# sensitive: must not be inferred; insensitive: released unchanged; drop: left out for another"
+    yield "# reason; weight: a sampling weight, released unchanged unless release: false."
     yield "attributes:"
     for column in proposal.columns:
         yield from _attribute(column)
@@ -132,7 +132,7 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
         yield f"  # to keep it in a coarser form: {general}"
     if column.in_bands:
-        yield f"  # to release the values exactly: {flow(column.settings(column.role, exact=True))}"
+        yield f"  # to release the exact values: {flow(column.settings(column.role, exact=True))}"
 
 
 def _constraints(proposal: Proposal) -> Iterator[str]:

@@ -132,7 +132,7 @@ class DatesOfBirth(Detector):
         span = max(years) - min(years)
         if not (named or (min(years) >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):
             return None
-        what = "named as dates of birth" if named else f"dates that span {span} years"
+        what = "name suggests dates of birth" if named else f"dates that span {span} years"
         return Finding(self.name, f"{what}, {column.distinct:,} different", certain=named, general=True)
 
 
@@ -466,7 +466,7 @@ class PersonNumbers(Detector):
         differing = column.distinctness >= _ALL_DIFFER
         numbered = column.words[-1:] and column.words[-1] in _NUMBERED and differing
         if (_named(column) and column.distinctness >= _MANY) or numbered:
-            return Finding(self.name, f"named as an identifier, {differ}", certain=True, key=repeats)
+            return Finding(self.name, f"name suggests an identifier, {differ}", certain=True, key=repeats)
         form = self._form(column) if differing else self._repeated_form(column)
         if form is None:
             return None

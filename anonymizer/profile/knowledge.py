@@ -130,7 +130,7 @@ class Subject:
 
     Attributes
     ----------
-    what: the subject, as in "named as a place".
+    what: the subject, as in "name suggests a place".
     ground: who could know such values.
     role: that a column gets.
     words: by language.

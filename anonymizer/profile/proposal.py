@@ -115,7 +115,7 @@ def _survey_weight(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | 
     bare = BARE_WEIGHT.fit(column.name) and _weighs_records(column)
     if not bare and not SURVEY_WEIGHT.named(column.name):
         return None
-    reason = f"{_values(column)}, named as {SURVEY_WEIGHT.what}, never recoded"
+    reason = f"{_values(column)}, name suggests {SURVEY_WEIGHT.what}, never recoded"
     return RoleProposal(Role.WEIGHT, Ground.WEIGHT, reason, doubtful=bare)
 
 
@@ -181,7 +181,7 @@ def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
         return None
     if subject is PLACE and STAYS.fit(column.name) and column.type.numeric and column.numbers[0] == 0:
         subject = HEALTH
-    reason = f"{_values(column)}, named as {subject.what}"
+    reason = f"{_values(column)}, name suggests {subject.what}"
     if subject.role is Role.SENSITIVE:
         sure = subject in (HEALTH, MONEY, RESULTS) and column.distinct > 1
         doubtful = not sure or named_for(column, "occupation")
@@ -860,7 +860,8 @@ class Relations:
             parts.append(f"{column.missing:,} missing")
         if is_fingerprint(column) and role in EXACT:
             parts.append(
-                f"{column.singles:,} of them occur once and link records to other extracts of the source"
+                f"{column.singles:,} of them occur once and could link records to other extracts of the "
+                "source"
             )
         return ", ".join(parts)
 
@@ -1254,7 +1255,7 @@ def _with_costs(columns: list[ColumnProposal], counter: UniquenessProfile) -> li
     names = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
     few = [each.name for each in columns if each.known_to_few]
     unique = counter.with_each(names, few)
-    what = "records unique if it is a quasi-identifier too"
+    what = "records would be unique if it were a quasi-identifier too"
     return [
         replace(each, reason=f"{each.reason}, {unique[each.name]:,} {what}")
         if unique.get(each.name)
@@ -1342,8 +1343,8 @@ def _notes(
         exact = [each.name for each in own if not each.in_bands]
         if grouped:
             yield (
-                f"{what}: {listed(grouped)}. {why}, so the draft releases groups; the config has a line for "
-                "each that releases the values exactly."
+                f"{what}: {listed(grouped)}. {why}, so the draft releases groups; below each of these "
+                "columns, a comment in the config has the line that would release the exact values."
             )
         if exact:
             yield f"{what}: {listed(exact)}. {why}; these values are released exactly."

@@ -375,9 +375,11 @@ class Advice:
             return (
                 f"No run has a risk of at most {limit} by {self.attack}; run {number} is the safest: {risk}."
             )
-        runs = "the only run" if self.within == 1 else f"of {self.within} runs, the one that loses least"
+        most = f"a risk of at most {limit} by {self.attack}"
         measured = f"risk {risk}, loss {own.measured.loss:.3g}"
-        return f"Take run {number}: {runs} with a risk of at most {limit} by {self.attack} ({measured})."
+        if self.within == 1:
+            return f"Take run {number}: it is the only run with {most} ({measured})."
+        return f"Take run {number}: of the {self.within} runs with {most}, it loses least ({measured})."
 
     def sentences(self) -> Iterator[str]:
         """Yield the reason, and what less loss and less risk would cost."""

@@ -130,7 +130,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
-        yield f"* Pareto-optimal. Risk: {comparison.attack}, the strongest attack on all."
+        yield f"* Pareto-optimal. Risk: by {comparison.attack}, the strongest attack across all runs."
     elif comparison.in_groups:
         yield "* Pareto-optimal among the Anatomy releases, by query error and risk."
     yield from comparison.remarks()

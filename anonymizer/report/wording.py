@@ -196,7 +196,7 @@ def attack_sentence(entry: Mapping[str, Any]) -> str:
     >>> attack_sentence({"attack": "homogeneity", "knowledge": known, "success": 0.25, "baseline": 0,
     ...                  "low": 0.25, "high": 0.25, "details": {"base_rate": 0.4}}).replace("\xa0", " ")
     "An adversary who knows a person's age and zip is certain of illness for 25 % of the records; \
-guessing its most frequent value is right for 40 %."
+always guessing the most frequent value would be right for 40 %."
     """
     success, guess = percent(entry["success"]), percent(guess_of(entry))
     sentence = ATTACKS[entry["attack"]].sentence(entry["knowledge"], success, guess)

@@ -174,10 +174,11 @@ class Forecast:
         before, after = self.others
         if before - after < LEAST:
             return words
-        most = listed([f"'{name}'" for name in self.columns])
+        most, number = listed([f"'{name}'" for name in self.columns]), len(self.columns)
+        these = "it" if number == 1 else f"these {number}"
         return (
-            f"{words}; {most} cost most: if you drop these, the others lose {100 * after:.0f} % instead of "
-            f"{100 * before:.0f} %"
+            f"{words}; {most} cost{'s' if number == 1 else ''} most: if you drop {these}, the other "
+            f"{self.attributes - number} lose {100 * after:.0f} % instead of {100 * before:.0f} %"
         )
 
 

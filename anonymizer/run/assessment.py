@@ -192,15 +192,15 @@ def skipped_attacks(plan: Plan, scene: AdversaryView) -> dict[str, str]:
 
 
 def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | None:
-    """Return how many records of a release can stem from the original; None without an original.
+    """Return how many records of a release could come from the original; None without an original.
 
-    A record of the release can stem from one record of the original if it generalizes the values of that
+    A record of the release could come from one record of the original if it generalizes the values of that
     record; no two stem from the same record. With ``aligned: true``, row i stems from row i.
 
     Parameters
     ----------
     force: whether to accept an original that lacks quasi-identifiers, or from which less than half of the
-        release can stem.
+        release could come.
 
     Raises
     ------
@@ -223,17 +223,16 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
     if original.aligned_links is not None and any(
         getattr(each.settings, "aligned", False) for each in plan.attacks
     ):
-        return f"row i of {release.source} is assumed to stem from row i of {original.source} (aligned: true)"
+        return f"row i of {release.source} is assumed to come from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
     if 2 * stemming < records and not force:
         raise InputError(
-            f"{original.source}: only {stemming:,} of {records:,} records of {release.source} can stem from "
-            f"its records; give the original of the release{_if_masked(original)}, or use this file with "
-            "--force (Python: force=True)"
+            f"{original.source}: only {stemming:,} of {records:,} records of {release.source} could come "
+            f"from its records; give the original of the release{_if_masked(original)}, or use this file "
+            "with --force (Python: force=True)"
         )
-    return (
-        f"{stemming:,} of {records:,} records of {release.source} can stem from a record of {original.source}"
-    )
+    share = f"{stemming:,} of {records:,} records of {release.source}"
+    return f"{share} could come from a record of {original.source}"
 
 
 def _if_masked(original: Original) -> str:

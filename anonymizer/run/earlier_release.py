@@ -782,7 +782,7 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
         earlier = previous.config.attributes[name]
         if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
-            what = f"the earlier run released '{earlier.labels}', to which no records can be appended"
+            what = f"no records can be appended to '{earlier.labels}', which the earlier run released"
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
@@ -834,7 +834,7 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     if earlier.counts_units:
         found.append("constraints that count persons or other units")
     if found:
-        what = f"the earlier run has {listed(found)}; appended records cannot be checked for that"
+        what = f"the earlier run has {listed(found)}, which cannot be checked on appended records"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")
 
 

@@ -220,8 +220,8 @@ WIDEST = 100
 """Maximum number of quasi-identifiers of a draft that is tried: each takes statements of its own to read."""
 
 _UNTRIED = (
-    "{width} quasi-identifiers is a lot: 'init' tries drafts with up to {widest} and cannot estimate how "
-    "much a release of this one would lose; drop the columns that recipients do not need"
+    "{width} quasi-identifiers is a lot: 'init' tries out drafts with up to {widest}, so it cannot estimate "
+    "how much a release from this draft would lose; drop the columns that recipients do not need"
 )
 
 

@@ -238,8 +238,8 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     check_search(plan, prepared)
     if plan.control is not None and prepared.problem.source is not None:
         raise InputError(
-            f"{row_limit_message(prepared.counted)}, so the run is out of core, where records are not "
-            "compared with people who were held out; raise engine.memory_limit or "
+            f"{row_limit_message(prepared.counted)}, so the run is out of core and cannot compare "
+            "records with held-out people; raise engine.memory_limit or "
             f"engine.options.combinations, or remove {plan.control.key}"
         )
     return prepared
@@ -328,8 +328,8 @@ def problem_of(
         )
     if stored and plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
         raise InputError(
-            f"{relation.name}: algorithm {plan.algorithm.name} counts persons and other units of records in "
-            "memory only; set algorithm.name to lattice, engine.name to memory, or unit: record"
+            f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
+            "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
         )
     if stored and plan.needs_households:
         raise InputError(
@@ -799,7 +799,7 @@ class _Reader:
             text, records = attribute.column.texts[lacking[0]], int(attribute.column.counts[lacking[0]])
             raise DataError(
                 f"{self._source.name}: column '{attribute.name}' lacks the value '{text}', which "
-                f"{plural(records, 'record')} of {self._relation.name} have; the population must have "
+                f"{plural(records, 'record')} of {self._relation.name} have; the population must contain "
                 "everyone in the input"
             )
         return self._nodes(attribute, read.column, sample), codes[groups.codes[:, place]], sample
@@ -1013,7 +1013,7 @@ def _too_few(
     shown = ", ".join(f"{name} '{value}'" for name, value in zip(names, values, strict=True))
     return DataError(
         f"{population}: has too few people with {shown}: {people:g}, but {sample} has "
-        f"{plural(number, what)} of them; the population must have everyone in {sample}"
+        f"{plural(number, what)} of them; the population must contain everyone in {sample}"
     )
 
 

@@ -198,7 +198,9 @@ def rows_named(
         if not server and not data.lower().endswith(DUCKDB_SUFFIXES):
             return None
         shown = "the database" if server else data
-        raise InputError(f"{shown}: a database has tables; name one with --table, or a query with --query")
+        raise InputError(
+            f"{shown}: no table or query; name a table with --table, or give a query with --query"
+        )
     keys = {"url" if server else "database": data, "table": table, "query": query}
     try:
         return InputSettings.model_validate({key: each for key, each in keys.items() if each is not None})

@@ -172,8 +172,8 @@ def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
         raise AuditFailed(
-            f"of {plural(torn, plan.whole)}, some records are suppressed and others are not, "
-            "but suppression.whole requires all or none"
+            f"some but not all records of {plural(torn, plan.whole)} are suppressed, but suppression.whole "
+            "requires all or none"
         )
 
 
@@ -270,8 +270,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     for name, own in facts.items():
         column, missing = own["column"], own["records_without"]
         warnings += [
-            f"column '{each}' links the records of {plural(number, name)}, each with one value "
-            f"in all their records that no other {name} has; leave the column out, or make it a "
+            f"column '{each}' links the records of {plural(number, name)}: each has one value in all of "
+            f"its records, which no other {name} has; leave the column out, or make it a "
             "quasi-identifier"
             for each, number in own.get("linked_by", {}).items()
         ]
@@ -346,7 +346,8 @@ class RepeatedKey:
         counted = f"{'k counts' if k else 'constraints count'} {NOT_PEOPLE}"
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
-            counted += f": {below} of {self.classes:,} classes hold fewer than {k or 2} of its values"
+            few = "a few" if below.startswith("fewer") else below
+            counted += f": {few} of {self.classes:,} classes hold fewer than {k or 2} of its values"
         remedy = (
             f"remove unit: {RECORD} from a constraint" if self.known else f"set input.person: {self.name}"
         )
@@ -355,13 +356,13 @@ class RepeatedKey:
     def drafted(self) -> str:
         """Return the note about the key of a draft, which counts persons by it.
 
-        >>> RepeatedKey("id", 6127, 19609).drafted()[:75]
-        "column 'id' repeats: 6,127 values in 19,609 records; the draft takes them f"
+        >>> RepeatedKey("id", 6127, 19609).drafted()[:74]
+        "column 'id' repeats: 6,127 values in 19,609 records; the draft treats each"
         """
         return (
             f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
-            "takes them for persons, and its constraints count persons (input.person); if they are not "
-            "persons, remove that line"
+            "treats each value as one person, and its constraints count persons (input.person); if that "
+            "is wrong, remove that line"
         )
 
 

@@ -86,7 +86,7 @@ def test_what_it_says(tmp_path: Path) -> None:
     assert lines[0] == "200 rows x 4 columns, comma, UTF-8"
     assert lines[1].startswith("age        quasi-identifier  40 values, ")
     assert lines[3].endswith("   <- uncertain, please check")
-    assert lines[4] == "diagnosis  sensitive         4 values, named as health"
+    assert lines[4] == "diagnosis  sensitive         4 values, name suggests health"
     assert lines[5].startswith("Together, the 2 quasi-identifiers make ")
     assert lines[-1] == f"Wrote {config} (k=5, suppression limit 2 %). Next: anonymizer run {config}"
 

@@ -112,9 +112,7 @@ def test_exact_measurements_are_fingerprints_and_released_in_groups(tmp_path: Pa
 def test_the_line_beside_groups_releases_the_values_exactly(tmp_path: Path) -> None:
     _, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
     text = config.read_text()
-    lines = [
-        line.partition(": ")[2] for line in text.splitlines() if "# to release the values exactly" in line
-    ]
+    lines = [line.partition(": ")[2] for line in text.splitlines() if "# to release the exact values" in line]
     assert [yaml.safe_load(line)["role"] for line in lines] == ["insensitive", "sensitive"]
     raw = yaml.safe_load(text)
     raw["attributes"] |= dict(zip(("testosterone", "wage"), map(yaml.safe_load, lines), strict=True))
@@ -151,7 +149,7 @@ def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
     column = done.json["columns"]["id"]
     assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
     assert (
-        "Warning: column 'id' repeats: 200 values in 600 records; the draft takes them for persons"
+        "Warning: column 'id' repeats: 200 values in 600 records; the draft treats each value as one person"
         in done.err
     )
     assert yaml.safe_load(config.read_text())["input"]["person"] == "id"

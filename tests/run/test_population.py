@@ -234,7 +234,7 @@ def test_check_refuses_a_population_that_is_smaller_than_the_file(tmp_path: Path
     done = call("check", tmp_path / "two.csv", "-c", config)
     assert done.code == 2
     assert "has too few people with age '20', sex 'f': 1, but" in done.err
-    assert "two.csv has 2 records of them; the population must have everyone in" in done.err
+    assert "two.csv has 2 records of them; the population must contain everyone in" in done.err
 
 
 def test_check_measures_risks_where_people_are_known(tmp_path: Path) -> None:

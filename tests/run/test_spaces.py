@@ -102,6 +102,6 @@ def test_texts_keep_their_spaces_and_a_run_says_so() -> None:
     assert set(result.data["weeks"]) == {"52", "0"}
     assert [warning for warning in result.report.to_dict()["warnings"] if "spaces" in warning] == [
         "spaces around the numbers of column 'weeks' are ignored",
-        "values of column 'school' begin or end with spaces, which stay part of them; remove them from the "
-        "file, for example with str.strip() of pandas",
+        "values of column 'school' begin or end with spaces, which are part of the values; remove the "
+        "spaces from the file, for example with str.strip() of pandas",
     ]

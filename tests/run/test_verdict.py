@@ -96,7 +96,7 @@ def test_a_key_that_repeats_is_a_warning_with_its_classes(tmp_path: Path, algori
     (warning,) = case.warnings()
     assert f"'id' repeats: 40 values in {len(released)} records; k counts records, not people: " in warning
     below = int((persons < 3).sum())
-    shown = "fewer than 3" if below in (1, 2) else f"{below:,}"
+    shown = "a few" if below in (1, 2) else f"{below:,}"
     assert f"{shown} of {len(persons):,} classes hold fewer than 3 of its values" in warning
     assert f"Warning: {warning}" in done.out
     assert case.public_warnings == []  # nothing was left out

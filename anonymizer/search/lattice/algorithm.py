@@ -626,9 +626,10 @@ class OnDemandTables(NodeTables):
             return small
         raise TooManyDistinctRows(
             f"engine: the search has to count a transformation with more than {self._most:,} distinct "
-            f"rows, the most that fit in memory (it may be the best, as only {plural(small, 'record')} would "
-            "be in classes that are too small); allow more rows with engine.memory_limit or "
-            "engine.options.combinations, or exclude fine levels with a higher attributes.*.levels.min"
+            "rows, the most that fit in memory; it cannot skip this one, which may be the best: only "
+            f"{plural(small, 'record')} would be in classes that are too small; allow more rows with "
+            "engine.memory_limit or engine.options.combinations, or exclude fine levels with a higher "
+            "attributes.*.levels.min"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
