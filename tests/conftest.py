@@ -7,6 +7,7 @@ import os
 import sys
 from enum import IntEnum
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from syrupy.assertion import SnapshotAssertion
@@ -14,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.cli import output
 from anonymizer.report import canvas, wording
 from anonymizer.report.canvas import Frame
+from tests.helpers.databases import connect, quick_connect
 from tests.helpers.messages import RoomMessages
 from tests.resources import LACKS
 
@@ -31,6 +33,9 @@ PROPERTIES_LATER = bool(os.environ.get("PROPERTIES_LATER"))
 
 DRAWN = {"html", "test_compare_page.py"}
 """Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
+
+CONNECTING = {"data", "databases"}
+"""Folders of tests in which each database is a DuckDB of its own among the quick tests too."""
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -76,9 +81,10 @@ def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave the charts of pages undrawn where another room is tested quickly: half a small run's time."""
-    drawn = settings.get_current_profile_name() == "thorough" or bool(DRAWN & set(item.path.parts))
-    vars(wording)["inline_svg"] = canvas.inline_svg if drawn else undrawn
+    """Spare the charts of pages and starts of DuckDB where another room is tested quickly."""
+    thorough, folders = settings.get_current_profile_name() == "thorough", set(item.path.parts)
+    vars(wording)["inline_svg"] = canvas.inline_svg if thorough or DRAWN & folders else undrawn
+    duckdb.connect = connect if thorough or CONNECTING & folders else quick_connect
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
