@@ -259,9 +259,9 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
         remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
         yield ("algorithm", "name"), f"{what}; {remedy}"
     elif method.value not in accepted:
-        what = f"where constraints count units, algorithm {config.algorithm.name} accepts"
+        what = f"where constraints count units, accepted with algorithm {config.algorithm.name}"
         able = [name for name, each in registry.items() if method.value in each.unit_suppressions]
-        other = f"; {method.value} works with algorithm {', '.join(able)}" if able else ""
+        other = f"; {method.value} needs algorithm {' or '.join(able)}" if able else ""
         yield ("suppression", "method"), f"{what}: {', '.join(accepted)}{other}"
 
 
@@ -391,7 +391,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
         others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
         yield ("algorithm", "name"), f"{algorithm.name} cannot satisfy scenarios; accepted: {others}"
     elif algorithm.name in BY_LEVELS and config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), f"with scenarios, {algorithm.name} accepts: classes"
+        yield ("suppression", "method"), f"with scenarios, accepted with algorithm {algorithm.name}: classes"
     if config.suppression.keep_rows:
         what = "with scenarios, suppressed records are removed; accepted: false"
         yield ("suppression", "keep_rows"), what
