@@ -139,12 +139,9 @@ class ClassDisclosure(Attack):
         }
         facts = self.known_facts
         if facts is not None:
-            own = KnownFacts.of(facts, counts, release, classes.class_of).certain()
-            alone = facts.model_copy(update={"where": None})
-            every = KnownFacts.of(
-                alone, whole, release, np.zeros(len(release.counts), dtype=np.int64)
-            ).certain()
-            success, baseline = own / release.records, every / release.records
+            own = KnownFacts.of(facts, counts, release, classes.class_of)
+            every = sum((each.certain() for each in own.without_classes(whole)), Fraction(0))
+            success, baseline = own.certain() / release.records, every / release.records
             known = {**knowledge, "facts": facts.shown()}
             base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
             return self.counted(adversary, known, success, baseline, base_rate)

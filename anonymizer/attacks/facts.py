@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, Self
@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import PublishedTable
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import SensitiveCounts
 from anonymizer.plugins import Exact, Settings, WholeNumber
 
@@ -56,10 +56,6 @@ class Facts(Settings):
             raise ValueError("probability goes with not: [VALUE]; add it, or remove probability")
         return self
 
-    def of_all(self) -> Self:
-        """Return the same facts about everybody, for the baseline of an adversary without classes."""
-        return self.model_copy(update={"where": None})
-
     def words(self) -> str:
         """Return the facts as words after "An adversary who knows a person's ..."."""
         parts = []
@@ -97,6 +93,9 @@ class KnownFacts:
     probability: that what is known is right.
     sure: probability from which a value counts as certain.
     records: other records of the class that the adversary knows.
+    codes: of the excluded values.
+    about: whether the excluded values are known of the targets in each class, shape (classes,), bool.
+    targets: records of each entry that are targets, shape (entries,), int64.
     """
 
     counts: SensitiveCounts
@@ -105,6 +104,9 @@ class KnownFacts:
     probability: Fraction
     sure: Fraction
     records: int
+    codes: Sequence[int]
+    about: BoolArray
+    targets: IntArray
 
     @classmethod
     def of(
@@ -141,7 +143,8 @@ class KnownFacts:
             all_those = np.ones(len(about), dtype=bool)
             all_those[class_of[~those]] = False
             about &= all_those
-        ruled = np.isin(counts.values, [texts.index(value) for value in facts.excluded])
+        codes = [texts.index(value) for value in facts.excluded]
+        ruled = np.isin(counts.values, codes)
         return cls(
             counts,
             ruled & about[counts.owners],
@@ -149,7 +152,30 @@ class KnownFacts:
             Fraction(facts.probability),
             Fraction(facts.sure),
             facts.records,
+            codes,
+            about,
+            counts.counts,
         )
+
+    def without_classes(self, whole: SensitiveCounts) -> tuple[KnownFacts, KnownFacts]:
+        """Return the same facts about the same targets, and about the others, in one class of all records.
+
+        Parameters
+        ----------
+        whole: of the class.
+        """
+        size = int(whole.values.max(initial=0)) + 1
+        told = self.about[self.counts.owners]
+        inside = count(self.counts.values[told], self.counts.counts[told], size)[whole.values]
+        of_told = replace(
+            self,
+            counts=whole,
+            excluded=np.isin(whole.values, self.codes),
+            about=np.ones(1, dtype=bool),
+            targets=inside,
+        )
+        nothing = np.zeros(len(whole.values), dtype=bool)
+        return of_told, replace(of_told, excluded=nothing, targets=whole.counts - inside)
 
     def certain(self) -> Fraction:
         """Return the expected number of records whose value is certain; the known records tell most.
@@ -207,7 +233,7 @@ class KnownFacts:
         own_weight = counts.astype(exact) * _either(self.excluded, of_light, of_heavy, exact)
         odds = self.sure.denominator - self.sure.numerator
         found = (own_weight > 0) & (own_weight * odds >= others * self.sure.numerator)
-        return Fraction(int(counts[found.astype(bool) & targets].sum()))
+        return Fraction(int(self.targets[found.astype(bool) & targets].sum()))
 
     def _guessed(self, weight: Fraction, targets: BoolArray) -> Fraction:
         """Return the expected number of some entries' records that are guessed.
@@ -240,7 +266,7 @@ class KnownFacts:
         # The target's own value is among those of equal weight.
         tied = 1 + np.maximum(rivals - 1 - np.maximum(spare, 0), 0)
         right = spare >= 0
-        found = np.bincount(tied[right], weights=own[right])
+        found = np.bincount(tied[right], weights=self.targets[place][right])
         return sum((Fraction(int(each), ties) for ties, each in enumerate(found) if each), Fraction(0))
 
     def _beyond(

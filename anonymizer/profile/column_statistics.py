@@ -286,6 +286,18 @@ def differing_by_blanks(texts: Sequence[str]) -> int:
     return len(texts) - len({text.strip() for text in texts})
 
 
+def differing_by_capitals(texts: Sequence[str]) -> int:
+    """Return how many of some distinct texts are equal to another one but for capitals and spaces.
+
+    Those that differ in the spaces at their ends only do not count.
+
+    >>> differing_by_capitals(["Flu", "flu", " flu", "Asthma", "hay  fever", "hay fever"])
+    2
+    """
+    stripped = {text.strip() for text in texts}
+    return len(stripped) - len({" ".join(text.split()).casefold() for text in stripped})
+
+
 def whitespace_warning(number: int) -> str:
     """Return the warning about a number of values that differ from others only in spaces."""
     return f"{'1 value differs' if number == 1 else f'{number:,} values differ'} {DIFFER_BY_BLANKS}"

@@ -22,6 +22,7 @@ from anonymizer.profile.column_statistics import (
     SAMPLE,
     begins_or_ends_with_blank,
     differing_by_blanks,
+    differing_by_capitals,
     exact_warnings,
     is_fingerprint,
     measure_column,
@@ -53,7 +54,7 @@ from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, population_facts
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
-from anonymizer.run.units import UNLINKED, records_warnings, unit_facts, unit_warnings
+from anonymizer.run.units import MANY_PERSONS, UNLINKED, records_warnings, unit_facts, unit_warnings
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
@@ -78,6 +79,14 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
             warnings.append(f"column '{column.name}': {number} of its values differ {DIFFER_BY_BLANKS}")
         elif begins_or_ends_with_blank(column.present):
             with_blanks.append(column.name)
+        alike = differing_by_capitals(column.present)
+        if alike and plan.columns[column.name].role is Role.SENSITIVE:
+            number = f"{alike:,}" if alike >= smallest else "a few"
+            warnings.append(
+                f"sensitive column '{column.name}': {number} of its values differ from others only in "
+                "capitals or spaces, but each counts as a value of its own, so that two spellings of one "
+                "illness are two values to l-diversity; write them alike in the file"
+            )
         if _is_read_as_text(column):
             warnings.append(
                 f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
@@ -244,12 +253,26 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
     measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
     prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
     yield from exact_warnings(sorted(prints, key=exact.index))
+    codes = [
+        name
+        for name, each in measured.items()
+        if roles[name] is Role.INSENSITIVE
+        and each.type is ValueType.TEXT
+        and is_fingerprint(each)
+        and each.singles >= MANY_PERSONS
+    ]
+    if codes:
+        yield (
+            f"nearly all values of {listed(codes)} differ and are released exactly: anyone who holds another "
+            "file with them can link the records; leave them out with role: drop"
+        )
     # Each of these singles out nearly everybody by itself.
     exact = [name for name in exact if name not in prints]
     extremes = single_extremes(relation, [measured[name] for name in exact])
     if extremes:
         yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
-    insensitive = [name for name in shown if name not in prints and roles[name] is Role.INSENSITIVE]
+    known = prints.union(codes)
+    insensitive = [name for name in shown if name not in known and roles[name] is Role.INSENSITIVE]
     unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
     if unique:
         number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)

@@ -105,3 +105,37 @@ def test_texts_keep_their_spaces_and_a_run_says_so() -> None:
         "values of column 'school' begin or end with spaces, which are part of the values; remove the "
         "spaces from the file, for example with str.strip() of pandas",
     ]
+
+
+def test_illnesses_spelled_in_two_ways_and_numbers_of_records_are_said() -> None:
+    pandas = pytest.importorskip("pandas")
+    random = Random(3)
+    frame = pandas.DataFrame({"age": [random.choice((20, 30)) for _ in range(200)]})
+    settings = {
+        "attributes": {
+            "age": {"role": "quasi-identifier"},
+            "illness": {"role": "sensitive"},
+            "record": {"role": "insensitive"},
+            "remark": {"role": "insensitive"},
+        },
+        "constraints": [{"model": "l-diversity", "l": 2}],
+        "attacks": [],
+    }
+
+    def warnings(illnesses: str, prefix: str, number: int) -> list[str]:
+        columns = {
+            "illness": [random.choice(illnesses.split(",")) for _ in range(200)],
+            "record": [f"{prefix}{row % number}" for row in range(200)],
+            "remark": [f"R{row % 5}" for row in range(200)],
+        }
+        found: list[str] = an.anonymize(frame.assign(**columns), settings).report.to_dict()["warnings"]
+        return found
+
+    assert not warnings("Flu,Asthma,Cold", "R", 100)
+    spelled, codes = warnings("Flu,flu,Asthma,hay  fever,Hay Fever,hay fever", "R", 200)
+    assert spelled.startswith(
+        "sensitive column 'illness': 3 of its values differ from others only in capitals"
+    )
+    assert codes.startswith("nearly all values of record differ and are released exactly")
+    (numbers,) = warnings("Flu,Asthma", "", 200)
+    assert numbers.startswith("nearly all values of column 'record' differ")
