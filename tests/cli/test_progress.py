@@ -138,8 +138,11 @@ def test_a_comparison_shows_the_runs_that_ended_after_a_silence(
         monkeypatch.setattr(output, name, 0.01)
     with comparison_monitor(lambda: False, quiet=False) as watch:
         watch.begun(4, 1)
-        time.sleep(0.2)
-    lines = capsys.readouterr().err.splitlines()
+        text, end = "", time.monotonic() + 30
+        while "running" not in text and time.monotonic() < end:
+            time.sleep(0.02)
+            text += capsys.readouterr().err
+    lines = (text + capsys.readouterr().err).splitlines()
     assert lines[:2] == ["1/4  reused from an earlier comparison", "1/4  running  0 s"]
 
 
