@@ -120,6 +120,9 @@ class RefusingAllBut(AttackCheck):
     def first_violated(self, table: Table, recoding: Recoding) -> tuple[str, ...]:
         return () if recoding.levels == self._levels else ("refused",)
 
+    def estimate(self, recoding: Recoding) -> None:
+        return None
+
 
 def check_wide(seed: int, method: SuppressionMethod, control: Control) -> bool:
     """Check that a wide problem has a release if its most general transformation is valid; return whether."""
