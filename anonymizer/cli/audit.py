@@ -41,7 +41,8 @@ def audit(
         write_line(to_json(vars(found)).rstrip())
     else:
         unknown = sum(each["satisfied"] is None for each in found.constraints)
-        but = f", except {unknown} of {plural(len(found.constraints), 'constraint')}, not measured"
+        of = f"{unknown} of {plural(len(found.constraints), 'constraint')}"
+        but = f", except {of}, not measured" if found.verified else f"; {of} not measured"
         write_line(f"{'VERIFIED' if found.verified else 'NOT VERIFIED'}{but if unknown else ''}")
         for each in found.constraints:
             scenario = f"{each['scenario']}: " if "scenario" in each else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from enum import Enum
@@ -143,6 +143,15 @@ class PrivacyModel(ABC):
     def allowed_success(self) -> Decimal | None:
         """Share of correct guesses that the model allows the attacks it mitigates; None without a limit."""
         return None
+
+    def concerns(self, knowledge: Mapping[str, Any]) -> bool:
+        """Return whether the model limits an adversary whom an attack tried.
+
+        Parameters
+        ----------
+        knowledge: of the adversary, as an attack's entry of a report has it.
+        """
+        return True
 
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return what an adversary reaches at most, as the end of a sentence about that adversary.

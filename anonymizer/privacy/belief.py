@@ -62,8 +62,9 @@ class LargestBelief(Definetti):
         high = largest if found.convergence is None else max(largest, _upper_end(found), blind)
         details = {"features": features.value, "settled": getattr(found.convergence, "converged", True)}
         knowledge = {"attributes": list(view.names), "sensitive": name}
+        own = self._believer.value
         return AttackResult(
-            self.name, knowledge, largest, blind, largest, min(high, 1.0), view.groups.people, details
+            own, knowledge, largest, blind, largest, min(high, 1.0), view.groups.people, details
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -83,6 +85,14 @@ class LinkageRisk(AttackModel):
             shown |= {} if names is None else {"knowledge": names}
             shown |= self.settings.knowledge.rates.given()
         return shown
+
+    def concerns(self, knowledge: Mapping[str, Any]) -> bool:
+        """Return whether the adversary knows no more than the parameters say, and errs as often."""
+        own = self.settings.attack()
+        known = own.names is None or set(knowledge.get("attributes", ())) <= set(own.names)
+        rates = asdict(own.rates)
+        same = rates == {name: float(knowledge.get(name, 0)) for name in rates}
+        return known and same and float(knowledge.get("overlap", 1)) <= float(own.overlap)
 
     def attack(self) -> Attack:
         """Return the linkage attack, without what only a report shows."""

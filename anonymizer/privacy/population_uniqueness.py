@@ -55,7 +55,8 @@ class PopulationUniquenessSettings(Settings):
 class PopulationUniqueness(TableModel):
     """The expected share of records whose person is the only one in the population with their values.
 
-    With ``of: sample-uniques`` it is P(population unique | sample unique), 0 without a sample unique.
+    With ``of: sample-uniques`` it is P(population unique | sample unique), 0 without a sample unique. Where
+    persons have several records, a sample unique is a class of one person.
 
     ``count`` counts classes with N_E = 1, which is exact with a table of the population. The estimators are
     those of the attack ``uniqueness``.
@@ -91,14 +92,16 @@ class PopulationUniqueness(TableModel):
 
     def measured(self, view: ClassView) -> Measured:
         """Return the share of the records, or of the unique ones."""
-        people, unique = view.people, view.sizes == 1
+        people = view.people
+        unique = (view.sizes if people.persons is None else people.persons) == 1
         few = self.settings.of is Among.SAMPLE_UNIQUES
         records = int(unique.sum()) if few else int(view.sizes.sum())
         if not records:
             return 0.0
         if self.settings.estimator is EstimatorName.COUNT:
             alone = people.scaled <= people.scale
-            return int(view.sizes[alone & unique if few else alone].sum()) / records
+            # A sample unique is a person, of however many records.
+            return int((alone & unique).sum() if few else view.sizes[alone].sum()) / records
         (estimator,) = (each for each in ESTIMATORS if each.name == self.settings.estimator)
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:

@@ -279,6 +279,7 @@ def attack_matrix(
             for place, entry in measured
             for position, claim in claiming
             if _same_attribute(entry, claim)
+            and claim.model.concerns(entry["knowledge"])
             and _certain_success(entry) > (allowed := _allowed(entry, threat, claim.model, k))
         ]
         rows.append(

@@ -13,7 +13,7 @@ A ``Result`` is a release in memory, with its report and charts.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
@@ -28,7 +28,7 @@ from anonymizer.audit.classes import classes_of, measure, value_codes
 from anonymizer.audit.comparison import common_codes, mismatched_append
 from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
 from anonymizer.config.search import EngineName
-from anonymizer.data.frames import FrameQuery
+from anonymizer.data.frames import FrameQuery, frame_kind
 from anonymizer.data.open import open_by_engine, open_frame
 from anonymizer.data.relation import Coding, EngineFolder, EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableName, is_url, location_of
@@ -187,24 +187,32 @@ class Result(Generic[Frame]):
         Parameters
         ----------
         persons: a mapping of quasi-identifiers of one person, as in ``{"age": 43, "sex": "F"}``, or a
-            DataFrame of pandas with a row for each.
+            DataFrame with a row for each. Other columns of the input may be among them. Of a person who fits
+            several classes, the mean over their records is returned.
         seed: of the chains.
 
         Returns
         -------
-        One row for each person, sensitive attribute and value: ``random_worlds``, the share in the person's
-        class or bucket; ``definetti`` with ``low`` and ``high``; ``inference``, by naive Bayes trained on the
-        release (missing for Anatomy).
+        One row for each person, sensitive attribute and value in their class or bucket: ``random_worlds``,
+        the share there; ``definetti`` with ``low`` and ``high``; ``inference``, by naive Bayes trained on the
+        release (missing for Anatomy), which gives the rest to values that the class lacks.
 
         Raises
         ------
-        InputError: nobody has these values, or everybody who has is suppressed.
+        InputError: nobody has these values, everybody who has is suppressed, or the input lacks a column.
         """
         import pandas as pd  # noqa: PLC0415 - the command line does without it
 
         from anonymizer.run.beliefs import beliefs_about  # noqa: PLC0415
 
-        rows = [persons] if isinstance(persons, Mapping) else persons.to_dict("records")
+        rows: Sequence[Mapping[Any, Any]] = (
+            [persons]
+            if isinstance(persons, Mapping)
+            else frame_kind(persons).to_pandas(persons).to_dict("records")
+        )
+        _refuse_unknown(
+            [str(name) for row in rows[:1] for name in row], [*self.report["config"]["attributes"]]
+        )
         named = {f"row {row}": _texts(own) for row, own in enumerate(rows, start=1)}
         if self._basis.table is None:
             raise InputError("beliefs: the distinct rows of the input do not fit in memory; use more memory")
@@ -296,6 +304,13 @@ def tree_of_attribute(attribute: QuasiIdentifier | SensitiveAttribute) -> networ
     assert hierarchy is not None, "the attribute has one"
     assert leaf is not None, "so has each value a place in it"
     return to_networkx(hierarchy, count(leaf.astype(np.int64), column.counts, hierarchy.leaves))
+
+
+def _refuse_unknown(names: Iterable[Any], columns: Sequence[str]) -> None:
+    """Refuse names that no column of the input has, as they say nothing about a person."""
+    for name in map(str, names):
+        if name not in columns:
+            raise InputError(f"beliefs: the input has no column '{name}'; {suggestion(name, columns)}")
 
 
 def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:

@@ -525,7 +525,7 @@ def _sources_of(
     sources = {}
     for name, column in columns.items():
         planned = plan.columns[name].hierarchy
-        if planned is not None and planned.source.rule_built:
+        if planned is not None and planned.source.rule_built and name in first.columns:
             before = read_columns(first, plan.requests([name]), plan.missing)[name].column
             sources[name] = source_as_of(planned.source, before, column)
     return sources
@@ -541,10 +541,14 @@ def _attributes_of_input(
     InputError: the release is of a hierarchy that other records decided.
     """
     planned = {name: plan.columns[name].hierarchy for name in columns}
+    levels = _reported(release, "recoding", "levels")
+    # At level 0 values are published, which no hierarchy explains.
     dependent = {
         name: column
         for name, column in columns.items()
-        if (own := planned[name]) is not None and own.source.depends_on_records(column)
+        if (own := planned[name]) is not None
+        and own.source.depends_on_records(column)
+        and levels.get(name) != 0
     }
     if _is_other(release, relation, table):
         # Its own hierarchies may have the same labels by chance, so values alone count.

@@ -349,7 +349,7 @@ class RepeatedKey:
             few = "a few" if below.startswith("fewer") else below
             counted += f": {few} of {self.classes:,} classes hold fewer than {k or 2} of its values"
         remedy = (
-            f"remove unit: {RECORD} from a constraint" if self.known else f"set input.person: {self.name}"
+            f"add a constraint without unit: {RECORD}" if self.known else f"set input.person: {self.name}"
         )
         return f"{what}; {counted}; to protect persons, {remedy}; {NO_PERSONS}"
 

@@ -315,6 +315,47 @@ def test_records_of_another_hierarchy_are_refused(tmp_path: Path, name: str) -> 
         assert "anonymizer hierarchy build" in done.err
 
 
+def test_a_share_of_the_records_may_attack_published_values(tmp_path: Path) -> None:
+    """Values at level 0 are those of the file, whatever hierarchy its own records would have."""
+    cities = ["Ulm"] * 5 + ["Bonn"] * 6 + ["Jena"] * 4
+    pd.DataFrame({"city": cities, "dx": list("abc") * 5}).to_csv(tmp_path / "own.csv", index=False)
+    pd.DataFrame({"city": cities[:11], "dx": (list("abc") * 5)[:11]}).to_csv(
+        tmp_path / "part.csv", index=False
+    )
+    raw = {
+        "input": {"path": "own.csv"},
+        "attributes": {
+            "city": {"role": "quasi-identifier", "hierarchy": {"order": {"sizes": [2]}}},
+            "dx": "sensitive",
+        },
+        "constraints": [{"model": "k-anonymity", "k": 3}],
+        "attacks": ["linkage"],
+    }
+    config = tmp_path / "job.json"
+    config.write_text(json.dumps(raw), encoding="utf-8")
+    assert call("run", config, "-o", tmp_path / "out", "-q").code == 0
+    done = call(
+        "attack",
+        tmp_path / "out" / "share" / "release.csv",
+        "-c",
+        config,
+        "--original",
+        tmp_path / "part.csv",
+    )
+    assert done.code == 0, done.err
+    assert done.out.startswith("11 of 15 records")
+
+
+def test_an_original_without_a_column_is_compared_by_the_others(tmp_path: Path) -> None:
+    config, own, _ = grown(tmp_path, "age")
+    bare = pd.read_csv(tmp_path / "own.csv").drop(columns="age")
+    bare.to_csv(tmp_path / "bare.csv", index=False)
+    options = ("--original", tmp_path / "bare.csv", "--control", tmp_path / "others.csv", "--force", "-q")
+    done = call("attack", tmp_path / "out" / "share" / "release.csv", "-c", config, *options)
+    assert done.code == 0, done.err
+    assert len(bare) == len(own)
+
+
 def test_excess_by_hand() -> None:
     assert excess(0.6, 0.2) == pytest.approx(float(Fraction(1, 2)))
     assert excess(0.1, 0.2) == 0

@@ -228,6 +228,9 @@ def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
         unknown, counted = call("audit", job.release, *report, "--json").json["constraints"]
         assert (unknown["measured"], unknown["satisfied"]) == (None, None)
         assert counted["satisfied"] is True
+    job.release.write_bytes(job.release.read_bytes() + b"90,1,flu\n")
+    assert call("audit", job.release).out.startswith("NOT VERIFIED")
+    assert "NOT VERIFIED, except" not in call("audit", job.release).out
 
 
 TREE = "asthma,lung,*\nflu,lung,*\ncancer,other,*\nstroke,other,*\n"

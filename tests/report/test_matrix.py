@@ -46,7 +46,7 @@ def test_a_model_of_no_threat_is_measured_by_such_an_attack(model: str, attack: 
     assert build.model(model, {"max": 0.1}).attack().name == attack  # type: ignore[attr-defined]
 
 
-def entry(attack: str, success: float, low: float, **knowledge: str) -> dict[str, Any]:
+def entry(attack: str, success: float, low: float, **knowledge: Any) -> dict[str, Any]:
     return {"attack": attack, "success": success, "low": low, "baseline": 0.1, "knowledge": knowledge}
 
 
@@ -198,3 +198,24 @@ def test_claims_and_attacks_are_joined_by_attribute_and_a_guess_is_no_gain(
 def test_a_contradiction_names_the_attack_the_constraint_and_what_it_allows() -> None:
     found = row(Threat.LINKAGE, entry("linkage", 0.1, 0.1), entry("linkage", 0.3, 0.3))
     assert found["contradictions"] == [{"attack": 1, "constraint": 0, "allowed": 0.2}]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "adversary", "contradicted"),
+    [
+        ({}, {"attributes": ["age", "zip"]}, True),
+        ({"knowledge": ["age"]}, {"attributes": ["age"]}, True),
+        ({"knowledge": ["age"]}, {"attributes": ["age", "zip"]}, False),
+        ({"knowledge": {"of": ["age"], "noise": 0.1}}, {"attributes": ["age"]}, False),
+        ({"knowledge": {"of": ["age"], "noise": 0.1}}, {"attributes": ["age"], "noise": 0.1}, True),
+        ({"noise": 0.1}, {"attributes": ["age"]}, False),
+        ({"overlap": 0.5}, {"attributes": ["age"], "overlap": 1.0}, False),
+        ({"overlap": 0.5}, {"attributes": ["age"], "overlap": 0.5}, True),
+    ],
+)
+def test_linkage_risk_is_about_its_own_adversary(
+    parameters: dict[str, Any], adversary: dict[str, Any], contradicted: bool
+) -> None:
+    claim = build.model("linkage-risk", {"max": 0.15, **parameters})
+    (found, *_) = attack_matrix(bound(claim), [entry("linkage", 0.2, 0.2, **adversary)], None)
+    assert found["contradicted"] is contradicted

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 import yaml
 
@@ -121,6 +122,12 @@ def test_a_result_tells_the_beliefs_about_a_person() -> None:
     assert (found["low"] <= found["definetti"]).all()
     with pytest.raises(an.InputError, match="target row 1: no record of the input has age 999"):
         result.beliefs({"age": 999})
+    with pytest.raises(an.InputError, match="the input has no column 'sexx'; did you mean 'sex'"):
+        result.beliefs({"age": person["age"], "sexx": person["sex"]})
+    with pytest.raises(an.InputError, match="int; accepted"):
+        result.beliefs(3)
+    rows = pl.from_pandas(data.iloc[7:8])
+    assert result.beliefs(rows)["random_worlds"].tolist() == found["random_worlds"].tolist()
 
 
 def test_a_file_of_persons_is_found_by_what_the_release_covers(tmp_path: Path) -> None:
@@ -166,6 +173,9 @@ def test_the_largest_belief_is_bounded(algorithm: str) -> None:
         largest = max(Fraction(int(each.max()), int(each.sum())) for _, each in sizes)
     assert entry["measured"] == pytest.approx(float(largest))
     assert largest <= Fraction(45, 100)
+    asked = [each for step in result.report["steps"] for each in step.get("attackers", ())]
+    assert {each["attack"] for own in asked for each in own["attackers"]} <= {"random-worlds"}
+    assert asked or algorithm == "anatomy"
 
 
 @pytest.mark.slow

@@ -101,7 +101,19 @@ class Slow:
                 found = mean if each["at"] == "mean" else highest
                 if round(found, 12) > each["max"]:
                     return None
+            if each["model"] == "population-uniqueness" and self.unique(kept, each["of"]) > Fraction(
+                str(each["max"])
+            ):
+                return None
         return kept
+
+    def unique(self, released: Sequence[Sequence[int]], of: str) -> Fraction:
+        """Return the share of the records, or of the classes of one person, with one of the population."""
+        if of == "records":
+            alone = sum(len(rows) for rows in released if self.people(rows) <= 1)
+            return Fraction(alone, sum(map(len, released)))
+        single = [rows for rows in released if self.persons(rows) == 1]
+        return Fraction(sum(self.people(rows) <= 1 for rows in single), max(len(single), 1))
 
 
 def drawn(random: Random) -> list[Stay]:
@@ -129,6 +141,13 @@ def chosen(random: Random) -> list[dict[str, Any]]:
         {"model": "k-map", "k": random.randint(1, 12), "unit": "record"},
         {"model": "journalist-risk", "max": random.choice((0.1, 0.2, 0.5))},
         {"model": "delta-presence", "max": random.choice((0.4, 0.6, 0.8))},
+        {
+            "model": "population-uniqueness",
+            "max": random.choice((0, 0.2, 0.5)),
+            "estimator": "count",
+            "of": random.choice(("records", "sample-uniques")),
+            "unit": "record",
+        },
     ]
     at = random.choice(("highest", "mean"))
     found = {"model": "household-risk", "max": random.choice((0.2, 0.4, 0.6, 0.9)), "at": at}
@@ -190,11 +209,13 @@ def test_a_release_counts_each_person_once(seed: int) -> None:
             for end in (min, max)
         ],
         "household-risk": mean if models[-1].get("at") == "mean" else highest,
+        "population-uniqueness": float(slow.unique(kept, models[0].get("of", "records"))),
     }
     for each in report["constraints"]:
         own = expected[each["model"]]
         assert each["measured"] == (own if isinstance(own, list) else pytest.approx(own))
-        assert each["parameters"]["unit"] == "person"
+        counted = "record" if each["model"] == "population-uniqueness" else "person"
+        assert each["parameters"].get("unit", "record") == counted
 
 
 @pytest.mark.parametrize("seed", range(5))
