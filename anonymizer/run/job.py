@@ -47,7 +47,7 @@ from anonymizer.loss.base import all_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
-from anonymizer.model.recoding import Outcome, Recoding, Status
+from anonymizer.model.recoding import GROUP, Outcome, Recoding, Status
 from anonymizer.model.report import Report
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint, describe
@@ -210,9 +210,7 @@ class Result(Generic[Frame]):
             if isinstance(persons, Mapping)
             else frame_kind(persons).to_pandas(persons).to_dict("records")
         )
-        _refuse_unknown(
-            [str(name) for row in rows[:1] for name in row], [*self.report["config"]["attributes"]]
-        )
+        _refuse_unknown(rows[0] if rows else (), [*self.report["config"]["attributes"], GROUP])
         named = {f"row {row}": _texts(own) for row, own in enumerate(rows, start=1)}
         if self._basis.table is None:
             raise InputError("beliefs: the distinct rows of the input do not fit in memory; use more memory")

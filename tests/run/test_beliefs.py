@@ -260,3 +260,13 @@ def test_targets_may_be_rows_of_an_anatomy_release(tmp_path: Path) -> None:
     done = call("attack", release, "-c", tmp_path / "job.yaml", "--target", tmp_path / "persons.csv")
     assert done.code == 0, done.err
     assert "row 1: dx x: random worlds 0.5000" in done.out
+
+
+def test_the_bucket_of_a_person_in_anatomy_may_be_known() -> None:
+    data = records(60)
+    result = an.anonymize(data, job({"model": "l-diversity", "l": 2}, algorithm={"name": "anatomy"}))
+    row = result.data.iloc[0]
+    found = result.beliefs({name: row[name] for name in ("age", "sex", "group")})
+    bucket = result.sensitive_table[result.sensitive_table["group"] == row["group"]]
+    expected = (bucket.set_index("disease")["count"] / bucket["count"].sum()).to_dict()
+    assert dict(zip(found["value"], found["random_worlds"], strict=True)) == pytest.approx(expected)
