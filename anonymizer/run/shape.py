@@ -489,11 +489,12 @@ def original_of_files(
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
     labels = [table.labels[table.names.index(name)] for name in names]
     columns = {name: read[name].column for name in names}
+    levels = _reported(release, "recoding", "levels")
     if first is None:
-        shared = _attributes_of_input(plan, table, release, relation, columns)
+        dependent = _dependent(plan, columns, levels)
+        shared = _attributes_of_input(plan, table, release, relation, columns, dependent)
     else:
         shared = plan.quasi_identifiers(columns, _sources_of(plan, first, columns))
-    levels = _reported(release, "recoding", "levels")
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
     known = [
@@ -531,25 +532,42 @@ def _sources_of(
     return sources
 
 
-def _attributes_of_input(
-    plan: Plan, table: PublishedTable, release: Relation, relation: Relation, columns: Mapping[str, Column]
-) -> tuple[QuasiIdentifier, ...]:
-    """Return the attributes of a file that should be the input of a release.
+def _dependent(plan: Plan, columns: Mapping[str, Column], levels: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns whose published labels only a hierarchy built from the records explains.
 
-    Raises
-    ------
-    InputError: the release is of a hierarchy that other records decided.
+    Parameters
+    ----------
+    levels: published level of each column, as far as the release tells.
     """
     planned = {name: plan.columns[name].hierarchy for name in columns}
-    levels = _reported(release, "recoding", "levels")
     # At level 0 values are published, which no hierarchy explains.
-    dependent = {
+    return {
         name: column
         for name, column in columns.items()
         if (own := planned[name]) is not None
         and own.source.depends_on_records(column)
         and levels.get(name) != 0
     }
+
+
+def _attributes_of_input(
+    plan: Plan,
+    table: PublishedTable,
+    release: Relation,
+    relation: Relation,
+    columns: Mapping[str, Column],
+    dependent: Mapping[str, Column],
+) -> tuple[QuasiIdentifier, ...]:
+    """Return the attributes of a file that should be the input of a release.
+
+    Parameters
+    ----------
+    dependent: the columns whose labels depend on the records.
+
+    Raises
+    ------
+    InputError: the release is of a hierarchy that other records decided.
+    """
     if _is_other(release, relation, table):
         # Its own hierarchies may have the same labels by chance, so values alone count.
         bare = plan.without_hierarchies(dependent)

@@ -202,7 +202,7 @@ class AttackCheck:
 
     @property
     def estimating(self) -> tuple[str, ...]:
-        """The constraints of which at least one measure so far was an estimate."""
+        """The constraints that were estimated at least once so far."""
         drawn = {found.constraint for found in self._reached.values() if found.estimated}
         return tuple(describe(each) for each in self.constraints if describe(each) in drawn)
 
