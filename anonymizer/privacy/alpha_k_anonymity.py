@@ -58,9 +58,14 @@ class AlphaKAnonymity(ClassModel):
             self.mitigates = WHO
 
     @property
+    def least_values(self) -> int:
+        """At least 1 / alpha values, as their shares add up to 1 or more."""
+        return ceil(1 / self.settings.alpha)
+
+    @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies the model."""
-        return max(self.settings.k, ceil(1 / self.settings.alpha))
+        return max(self.settings.k, self.least_values)
 
     @property
     def minimum_units(self) -> int:

@@ -43,8 +43,19 @@ WHO = frozenset({Threat.LINKAGE, Threat.RE_IDENTIFICATION})
 GroupSize = Annotated[WholeNumber, Field(ge=1, description="minimum size of an equivalence class")]
 """Parameter k of a model."""
 
-DIVERSE = frozenset({Threat.HOMOGENEITY, Threat.BACKGROUND})
-"""Attacks that several sensitive values in a class stop."""
+SINGLE = frozenset({Threat.HOMOGENEITY})
+"""Attacks that two sensitive values in a class stop."""
+
+DIVERSE = SINGLE | {Threat.BACKGROUND}
+"""Attacks that three sensitive values in a class stop: one of them may be ruled out."""
+
+
+def stopped_by(values: int) -> frozenset[Threat]:
+    """Return the attacks that a number of distinct values in every class stops."""
+    if values < 2:
+        return frozenset()
+    return SINGLE if values == 2 else DIVERSE
+
 
 Measured = int | float | list[int | float]
 """The measure that a report shows: one number, or one for each condition of the model."""
@@ -144,14 +155,29 @@ class PrivacyModel(ABC):
         """Share of correct guesses that the model allows the attacks it mitigates; None without a limit."""
         return None
 
+    @property
+    def least_values(self) -> int | None:
+        """Least distinct values of a class, a missing one included; None if the model does not say."""
+        return None
+
     def concerns(self, knowledge: Mapping[str, Any]) -> bool:
         """Return whether the model limits an adversary whom an attack tried.
+
+        An adversary who rules out t values is certain of none only where classes have t + 2 values; no model
+        limits those who know other records, or who count what is only likely.
 
         Parameters
         ----------
         knowledge: of the adversary, as an attack's entry of a report has it.
         """
-        return True
+        excluded = knowledge.get("facts", 0)
+        if isinstance(excluded, Mapping):
+            likely = excluded.keys() - {"not", "where", "share"}
+            excluded = None if likely else len(excluded.get("not", ()))
+        if excluded == 0:
+            return True
+        least = self.least_values
+        return isinstance(excluded, int) and least is not None and least >= excluded + 2
 
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return what an adversary reaches at most, as the end of a sentence about that adversary.

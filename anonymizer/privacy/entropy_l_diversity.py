@@ -23,6 +23,7 @@ from anonymizer.privacy.base import (
     excess_over_caps,
     has_entropy,
     resolve_near_ties,
+    stopped_by,
     whole_records,
 )
 
@@ -53,9 +54,12 @@ class EntropyLDiversity(ScoredClassModel):
 
     def __init__(self, settings: EntropyLDiversitySettings) -> None:
         super().__init__(settings)
-        if settings.l == 1:
-            # It allows classes with a single value.
-            self.mitigates = frozenset()
+        self.mitigates = stopped_by(self.least_values)
+
+    @property
+    def least_values(self) -> int:
+        """At least l values, as the entropy of m values is at most ln m."""
+        return ceil(self.settings.l)
 
     @property
     def minimum_size(self) -> int:

@@ -19,6 +19,7 @@ from anonymizer.privacy.base import (
     Merging,
     Threshold,
     distinct_values,
+    stopped_by,
 )
 
 
@@ -47,9 +48,12 @@ class LDiversity(ClassModel):
 
     def __init__(self, settings: LDiversitySettings) -> None:
         super().__init__(settings)
-        if settings.l == 1:
-            # It allows classes with a single value.
-            self.mitigates = frozenset()
+        self.mitigates = stopped_by(settings.l)
+
+    @property
+    def least_values(self) -> int:
+        """At least l values."""
+        return self.settings.l
 
     @property
     def minimum_size(self) -> int:

@@ -61,6 +61,11 @@ class PSensitiveKAnonymity(ClassModel):
             self.mitigates = WHO
 
     @property
+    def least_values(self) -> int:
+        """At least p values."""
+        return self.settings.p
+
+    @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.settings.p)

@@ -26,6 +26,7 @@ from anonymizer.privacy.base import (
     distinct_values,
     largest_counts,
     resolve_near_ties,
+    stopped_by,
     whole_records,
 )
 
@@ -54,6 +55,15 @@ class RecursiveCLDiversity(ScoredClassModel):
     mitigates = DIVERSE
     thresholds = (Threshold("c", inf), Threshold("l", 1, whole=True))
     merging = Merging.SATISFYING
+
+    def __init__(self, settings: RecursiveCLDiversitySettings) -> None:
+        super().__init__(settings)
+        self.mitigates = stopped_by(self.least_values)
+
+    @property
+    def least_values(self) -> int:
+        """At least l + 1 / c, rounded down: m values satisfy r_1 < c (m - l + 1) r_1."""
+        return self.settings.l + int(1 / Fraction(self.settings.c))
 
     @classmethod
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:

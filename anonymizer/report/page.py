@@ -294,7 +294,7 @@ def _verdict(row: dict[str, Any]) -> str:
         return "contradicts the claim"
     if row["success"] is None:
         return "not measured"
-    return "agrees with the claim" if row["claimed_by"] else "nothing claimed"
+    return "no claim contradicted" if row["claimed_by"] else "nothing claimed"
 
 
 KEY = ("release-dot", "input-diamond", "hidden")

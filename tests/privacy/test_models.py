@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import isclose, isinf
+from itertools import combinations_with_replacement
+from math import ceil, isclose, isinf
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from anonymizer.privacy.base import PRIVACY_MODELS, ClassModel, TableModel
 from tests import strategies
+from tests.helpers import build
 from tests.helpers.examples import share
 from tests.helpers.partitions import Partition, partition
 from tests.helpers.problems import constraint
@@ -99,6 +101,52 @@ def test_missing_values_count_as_the_contract_says(name: str, random: Any) -> No
     else:
         assert counted.missing is None
     assert counted.sizes.tolist() == [len(group) for group in classes.groups(spec.attribute)]
+
+
+@pytest.mark.parametrize("name", sorted(CLASS_TWINS))
+@share(3)
+@given(random=RANDOMS)
+def test_no_class_that_satisfies_a_model_has_fewer_values_than_it_says(name: str, random: Any) -> None:
+    classes, spec = bound(random, name)
+    least = constraint(spec, classes.data).model.least_values or 1
+    twin, everyone = CLASS_TWINS[name](spec.parameters), classes.everyone(spec.attribute)
+    for group in classes.groups(spec.attribute):
+        if twin.holds(group, everyone, classes.data.attribute(spec.attribute)):
+            assert len(set(group)) >= least
+
+
+COUNTS = [
+    own
+    for size in range(1, 13)
+    for own in combinations_with_replacement(range(1, 13), size)
+    if sum(own) <= 12
+]
+"""Counts of the values of a class of at most twelve records."""
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "values"),
+    [
+        *(("l-diversity", {"l": least}, least) for least in (1, 2, 3, 4)),
+        *(("entropy-l-diversity", {"l": least}, ceil(least)) for least in (1, 1.2, 2, 2.1, 3.5)),
+        *(("recursive-cl-diversity", {"c": 3, "l": least}, least) for least in (1, 2, 3, 4)),
+        *(("recursive-cl-diversity", {"c": 1, "l": least}, least + 1) for least in (1, 2, 3, 4)),
+        *(("recursive-cl-diversity", {"c": 0.5, "l": least}, least + 2) for least in (1, 2, 3)),
+        *(("recursive-cl-diversity", {"c": 0.4, "l": least}, least + 2) for least in (1, 2, 3)),
+        *(("p-sensitive-k-anonymity", {"p": p, "k": 3}, p) for p in (1, 2, 3)),
+        *(
+            ("alpha-k-anonymity", {"alpha": alpha, "k": 3}, v)
+            for alpha, v in ((1, 1), (0.5, 2), (0.4, 3), (0.3, 4))
+        ),
+    ],
+)
+def test_the_least_values_are_the_fewest_of_all_classes_that_satisfy_a_model(
+    name: str, parameters: dict[str, Any], values: int
+) -> None:
+    twin, attribute = CLASS_TWINS[name](parameters), strategies.table(strategies.Seeded(1)).sensitive[0]
+    groups = [[str(value) for value, number in enumerate(own) for _ in range(number)] for own in COUNTS]
+    found = min(len(set(group)) for group in groups if twin.holds(group, group, attribute))
+    assert build.model(name, parameters).least_values == found == values
 
 
 @given(random=RANDOMS, target=st.sampled_from(["re-identification", "attribute-inference"]))

@@ -219,3 +219,57 @@ def test_linkage_risk_is_about_its_own_adversary(
     claim = build.model("linkage-risk", {"max": 0.15, **parameters})
     (found, *_) = attack_matrix(bound(claim), [entry("linkage", 0.2, 0.2, **adversary)], None)
     assert found["contradicted"] is contradicted
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "values"),
+    [
+        ("l-diversity", {"l": 2}, 2),
+        ("l-diversity", {"l": 3}, 3),
+        ("entropy-l-diversity", {"l": 2}, 2),
+        ("entropy-l-diversity", {"l": 2.1}, 3),
+        ("recursive-cl-diversity", {"c": 3, "l": 2}, 2),
+        ("recursive-cl-diversity", {"c": 3, "l": 4}, 4),
+        ("recursive-cl-diversity", {"c": 1, "l": 2}, 3),
+        ("recursive-cl-diversity", {"c": 3, "l": 1}, 1),
+    ],
+)
+def test_l_values_stop_two_facts_less(name: str, parameters: dict[str, Any], values: int) -> None:
+    model = build.model(name, parameters)
+    assert (Threat.BACKGROUND in model.mitigates) is (values > 2)
+    told: list[tuple[Any, bool]] = [(number, values > max(2, number + 1)) for number in range(4)]
+    told += [
+        ({"not": ["a"]}, values > 2),
+        ({"not": ["a", "b"], "where": {"zip": "1*"}, "share": 0.3}, values > 3),
+    ]
+    told += [({"records": 1}, False), ({"not": ["a"], "probability": 0.9, "sure": 0.8}, False)]
+    for facts, contradicted in told:
+        assert contradicts(model, "background", "background knowledge", facts) is contradicted
+
+
+def contradicts(model: PrivacyModel, attack: str, threat: str, facts: Any) -> bool:
+    """Return whether an attack with some facts that succeeds contradicts a model."""
+    rows = attack_matrix(bound(model), [entry(attack, 0.2, 0.2, sensitive="ill", facts=facts)], 5)
+    (found,) = (each for each in rows if each["threat"] == threat)
+    return bool(found["contradicted"])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "stopped"),
+    [
+        ("l-diversity", {"l": 2}, 0),
+        ("l-diversity", {"l": 3}, 1),
+        ("p-sensitive-k-anonymity", {"p": 2, "k": 3}, 0),
+        ("p-sensitive-k-anonymity", {"p": 3, "k": 3}, 1),
+        ("alpha-k-anonymity", {"alpha": 0.5, "k": 3}, 0),
+        ("alpha-k-anonymity", {"alpha": 0.3, "k": 3}, 2),
+        ("belief", {"max": 0.15}, 0),
+    ],
+)
+def test_certainty_after_excluding_values_contradicts_who_promises_enough_of_them(
+    name: str, parameters: dict[str, Any], stopped: int
+) -> None:
+    model = build.model(name, parameters)
+    for number in (1, 2, 3):
+        facts = {"not": ["a", "b", "c"][:number]}
+        assert contradicts(model, "homogeneity", "homogeneity", facts) is (number <= stopped)
