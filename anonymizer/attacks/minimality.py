@@ -65,8 +65,8 @@ class Minimality(Attack):
             return "original records"
         if adversary.recipe is None:
             return (
-                "a proven optimal full-domain release without suppression, under constraints on "
-                "single classes"
+                "a release by lattice that is proven best and suppresses nothing, with constraints that look "
+                "at one class at a time"
             )
         if adversary.original.links.records != adversary.original.records:
             return "a release that contains all original records"

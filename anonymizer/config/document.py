@@ -367,7 +367,9 @@ class _Builder:
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
         """Return the data of a node at a path."""
         if id(node) in self._open:
-            self._refuse(node, path, "an alias inside the value that it repeats; write the value out")
+            self._refuse(
+                node, path, "this alias repeats a value that contains the alias; write the value out"
+            )
             return None
         if node.tag not in _KNOWN_TAGS:
             self._refuse(node, path, f"unknown tag '{node.tag}'; remove it")

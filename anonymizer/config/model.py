@@ -259,7 +259,7 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
         remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
         yield ("algorithm", "name"), f"{what}; {remedy}"
     elif method.value not in accepted:
-        what = f"where constraints count units, accepted with algorithm {config.algorithm.name}"
+        what = f"with constraints that count units, accepted with algorithm {config.algorithm.name}"
         able = [name for name, each in registry.items() if method.value in each.unit_suppressions]
         other = f"; {method.value} needs algorithm {' or '.join(able)}" if able else ""
         yield ("suppression", "method"), f"{what}: {', '.join(accepted)}{other}"
@@ -316,9 +316,9 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         what = f"{config.algorithm.name} cannot count {counted}; accepted: {', '.join(able)}"
         yield ("algorithm", "name"), what
     if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), f"where constraints count {counted}, accepted: classes"
+        yield ("suppression", "method"), f"with constraints that count {counted}, accepted: classes"
     if config.suppression.keep_rows:
-        yield ("suppression", "keep_rows"), f"where constraints count {counted}, accepted: false"
+        yield ("suppression", "keep_rows"), f"with constraints that count {counted}, accepted: false"
     if config.apply is not None:
         yield ("apply",), f"constraints of new records cannot count {counted}; remove these, or apply"
     if config.suppression.whole is not None:

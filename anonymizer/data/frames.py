@@ -464,7 +464,8 @@ def frame_kind(frame: Any) -> FrameKind:
             "pandas.read_csv(path, dtype=str), or set input.path to it in a config and run: "
             "anonymizer run CONFIG"
         )
-    found = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+    module = type(frame).__module__.partition(".")[0]
+    found = type(frame).__name__ if module == "builtins" else f"{module}.{type(frame).__name__}"
     if hasattr(frame, "collect") and not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(f"the data are a {found}, which has no records yet; pass the result of .collect()")
     if isinstance(frame, pd.Series) or type(frame).__name__ in ("Series", "ChunkedArray", "Array"):

@@ -22,7 +22,7 @@ from anonymizer.report.facts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
 RECORDS = (
-    "constraints count records, not people; a column that was left out may show which belong to one person"
+    "constraints count records, not people: where a person has several records, a class may hold fewer people"
 )
 """Warning where identifiers are dropped and the publisher does not say that no person has two records."""
 

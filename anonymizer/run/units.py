@@ -270,8 +270,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     for name, own in facts.items():
         column, missing = own["column"], own["records_without"]
         warnings += [
-            f"column '{each}' links the records of {plural(number, name)}: each has one value in all of "
-            f"its records, which no other {name} has; leave the column out, or make it a "
+            f"column '{each}' links the records of {plural(number, name)}: each has the same value in "
+            f"all of its records, and no other {name} has it; leave the column out, or make it a "
             "quasi-identifier"
             for each, number in own.get("linked_by", {}).items()
         ]
