@@ -22,9 +22,9 @@ from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
 from anonymizer.run.advice import MANY, forecast
-from anonymizer.run.plan import engine_options, plan_of
-from anonymizer.run.prepare import UNWATCHED, prepare, put_in_bands
-from anonymizer.run.source import DataSource, frame_source, input_source, open_rows
+from anonymizer.run.plan import plan_of
+from anonymizer.run.prepare import prepare, put_in_bands
+from anonymizer.run.source import open_rows
 from anonymizer.run.units import KNOWN, RepeatedKey, person_among, repeats
 from anonymizer.system import write_whole
 
@@ -100,7 +100,8 @@ def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str 
     with open_frame(frame) as relation:
         proposal = _proposed(relation, as_proposed, Choices(roles, person=person))
     if _worth_trying(proposal):
-        proposal = _tried(proposal, load_config(Draft(proposal)), frame_source(frame))
+        with open_frame(frame) as relation:
+            proposal = _tried(proposal, load_config(Draft(proposal)), relation)
     return Draft(proposal)
 
 
@@ -177,10 +178,10 @@ def init(
         content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
-    if _worth_trying(proposal):
-        phase("trying the draft")
-        proposal = _tried(proposal, config, input_source(config))
-        content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
+        if _worth_trying(proposal):
+            phase("trying the draft")
+            proposal = _tried(proposal, config, relation)
+            content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
     write_whole(path, content)
     return Drafted(path, config, proposal)
 
@@ -226,7 +227,7 @@ _UNTRIED = (
 
 
 def _worth_trying(proposal: Proposal) -> bool:
-    """Return whether a draft has many quasi-identifiers, and few enough cells to read them again."""
+    """Return whether a draft has many quasi-identifiers, and few enough cells to search."""
     width = _width(proposal)
     return MANY <= width <= WIDEST and width * proposal.rows <= TRIED
 
@@ -235,14 +236,18 @@ def _width(proposal: Proposal) -> int:
     return sum(column.role is Role.QUASI_IDENTIFIER for column in proposal.columns)
 
 
-def _tried(proposal: Proposal, config: Config, source: DataSource) -> Proposal:
-    """Return a proposal with a warning if its first run would lose much, or would be refused."""
+def _tried(proposal: Proposal, config: Config, relation: Relation) -> Proposal:
+    """Return a proposal with a warning if its first run would lose much, or would be refused.
+
+    Parameters
+    ----------
+    relation: the input, whose columns are put in bands in place.
+    """
     # Whether another column has the text of missing values does not change what is lost.
     plan = replace(plan_of(config), marker=None)
     try:
-        with source.opened(engine_options(config), UNWATCHED) as relation:
-            put_in_bands(plan, relation)
-            found = forecast(prepare(plan, relation).problem)
+        put_in_bands(plan, relation)
+        found = forecast(prepare(plan, relation).problem)
     except (DataError, InputError) as error:
         return replace(proposal, warnings=(*proposal.warnings, f"'run' refuses this draft: {error}"))
     return proposal if found is None else replace(proposal, warnings=(*proposal.warnings, found.warning()))
