@@ -488,6 +488,18 @@ class Relation(Closing):
             "record for each constraint"
         )
 
+    def unit_codes(self, column: str, absent: Collection[str | None]) -> IntArray:
+        """Return the unit of each record in the order of texts, shape (records,), int64; -1 without one.
+
+        Parameters
+        ----------
+        absent: texts of records that are units of their own.
+        """
+        unknown = np.array([text in absent for text, _ in self.dictionary(column)], dtype=np.bool_)
+        units = self.codes(column).astype(np.int64)
+        units[unknown[units]] = -1
+        return units
+
     def unit_facts(self, column: str, absent: Collection[str | None]) -> UnitFacts:
         """Return the number of units and of records without one; parameters are as for ``stored_units``."""
         known = [records for text, records in self.dictionary(column) if text not in absent]

@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 
 from anonymizer.model.arrays import (
+    BLOCK,
+    DENSE_LIMIT,
     SPACE,
     BoolArray,
     IntArray,
@@ -68,9 +70,10 @@ class Units:
         """
         known = unit_of >= 0
         space = int(unit_of.max(initial=0)) + 1
-        weights = np.ones(len(item_of), dtype=np.int64) if counts is None else counts
+        single = item_of[~known]
+        weights = np.ones(len(single), dtype=np.int64) if counts is None else counts[~known]
         own, keys = _distinct_pairs(item_of[known], unit_of[known], items, space)
-        return cls(count(item_of[~known], weights[~known], items), own, keys, space).folded()
+        return cls(count(single, weights, items), own, keys, space).folded()
 
     @classmethod
     def of_parts(cls, unit_of: IntArray, counts: IntArray) -> Units:
@@ -117,18 +120,26 @@ class Units:
         ----------
         codes: value of each item, shape (items,), int64.
         """
-        own, _ = _distinct_pairs(self.keys, codes[self.items], self.space, int(codes.max(initial=0)) + 1)
-        return max(int(np.bincount(own).max(initial=0)), 1)
+        size = int(codes.max(initial=0)) + 1
+        values = _distinct_keys(self.keys.copy(), codes[self.items], self.space, size)
+        return max(int(values.max(initial=0)), 1)
 
     def folded(self) -> Units:
         """Return the same units, each with a single pair among those that are alone."""
-        keys, distinct = group_keys(self.keys, self.space)
-        single = np.bincount(keys, minlength=len(distinct)) == 1
-        folds = single[keys]
-        alone = self.alone + np.bincount(self.items[folds], minlength=len(self.alone)).astype(np.int64)
-        numbers = np.cumsum(~single) - 1
-        stays = ~folds
-        return Units(alone, self.items[stays], numbers[keys[stays]], max(int((~single).sum()), 1))
+        keys, space = self.keys, self.space
+        if space > max(DENSE_LIMIT, 4 * len(keys)):
+            keys, distinct = group_keys(keys, space)
+            space = len(distinct)
+        pairs = np.bincount(keys, minlength=space)
+        several = pairs > 1
+        stays = several[keys]
+        alone = self.alone + np.bincount(self.items[~stays], minlength=len(self.alone)).astype(np.int64)
+        numbers, keys = np.cumsum(several) - 1, keys[stays]
+        # In blocks, so that all pairs are not held twice.
+        for begin in range(0, len(keys), BLOCK):
+            block = slice(begin, begin + BLOCK)
+            keys[block] = numbers[keys[block]]
+        return Units(alone, self.items[stays], keys, max(int(several.sum()), 1))
 
     def at(self, chosen: IntArray | BoolArray) -> Units:
         """Return the units of some items, renumbered in the order given; without other items nothing folds.
@@ -189,8 +200,9 @@ class Units:
         ----------
         group_of: group of each item, shape (items,), int64.
         """
-        own, _ = _distinct_pairs(group_of[self.items], self.keys, groups, self.space)
-        return count(group_of, self.alone, groups) + np.bincount(own, minlength=groups).astype(np.int64)
+        found = _distinct_keys(group_of[self.items], self.keys, groups, self.space)
+        found += count(group_of, self.alone, groups)
+        return found
 
     def beside(self, other: Units) -> Units:
         """Return these followed by the units of other items of the same table."""
@@ -401,14 +413,45 @@ def merged_items(packing: Packing, counts: IntArray, units: UnitsByName, ties: T
 
 
 def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:
-    """Return the distinct pairs of group and key, sorted by group."""
+    """Return the distinct pairs of group and key, sorted by group; overwrites ``groups``."""
     bits = (space - 1).bit_length()
     if max(number, 1) << bits >= SPACE:
         keys, distinct = group_keys(keys, space)
         own, found = _distinct_pairs(groups, keys, number, len(distinct))
         return own, distinct[found]
-    packed = groups << bits
-    packed |= keys
-    packed.sort()
-    packed = packed[starts_of(packed)]
-    return packed >> bits, packed & ((1 << bits) - 1)
+    packed = _packed_pairs(groups, keys, bits)
+    del groups, keys
+    starts, pairs = starts_of(packed), 0
+    # The distinct ones move to the front, in blocks, so that the array is not copied.
+    for begin in range(0, len(packed), BLOCK):
+        block = slice(begin, begin + BLOCK)
+        chosen = packed[block][starts[block]]
+        packed[pairs : pairs + len(chosen)] = chosen
+        pairs += len(chosen)
+    del starts
+    own = packed[:pairs] >> bits
+    found = packed if pairs == len(packed) else packed[:pairs].copy()
+    found &= (1 << bits) - 1
+    return own, found
+
+
+def _packed_pairs(groups: IntArray, keys: IntArray, bits: int) -> IntArray:
+    """Return the sorted pairs of group and key, which has so many bits; overwrites ``groups``."""
+    groups <<= bits
+    groups |= keys
+    groups.sort()
+    return groups
+
+
+def _distinct_keys(groups: IntArray, keys: IntArray, number: int, space: int) -> IntArray:
+    """Return the number of distinct keys of each group, shape (number,), int64; overwrites ``groups``."""
+    bits = (space - 1).bit_length()
+    if max(number, 1) << bits >= SPACE:
+        keys, distinct = group_keys(keys, space)
+        return _distinct_keys(groups, keys, number, len(distinct))
+    packed = _packed_pairs(groups, keys, bits)
+    firsts = np.flatnonzero(starts_of(packed, bits))
+    found = np.zeros(number, dtype=np.int64)
+    if len(firsts):
+        found[packed[firsts] >> bits] = np.add.reduceat(starts_of(packed), firsts, dtype=np.int64)
+    return found

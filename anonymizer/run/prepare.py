@@ -483,13 +483,9 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
 
 
 def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
-    absent = {None, *plan.missing}
-    unknown = np.array([text in absent for text, _ in relation.dictionary(column)], dtype=np.bool_)
-    units = relation.codes(column).astype(np.int64)
-    missing = unknown[units]
-    if plan.whole_units and missing.any():
-        raise DataError(_without_unit(relation, name, column, int(missing.sum())))
-    units[missing] = -1
+    units = relation.unit_codes(column, {None, *plan.missing})
+    if plan.whole_units and (missing := int((units < 0).sum())):
+        raise DataError(_without_unit(relation, name, column, missing))
     return units
 
 
@@ -526,7 +522,7 @@ def units_of_rows(units: Mapping[str, IntArray], row_of: NDArray[np.integer], ro
     units: of each record, as ``units_of_records`` returns them.
     row_of: distinct row of each record, shape (records,).
     """
-    items = row_of.astype(np.int64)
+    items = row_of.astype(np.int64, copy=False)
     return {name: Units.of_items(items, own, rows) for name, own in units.items()}
 
 

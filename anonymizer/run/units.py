@@ -42,7 +42,7 @@ from anonymizer.search.base import sensitive_codes
 def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
     """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
     rows, stays = _rows(plan, prepared, recoding), ~recoding.removed
-    columns = [(each.codes[stays], len(each.labels)) for each in recoding.class_columns()]
+    columns = ((each.codes[stays], len(each.labels)) for each in recoding.class_columns())
     groups, number = group_rows(columns, int(stays.sum()))
     of_row = np.full(len(stays), -1, dtype=np.int64)
     of_row[stays] = groups
@@ -244,15 +244,25 @@ def _linked_by(plan: Plan, prepared: Prepared, released: BoolArray) -> dict[str,
     relation, units = prepared.encoded.relation, prepared.units[PERSON]
     records = np.flatnonzero(released & (units >= 0))
     own, found = units[records], {}
+    if not len(own):
+        return {}
     several = np.bincount(own) > 1
+    last = np.empty(len(several), dtype=np.int64)
     recoded = plan.with_role(Role.QUASI_IDENTIFIER)
     for name in plan.released(relation.columns):
         if name in recoded or not several.any():
             continue
-        size = len(relation.dictionary(name))
-        persons, values = np.divmod(np.unique(own * size + relation.codes(name)[records]), size)
-        alone = (np.bincount(persons)[persons] == 1) & (np.bincount(values)[values] == 1)
-        number = int((alone & several[persons]).sum())
+        values = relation.codes(name)[records]
+        # Whoever has another value than in the last record has several, and so have values other persons.
+        last[own] = values
+        linked = several.copy()
+        linked[own[values != last[own]]] = False
+        holder = np.empty(int(values.max()) + 1, dtype=np.int64)
+        shared = np.zeros(len(holder), dtype=np.bool_)
+        holder[values] = own
+        shared[values[own != holder[values]]] = True
+        linked[own[shared[values]]] = False
+        number = int(linked.sum())
         if number:
             found[name] = number
     return found

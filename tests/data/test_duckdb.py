@@ -10,6 +10,7 @@ from collections import Counter
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -133,6 +134,33 @@ def test_parquet_values_have_their_canonical_text(tmp_path: Path) -> None:
             (None, "2", None, None, "2024-01-02 03:04:05", "false", "", None),
         ]
         assert relation.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+SPREAD = (0, 9, -(2**40), 2**62)
+KINDS: dict[str, st.SearchStrategy[Any]] = {
+    "Int8": st.integers(-128, 127),
+    "Int64": st.integers(-30, 120) | st.sampled_from(SPREAD),
+    "UInt64": st.integers(0, 120) | st.sampled_from((2**63, 2**64 - 1)),
+    "object": st.sampled_from(("9", "-3", "", "a", "b", "é", "Z", "007", "7")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("few", [0, 100])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_units_are_numbered_in_the_order_of_their_texts(kind: str, few: int, data: st.DataObject) -> None:
+    units = data.draw(st.lists(st.none() | KINDS[kind], min_size=1, max_size=30))
+    frame = pd.DataFrame({"a": pd.array(units, dtype=kind)})
+    absent = {None, "", "9", "-3"}
+    told = [None if each is None or str(each) in absent else str(each) for each in units]
+    order = sorted({text for text in told if text is not None})
+    with pytest.MonkeyPatch.context() as patch, open_frame(frame) as relation:
+        patch.setattr("anonymizer.data.duckdb.relation.FEW_RECORDS", few)
+        patch.setattr("anonymizer.data.duckdb.relation.DENSE_LIMIT", data.draw(st.sampled_from((1, 300))))
+        found = relation.unit_codes("a", absent).tolist()
+    known = sorted({place for place in found if place >= 0})
+    assert [None if place < 0 else order[known.index(place)] for place in found] == told
 
 
 def test_a_frame_has_the_texts_of_the_same_parquet_file(tmp_path: Path) -> None:

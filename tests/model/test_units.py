@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
 import numpy as np
@@ -66,6 +67,28 @@ def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
     if (~mask).any():
         both = units.at(mask).beside(units.at(~mask))
         assert both.counted(np.zeros(items, dtype=np.int64), 1).tolist() == [len(set().union(*sets))]
+
+
+@pytest.mark.parametrize("spread", [1, 2**40, 2**60])
+@given(random=strategies.randoms())
+def test_pairs_move_in_blocks_whatever_the_keys_are(spread: int, random: Random) -> None:
+    pairs = {(random.randrange(6), random.randrange(8) * spread) for _ in range(random.randint(1, 40))}
+    items, keys = np.array(sorted(pairs)).T
+    units = Units(np.zeros(6, dtype=np.int64), items, keys, 8 * spread if spread < 2**60 else 2**63)
+    group_of, number = groups(random, 6)
+    expected = [set[int]() for _ in range(number)]
+    for item, key in pairs:
+        expected[group_of[item]].add(int(key))
+    before = units.items.copy(), units.keys.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymizer.model.units.BLOCK", random.randint(1, 9))
+        merged = units.merged(group_of, number)
+        assert units.counted(group_of, number).tolist() == [len(own) for own in expected]
+    assert (np.diff(merged.items * merged.space + merged.keys) > 0).all()
+    assert sizes(merged) == [len(own) for own in expected]
+    assert all(map(np.array_equal, before, (units.items, units.keys)))
+    several = Counter(key for own in expected for key in own)
+    assert np.bincount(merged.keys).tolist() == [each for _, each in sorted(several.items()) if each > 1]
 
 
 @given(strategies.randoms())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given as drawn
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
@@ -21,9 +22,11 @@ from anonymizer.model.arrays import IntArray
 from anonymizer.release.query import with_pseudonyms
 from anonymizer.report.public import RECORDS
 from anonymizer.search.suppression.suppressor import WholeClasses
+from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call
 from tests.spark import engine, running
+from tests.strategies import randoms
 from tests.twins import attacks as twins
 
 pytestmark = pytest.mark.usefixtures("without_page")
@@ -371,6 +374,27 @@ def test_a_column_that_links_the_visits_is_said(message: SnapshotAssertion) -> N
     # Three of the 60 patients with a number of their own are suppressed, or have one visit left.
     assert report["units"]["person"]["linked_by"] == {"visit": 57}
     assert exchange("a number of each patient's own", report["warnings"][0]) == message
+
+
+@quickly(50, 10)
+@drawn(randoms())
+def test_whom_a_column_links_is_found_by_looking_at_everybody(random: Random) -> None:
+    records = random.randint(1, 30)
+    frame = visits(1, records)
+    frame["patient_id"] = [f"P{random.randrange(1 + records // 2)}" for _ in range(records)]
+    frame["visit"] = [f"V{random.randrange(random.choice((2, 60)))}" for _ in range(records)]
+    given = {**CONFIG, "input": {"person": "patient_id"}, "constraints": [{"model": "k-anonymity", "k": 1}]}
+    facts = an.anonymize(frame, given).report.to_dict()["units"]["person"]
+    for column in ("visit", "illness"):
+        values = frame.groupby("patient_id")[column].agg(set)
+        several = frame.groupby("patient_id").size() > 1
+        alone = [
+            person
+            for person in values.index[several]
+            if len(values[person]) == 1
+            and not any(values[person] & values[other] for other in values.index if other != person)
+        ]
+        assert facts.get("linked_by", {}).get(column, 0) == len(alone)
 
 
 def test_a_household_of_one_and_one_without_a_number(message: SnapshotAssertion) -> None:

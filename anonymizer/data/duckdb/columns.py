@@ -387,7 +387,8 @@ class ColumnValues:
     ----------
     texts: SQL for the text of each column.
     holds_texts: whether the type of each column is text.
-    whole: whether it is of whole numbers.
+    whole: whether it is of whole numbers that the codes of integers hold.
+    numbered: whether it is of whole numbers.
     """
 
     def __init__(self, database: Database, records: int) -> None:
@@ -399,6 +400,7 @@ class ColumnValues:
         kinds = [str(row[1]) for row in database.rows("DESCRIBE records")]
         self.holds_texts = [kind == "VARCHAR" for kind in kinds]
         self.whole = [kind in WHOLE for kind in kinds]
+        self.numbered = [kind in WHOLE or kind == "UBIGINT" for kind in kinds]
         self.texts = [text_of(f"c{index}", kind) for index, kind in enumerate(kinds)]
 
     def known(self, index: int) -> bool:

@@ -7,7 +7,7 @@ appended to an earlier release out of core.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.data.csv import (
     UTF8,
@@ -89,9 +90,12 @@ from anonymizer.data.source import (
     sha256_of,
 )
 from anonymizer.errors import DataError
-from anonymizer.model.arrays import SPACE, CodeArray, IntArray, Packing
+from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
 from anonymizer.model.table import CODE, MISSING, POINT, Numerals
 from anonymizer.system import link_to
+
+FEW_RECORDS = 1 << 17
+"""Number of records up to which the texts of units are read into memory."""
 
 
 class DuckProfiling(Profiling):
@@ -254,6 +258,61 @@ class DuckRelation(EngineRelation):
         text = self._values.texts[index]
         value = f"records.c{index}" if self._values.whole[index] else text
         return f"CASE WHEN list_contains(?::VARCHAR[], {text}) THEN NULL ELSE {value} END", [none]
+
+    def unit_codes(self, column: str, absent: Collection[str | None]) -> IntArray:
+        """Return the unit of each record; of many records without the texts of all units in memory.
+
+        Nor are the records loaded into a table to rank them.
+        """
+        index, none = self.position(column), [text for text in absent if text is not None]
+        if self.rows <= FEW_RECORDS:
+            return super().unit_codes(column, absent)
+        number = self._values.numbered[index]
+        key = f"c{index}" if number else f"hash({self._values.texts[index]})"
+        found = self._database.arrays(
+            f"SELECT k, coalesce(list_contains(?::VARCHAR[], t), true) AS absent FROM (SELECT {key} AS k, "
+            f"{self._values.texts[index]} AS t FROM records GROUP BY k, t) WHERE k IS NOT NULL ORDER BY t",
+            [none],
+        )
+        keys, units = found["k"], np.cumsum(~found["absent"]) - 1
+        units[found["absent"]] = -1
+        if number:
+            return self._by_number(key, keys, units)
+        order = np.argsort(keys)
+        keys, units = keys[order], units[order]
+        if (keys[1:] == keys[:-1]).any():
+            # Two texts have one hash.
+            return super().unit_codes(column, absent)
+        hashes = self._database.arrays(f"SELECT {key} AS k FROM records")["k"]
+        return self._by_place(hashes, lambda own: units[np.searchsorted(keys, own)])
+
+    def _by_number(self, column: str, numbers: IntArray, units: IntArray) -> IntArray:
+        """Return the unit of each record, given those of distinct whole numbers; -1 of a null."""
+        low, high = int(min(numbers, default=0)), int(max(numbers, default=0))
+        if high - low < max(4 * self.rows, DENSE_LIMIT):
+            # The last place is that of a null.
+            places = np.full(high - low + 2, -1, dtype=np.int64)
+            # Differences of wrapped numbers are right for every type.
+            places[numbers.astype(np.uint64) - np.uint64(low % 2**64)] = units
+            far = f"coalesce({column}::HUGEINT - ({low}), {high - low + 1})::BIGINT"
+            found = self._database.arrays(f"SELECT {far} AS k FROM records")["k"]
+            return self._by_place(found, lambda own: places[own])
+        order = np.argsort(numbers)
+        numbers, units = numbers[order], units[order]
+        found = self._database.arrays(f"SELECT {column} AS k FROM records")["k"]
+        units_of = self._by_place(
+            np.ma.getdata(found), lambda own: units[np.searchsorted(numbers, own) % len(units)]
+        )
+        units_of[np.ma.getmaskarray(found)] = -1
+        return units_of
+
+    def _by_place(self, keys: NDArray[np.integer], units_of: Callable[[Any], IntArray]) -> IntArray:
+        """Return the units of keys, in blocks that fit the processor's cache."""
+        found = np.empty(self.rows, dtype=np.int64)
+        for begin in range(0, self.rows, BLOCK):
+            block = slice(begin, begin + BLOCK)
+            found[block] = units_of(keys[block])
+        return found
 
     def unit_facts(self, column: str, absent: Collection[str | None]) -> UnitFacts:
         """Return the number of units and of records without one."""
