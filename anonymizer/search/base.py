@@ -62,7 +62,8 @@ class Control:
     listen: receives the progress, at most every tenth of a second.
     below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
         is below.
-    explained: whether steps say what each constraint measured.
+    explained: whether steps are read: they then say what each constraint measured, and are chosen with more
+        care, which matters where evaluating one takes long.
     """
 
     seconds: float | None = None

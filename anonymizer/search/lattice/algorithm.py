@@ -46,6 +46,7 @@ from anonymizer.search.base import (
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 from anonymizer.search.lattice.frontier import (
+    SLICES,
     Combine,
     Frontier,
     Guide,
@@ -841,6 +842,7 @@ class _Run(LatticeRun):
             self._loss,
             problem.k or 5,
             shared=self._judge.lossless_merging,
+            slices=SLICES if control.explained else 1,
         )
         self._tables = node_tables(problem)
         self._findings = Findings(self._tiles.top)

@@ -145,7 +145,7 @@ class Frontier:
 
 
 SLICES = 4
-"""Classes of difficulty into which open transformations are sorted to estimate coverage."""
+"""Classes of difficulty with which a search evaluates fewest transformations."""
 
 
 RECENT = 200
@@ -214,15 +214,24 @@ class Guide:
     loss: to minimise.
     typical_size: a class size that probably satisfies the constraints.
     shared: whether certain losses are all losses, so that one surrogate serves both.
+    slices: classes of difficulty into which open transformations are sorted to estimate coverage.
     """
 
     def __init__(
-        self, table: Table, limit: int, loss: LatticeLoss, typical_size: int, *, shared: bool
+        self,
+        table: Table,
+        limit: int,
+        loss: LatticeLoss,
+        typical_size: int,
+        *,
+        shared: bool,
+        slices: int = SLICES,
     ) -> None:
         entropies = [level_entropies(attribute) for attribute in table.quasi_identifiers]
         self._records = table.records
         self._limit = limit
         self._loss = loss
+        self._slices = slices
         self._lost = Surrogate(entropies, table.records, typical_size)
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
         # What the last floors and incumbent needed: incumbents change rarely.
@@ -263,7 +272,7 @@ class Guide:
         open_nodes = frontier.open
         # Masks index at most 32 axes, so that lattices of more columns are looked at as vectors.
         values = needed.ravel()[open_nodes.ravel()]
-        edges = np.unique(np.linspace(values.min(), values.max(), SLICES + 1)[1:])
+        edges = np.unique(np.linspace(values.min(), values.max(), self._slices + 1)[1:])
         slices = np.searchsorted(edges, values)
         counts = np.zeros((len(edges), needed.size), dtype=np.float32)
         counts[np.minimum(slices, len(edges) - 1), np.flatnonzero(open_nodes)] = 1
