@@ -514,12 +514,19 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
         raise refusal([problem(what, ("unit",))])
     if people or (unit or given.default_unit) == RECORD:
         return constraint
-    what = f"{constraint.model} counts records only"
+    what, instead = f"{constraint.model} counts records only", ""
+    if constraint.plug_in.counts_units or constraint.plug_in.people_units:
+        # A risk of the whole release; that of each class counts persons.
+        at = "mean" if constraint.settings.at == "mean" else "{share-above: ...}"
+        what, instead = (
+            f"{constraint.model} with at: {at} counts records only",
+            "; at: highest counts persons",
+        )
     if unit is None:
         # Nobody wrote a unit.
-        what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint"
+        what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint{instead}"
         raise refusal([problem(what, ("model",))])
-    raise refusal([problem(f"{what}; accepted: {RECORD}", ("unit",))])
+    raise refusal([problem(f"{what}; accepted: {RECORD}{instead}", ("unit",))])
 
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:

@@ -440,6 +440,12 @@ BAD: dict[str, dict[str, Any]] = {
     "a unit without a column": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "household"}]},
     "a name with a meaning": {"input": {"units": {"person": "patient_id"}}},
     "a model of the whole table": {"constraints": [{"model": "vulnerability", "max": 0.5}]},
+    "a mean over records": {"constraints": [{"model": "prosecutor-risk", "max": 0.5, "at": "mean"}]},
+    "a share of records": {
+        "constraints": [
+            {"model": "prosecutor-risk", "max": 0.5, "at": {"share-above": 0.2}, "unit": "person"}
+        ]
+    },
     "a model by attack": {"constraints": [{"model": "linkage-risk", "max": 0.5, "unit": "person"}]},
     "buckets": {"algorithm": {"name": "anatomy"}},
     "single records": {"suppression": {"method": "records"}},
