@@ -46,7 +46,10 @@ def tables() -> str:
     parts += ["\n### `attributes.NAME.levels`", *_keys(definitions["LevelRange"], definitions)]
     parts += ["\n### `attributes.NAME.hierarchy`", *_hierarchies(definitions)]
     parts += ["\n### `constraints[i]`", *_constraints(definitions)]
-    parts += ["\n### `objective`", *_choices("metric", "ObjectiveSettings", definitions, ("aggregate",))]
+    parts += [
+        "\n### `objective`",
+        *_choices("metric", "ObjectiveSettings", definitions, ("aggregate", "weights")),
+    ]
     parts += ["\n### `algorithm`", *_choices("name", "AlgorithmSettings", definitions, ())]
     parts += ["\n### `attacks[i]`", *_named("attack", "AttackSettings", definitions)]
     parts += ["\n### `utility[i]`", *_named("measure", "UtilitySettings", definitions)]

@@ -42,7 +42,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     kept = f"Kept {source['rows'] - suppressed:,} of {source['rows']:,} records"
     if kept_suppressed:
         kept += f"; {kept_suppressed:,} of the others kept with * in every quasi-identifier"
-    yield f"{kept}; {objective(content['config']['objective']['metric'], search)}"
+    yield f"{kept}; {objective(content['config']['objective'], search)}"
     if _tells(search) and search["bound"] not in (None, search["best_possible"]):
         least = floored(search["best_possible"])
         yield f"Any other kind of recoding with these hierarchies loses at least {least}"
@@ -158,15 +158,19 @@ def format_measure(measured: Any) -> str:
     return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
-def objective(metric: str, search: Mapping[str, Any]) -> str:
+def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     """Return the loss of a release, and how much less the best one can lose.
 
     >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.1}
-    >>> objective("loss", found)
+    >>> objective({"metric": "loss"}, found)
     'loss 0.403 of 1; the best possible is between 0.1 and 0.403'
+    >>> objective({"metric": "loss", "weights": "people"}, found | {"best_possible": None})
+    'loss 0.403 of 1 by the weights people; how much lower the best possible is, is not known'
     """
+    metric, weights = settings["metric"], settings.get("weights")
     found = f"{search['objective']:.4g}"
     own = f"{metric} {found}{' of 1' if metric == 'loss' else ''}"
+    own += "" if weights is None else f" by the weights {weights}"
     if search["optimal"]:
         return f"{own}, proven best of {search['candidates']:,} candidates"
     if search["bound"] is not None:

@@ -325,6 +325,22 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         yield ("suppression", "whole"), f"cannot be combined with constraints that count {counted}; remove it"
 
 
+def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each key that a loss by sampling weights cannot be combined with, and the message about it."""
+    name = config.objective.weights
+    if name is None:
+        return
+    weights = config.with_role(Role.WEIGHT)
+    if name not in weights:
+        found = f"accepted: {', '.join(weights)}" if weights else "set role: weight for this column"
+        hint = found if name in config.attributes else f"{suggestion(name, config.attributes)}"
+        what = "not a column with role weight" if name in config.attributes else "not a column of attributes"
+        yield ("objective", "weights"), f"'{name}' is {what}; {hint}"
+    if config.apply is not None:
+        what = "with apply, the recoding is chosen already; remove objective.weights or the key apply"
+        yield ("objective", "weights"), what
+
+
 def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that people who were held out cannot be combined with, and the message about it."""
     if config.input.control is None:
@@ -770,6 +786,7 @@ class Config(Section):
             for conflicts in (
                 _conflicts_with_units,
                 _conflicts_with_population,
+                _conflicts_with_weights,
                 _conflicts_with_control,
                 _conflicts_with_scenarios,
                 _conflicts_with_buckets,

@@ -80,6 +80,11 @@ class ObjectiveSettings(PluginSection):
         default=AggregateName.ARITHMETIC_MEAN,
         description="how the losses of the attributes are combined, by their weights",
     )
+    weights: str | None = Field(
+        default=None,
+        description="column with role weight: the loss is the mean over the people whom the records "
+        "represent; default: over the records",
+    )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(loss_metrics)
 
@@ -91,9 +96,19 @@ class ObjectiveSettings(PluginSection):
             raise refusal([problem(what, ("aggregate",))])
         return self
 
+    @model_validator(mode="after")
+    def _weighs(self) -> Self:
+        if self.weights is not None and not self.plug_in.weighable:
+            able = [name for name, metric in self.registry().items() if metric.weighable]
+            what = f"metric {self.metric} is not a mean over records, so that it cannot be by weights"
+            raise refusal([problem(f"{what}; remove the key, or use one of {', '.join(able)}", ("weights",))])
+        return self
+
     def build(self) -> Any:
-        """Return the metric with its parameters and its aggregate."""
-        return self.plug_in(self.settings, AGGREGATES[self.aggregate])
+        """Return the metric with its parameters, its aggregate, and whether it is by weights."""
+        metric = self.plug_in(self.settings, AGGREGATES[self.aggregate])
+        metric.by_weights = self.weights is not None
+        return metric
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

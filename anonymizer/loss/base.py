@@ -122,12 +122,17 @@ class Marginals:
         base values), int32.
     lowest: per attribute, the level of the base values.
     unplaced: number of records whose values are unknown.
+    people: per attribute, sum of the sampling weights of the records with each base value; None without
+        weights.
+    unplaced_people: lowest sum of the weights of so many unplaced records.
     """
 
     counts: tuple[IntArray, ...]
     nodes: tuple[CodeArray, ...]
     lowest: tuple[int, ...]
     unplaced: int = 0
+    people: tuple[IntArray, ...] | None = None
+    unplaced_people: int = 0
 
     @property
     def records(self) -> int:
@@ -305,18 +310,22 @@ class CellLatticeLoss(LatticeLoss):
     Parameters
     ----------
     costs: per attribute, cost of publishing each hierarchy node, shape (nodes,), between 0 and 1.
+    by_weights: whether means are over the people that records represent.
     """
 
     worst = 1.0
 
-    def __init__(self, table: Table, costs: Sequence[FloatArray], aggregate: Aggregate) -> None:
-        self._records = table.records
+    def __init__(
+        self, table: Table, costs: Sequence[FloatArray], aggregate: Aggregate, *, by_weights: bool = False
+    ) -> None:
+        self._by_weights = by_weights
+        self._total = table.people if by_weights else table.records
         self._costs = costs
         self._aggregate = aggregate
         weights = [attribute.weight for attribute in table.quasi_identifiers]
         self._shares = [weight / sum(weights) for weight in weights]
         self._means = [
-            level_means(attribute, costs[position])
+            level_means(attribute, costs[position], table.people_of_values(position) if by_weights else None)
             for position, attribute in enumerate(table.quasi_identifiers)
         ]
         self.floors = [self._part(position, mean) for position, mean in enumerate(self._means)]
@@ -336,10 +345,14 @@ class CellLatticeLoss(LatticeLoss):
     def _losses(self, position: int, marginals: Marginals, levels: slice) -> FloatArray:
         low = marginals.lowest[position]
         added = 1 - self._costs[position][marginals.nodes[position][levels]]
-        lost = added @ marginals.counts[position]
-        if marginals.unplaced:
-            lost = lost + marginals.unplaced * added.min(axis=1)
-        losses: FloatArray = self._means[position][low:][levels] + lost / self._records
+        counts, unplaced = marginals.counts, marginals.unplaced
+        if self._by_weights:
+            assert marginals.people is not None, "the table has weights"
+            counts, unplaced = marginals.people, marginals.unplaced_people
+        lost = added @ counts[position]
+        if unplaced:
+            lost = lost + unplaced * added.min(axis=1)
+        losses: FloatArray = self._means[position][low:][levels] + lost / self._total
         return losses
 
     def objective(self, facts: TransformationFacts) -> float:
@@ -372,9 +385,14 @@ def constant_floors(table: Table, constant: float) -> list[FloatArray]:
     return parts
 
 
-def level_means(attribute: QuasiIdentifier, costs: FloatArray) -> FloatArray:
-    """Return the mean cost of an attribute at each level without suppression, shape (levels,)."""
-    counts = attribute.column.counts
+def level_means(attribute: QuasiIdentifier, costs: FloatArray, people: IntArray | None = None) -> FloatArray:
+    """Return the mean cost of an attribute at each level without suppression, shape (levels,).
+
+    Parameters
+    ----------
+    people: with each value, shape (values,), int64; None for its records.
+    """
+    counts = attribute.column.counts if people is None else people
     nodes = attribute.hierarchy.ancestors[:, attribute.leaf]
     means: FloatArray = costs[nodes] @ counts / counts.sum()
     return means
@@ -389,15 +407,22 @@ class LossMetric(PlugIn):
     aggregates: whether the metric joins one loss per attribute and takes an ``aggregate``.
     of_release_alone: whether the value follows from the release, its levels and the number of suppressed
         records; the public report shows no other.
+    weighable: whether it is a mean over records, which sampling weights can make one over people.
 
     Parameters
     ----------
     aggregate: joins the losses of the attributes.
+
+    Attributes
+    ----------
+    by_weights: whether each record counts as the people that it represents, by the weights of its table.
     """
 
     summary: ClassVar[str] = ""
     aggregates: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
+    weighable: ClassVar[bool] = False
+    by_weights: bool = False
 
     def __init__(self, settings: PlugInSettings | None = None, aggregate: Aggregate | None = None) -> None:
         super().__init__(settings)
@@ -447,6 +472,14 @@ def all_losses(released: Released) -> dict[str, float | None]:
     return {loss_key(name): metric().value(released) for name, metric in LOSS_METRICS.items()}
 
 
+def weighted_losses(released: Released) -> dict[str, float | None]:
+    """Return the value of every metric that is a mean over records, by sampling weights."""
+    metrics = {name: metric() for name, metric in LOSS_METRICS.items() if metric.weighable}
+    for metric in metrics.values():
+        metric.by_weights = True
+    return {loss_key(name): metric.value(released) for name, metric in metrics.items()}
+
+
 def loss_key(metric: str) -> str:
     """Return the key of a metric in a report's ``loss``."""
     return metric.replace("-", "_")
@@ -456,6 +489,7 @@ class CellMetric(LossMetric):
     """A metric of published cells; a suppressed cell costs 1."""
 
     aggregates = True
+    weighable = True
 
     @abstractmethod
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
@@ -473,24 +507,32 @@ class CellMetric(LossMetric):
         """Return the aggregate: that of all attributes is the aggregate of the groups'."""
         return self.aggregate.of(bounds, weights)
 
+    def mean(self, recoding: Recoding, position: int, *, by_weights: bool) -> float:
+        """Return the mean cost of a quasi-identifier over all input records, or the people they represent."""
+        table = recoding.table
+        if by_weights:
+            suppressed, total = table.people_of(recoding.suppressed), table.people
+        else:
+            suppressed, total = int(table.counts[recoding.suppressed].sum()), table.records
+        values, counts = recoding.cell_people(position) if by_weights else recoding.cell_records(position)
+        costs = self.costs(table.quasi_identifiers[position], values)
+        return (float(costs @ counts) + suppressed) / total
+
     def value(self, released: Released) -> float | None:
-        """Return the aggregate of the attributes' mean costs over all input records."""
+        """Return the aggregate of the attributes' mean costs over all input records, or their people."""
         # Merged rows publish the same values equally often.
         recoding = released.recoding.merged
         table = recoding.table
         if not self.applies(recoding):
             return None
-        losses = []
-        for position, attribute in enumerate(table.quasi_identifiers):
-            values, records = recoding.cell_records(position)
-            costs = self.costs(attribute, values)
-            losses.append((float(costs @ records) + released.suppressed) / table.records)
+        positions = range(len(table.quasi_identifiers))
+        losses = [self.mean(recoding, position, by_weights=self.by_weights) for position in positions]
         return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
 
     def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with the mean cost of each level as floors."""
         costs = [self.node_costs(attribute) for attribute in table.quasi_identifiers]
-        return CellLatticeLoss(table, costs, self.aggregate)
+        return CellLatticeLoss(table, costs, self.aggregate, by_weights=self.by_weights)
 
 
 class SuppressedRecords(LossMetric):

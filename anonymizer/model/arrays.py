@@ -112,6 +112,13 @@ def count(groups: IntArray, weights: IntArray, size: int) -> IntArray:
     return np.bincount(groups, weights=weights, minlength=size).astype(np.int64)
 
 
+def count_exactly(groups: NDArray[np.integer], weights: IntArray, size: int) -> IntArray:
+    """Sum integer weights by group, as ``count``; exact for all sums below 2**63."""
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
 def add_up(keys: IntArray, weights: NDArray[np.integer], space: int) -> tuple[IntArray, IntArray]:
     """Sum integer weights by key.
 

@@ -350,6 +350,8 @@ class Classes:
         self._unit_sizes: dict[str, IntArray] = {}
         self.values: ClassValues | None = None
         """What the classes publish; None where no adversary knows only some of the quasi-identifiers."""
+        self.weights: IntArray | None = None
+        """Sampling weight of a record of each item, shape (items,), int64; None if unknown."""
         self.remembered: dict[Hashable, Any] = {}
         """What constraints have computed of these classes."""
 

@@ -27,6 +27,7 @@ from anonymizer.model.arrays import (
     Packing,
     add_up,
     count,
+    count_exactly,
     freeze,
     group_keys,
     group_rows,
@@ -97,9 +98,9 @@ def merged_regions(
 
 
 def _distinct_fates(packing: Packing, table: Table, fate: NDArray[np.int8]) -> tuple[CodeArray, IntArray]:
-    """Pack sensitive values and fates too; return the codes of the distinct rows and their records."""
-    for attribute in table.sensitive:
-        packing.add(table.sensitive_codes(attribute.name), attribute.column.size)
+    """Pack sensitive values, weights and fates too; return the codes of distinct rows and their records."""
+    for codes, size in table.others:
+        packing.add(codes, size)
     packing.add(fate, FATES)
     space = packing.space
     distinct, counts = add_up(packing.take_keys(), table.counts, space)
@@ -217,6 +218,15 @@ class Recoding(ABC):
         columns = ((column.codes[kept], len(column.labels)) for column in self.class_columns())
         groups, number = group_rows(columns, int(kept.sum()))
         return count(groups, self.table.counts[kept], number)
+
+    def cell_people(self, position: int) -> tuple[PublishedValues, IntArray]:
+        """Return the values of a quasi-identifier, and the sum of the weights of the records of each.
+
+        The sums are of shape (values,), int64, without suppressed records.
+        """
+        cells, kept = self.cells(position), ~self.suppressed
+        weights = self.table.row_weights[kept] * self.table.counts[kept]
+        return cells.values, count_exactly(cells.codes[kept], weights, len(cells.values.covered))
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
         """Return the values of a quasi-identifier, and the records of each without suppressed ones.

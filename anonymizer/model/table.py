@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.population import Population
 from anonymizer.model.units import DividedRows, Ties, UnitsByName
@@ -397,6 +397,22 @@ class SensitiveAttribute:
 
 
 @dataclass(frozen=True, eq=False)
+class SamplingWeights:
+    """The people that a record represents, times a scale that makes them whole.
+
+    Attributes
+    ----------
+    name: of the column.
+    values: of each of its codes, times ``scale``, shape (codes,), int64, positive and ascending. Their sum
+        over all records is below 2**63.
+    """
+
+    name: str
+    values: IntArray
+    scale: int = 1
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """The frequency table: distinct rows of quasi-identifier and sensitive values with their records.
 
@@ -404,14 +420,17 @@ class Table:
     ----------
     quasi_identifiers, sensitive: the attributes, in the order of the file.
     codes: value codes of each row, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
-        identifiers first. Rows are sorted, and distinct without ties, except after ``split``.
+        identifiers first, and last the sampling weight, if there are weights. Rows are sorted, and distinct
+        without ties, except after ``split``.
     counts: records of each row, shape (combinations,), int64.
     coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
     units: of the rows, by the names that constraints use; empty where only records are counted.
     ties: which rows are suppressed together; None where each may be suppressed alone.
     population: that the records are a sample of; None if no constraint refers to it.
-    row_of: distinct row of each row if these are divided by units, shape (combinations,), int64, ascending;
-        None if they are distinct.
+    row_of: distinct row of each row if these are divided by units or weights, shape (combinations,), int64,
+        ascending; None if they are distinct.
+    sampling: weights by which losses are averaged; all records of a row have one weight. None if every record
+        counts alike.
     """
 
     quasi_identifiers: tuple[QuasiIdentifier, ...]
@@ -423,11 +442,41 @@ class Table:
     ties: Ties | None = None
     population: Population | None = None
     row_of: IntArray | None = None
+    sampling: SamplingWeights | None = None
 
     @cached_property
     def records(self) -> int:
         """Number of records, N."""
         return int(self.counts.sum())
+
+    @cached_property
+    def row_weights(self) -> IntArray:
+        """Sampling weight of a record of each row, shape (combinations,), int64; 1 without weights."""
+        if self.sampling is None:
+            return np.ones(self.combinations, dtype=np.int64)
+        return self.sampling.values[self.codes[:, -1]]
+
+    @cached_property
+    def people(self) -> int:
+        """Sum of the sampling weights of all records; their number without weights."""
+        return int((self.row_weights * self.counts).sum())
+
+    def people_of(self, rows: BoolArray) -> int:
+        """Return the sum of the sampling weights of the records of some rows, shape (combinations,)."""
+        return int((self.row_weights * self.counts)[rows].sum())
+
+    def people_of_values(self, position: int) -> IntArray:
+        """Return the sum of the weights of the records with each value of a quasi-identifier, (values,)."""
+        size = self.quasi_identifiers[position].column.size
+        return count_exactly(self.quasi_identifier_codes(position), self.row_weights * self.counts, size)
+
+    @property
+    def others(self) -> list[tuple[CodeArray, int]]:
+        """Codes and number of codes of every column after the quasi-identifiers."""
+        sizes = [each.column.size for each in self.sensitive]
+        sizes += [] if self.sampling is None else [len(self.sampling.values)]
+        width = len(self.quasi_identifiers)
+        return [(self.codes[:, width + place], size) for place, size in enumerate(sizes)]
 
     @property
     def combinations(self) -> int:
@@ -465,15 +514,36 @@ class Table:
         )
 
     @property
+    def divided_by_units(self) -> bool:
+        """Whether it is known whose the records of each row are, so that parts of rows can be published."""
+        try:
+            return all(len(own.of_each(self.counts)) for own in self.units.values())
+        except ValueError:
+            return False
+
+    @property
     def undivided(self) -> Table:
         """The same records by distinct rows, of which only records are counted; itself if not divided."""
         if self.row_of is None:
             return self
         first = np.flatnonzero(np.diff(self.row_of, prepend=-1))
-        return self.with_rows(self.codes[first], np.add.reduceat(self.counts, first))
+        plain = self.unweighted
+        return plain.with_rows(plain.codes[first], np.add.reduceat(self.counts, first))
+
+    @property
+    def unweighted(self) -> Table:
+        """The same rows without their weights, so that several may be equal; itself if it has none."""
+        return self if self.sampling is None else replace(self, codes=self.codes[:, :-1], sampling=None)
+
+    def by_weight(self) -> Table:
+        """Return the same rows, known to be divided by their weights; itself without weights."""
+        if self.sampling is None:
+            return self
+        same = (self.codes[1:, :-1] == self.codes[:-1, :-1]).all(axis=1)
+        return replace(self, row_of=np.concatenate([[0], np.cumsum(~same)])[: self.combinations])
 
     def with_rows(self, codes: CodeArray, counts: IntArray) -> Table:
-        """Return a table with other rows, whose units are unknown."""
+        """Return a table with other rows, whose units are unknown; ``codes`` have all columns."""
         return replace(self, codes=codes, counts=counts, units={}, row_of=None, ties=None)
 
     def units_of_rows(self, unit: str | None) -> IntArray:

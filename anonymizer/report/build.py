@@ -142,6 +142,8 @@ class ReportParts:
     population: that constraints count; None where none does.
     three_questions: answers to the questions of European law; None without people who were held out.
     seconds: of each phase of the run until now.
+    weighted_loss: the column of weights, the people that its weights add up to, and the losses that are means
+        over these; None where losses are over records alone.
     """
 
     config: dict[str, Any]
@@ -166,6 +168,7 @@ class ReportParts:
     population: dict[str, Any] | None = None
     three_questions: Sequence[dict[str, Any]] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    weighted_loss: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -194,6 +197,7 @@ def build_report(parts: ReportParts) -> Report:
         "environment": environment(),
     }
     optional = {
+        "weighted_loss": parts.weighted_loss,
         "diagnosis": parts.diagnosis,
         "recoding_file": parts.recoding_file,
         "applied": parts.applied,

@@ -119,11 +119,13 @@ class Measured:
 
     Attributes
     ----------
-    losses: every loss metric by its key in the report; None without a value.
+    losses: every loss metric by its key in the report, by weights where the objective has them and the metric
+        can; None without a value.
     risks: by the name of the attack.
     proven: whether the release is optimal for its algorithm.
     algorithm: that made the release; with ``auto``, the chosen one.
     query_error: of count queries, None if not measured.
+    weights: column of the weights; None where all losses are over records.
     """
 
     losses: dict[str, float | None]
@@ -133,6 +135,7 @@ class Measured:
     classes: int
     algorithm: str
     query_error: float | None = None
+    weights: str | None = None
 
     @property
     def loss(self) -> float:
@@ -209,14 +212,16 @@ class ComparedRun:
 def measured_of(report: Mapping[str, Any]) -> Measured:
     """Return the measurements in the report of a satisfied run."""
     search, release, measures = report["search"], report["release"], report.get("utility", ())
+    weighted = report.get("weighted_loss", {})
     return Measured(
-        {name: _number(value) for name, value in report["loss"].items()},
+        {name: _number(weighted.get(name, value)) for name, value in report["loss"].items()},
         _risks(report["attacks"]),
         bool(search["optimal"]),
         release["suppressed_records"],
         release["classes"],
         search["algorithm"],
         next((_number(each["value"]) for each in measures if each["measure"] == QUERY_ERROR), None),
+        weighted.get("weights"),
     )
 
 
@@ -633,6 +638,12 @@ class Comparison:
             yield f"{numbered(group)}: the same risk and loss"
         for one, other in self.indistinguishable:
             yield f"{one} and {other}: not distinguishable in risk, their intervals overlap"
+        by_weights: dict[str, list[int]] = {}
+        for each, own in self._releases:
+            if own.weights is not None:
+                by_weights.setdefault(own.weights, []).append(each.number)
+        for weights, numbers in by_weights.items():
+            yield f"{numbered(numbers)}: loss, ncp and precision by the weights {weights}"
         for run, attacks in self._safer_elsewhere().items():
             yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
         if self.in_groups:

@@ -582,7 +582,7 @@ class AttributeLoss:
 
 
 def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
-    """Return the loss of each quasi-identifier, the largest first."""
+    """Return the loss of each quasi-identifier, by weights if the table has some, the largest first."""
     table, recoding, metric = released.table, released.recoding, LeafShareLoss()
     kept = np.where(recoding.suppressed, 0, table.counts)
     smallest = smallest_shown(released.k)
@@ -592,9 +592,8 @@ def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
     found = []
     for position, attribute in enumerate(table.quasi_identifiers):
         cells = recoding.cells(position)
-        costs = metric.costs(attribute, cells.values)
-        records = np.bincount(cells.codes, kept, len(costs))
-        loss = (float(costs @ records) + released.suppressed) / table.records
+        records = np.bincount(cells.codes, kept, len(cells.values.covered))
+        loss = metric.mean(recoding, position, by_weights=table.sampling is not None)
         labels = {cells.labels[code] for code in np.flatnonzero(records).tolist()}
         found.append(
             AttributeLoss(
@@ -734,6 +733,7 @@ class Facts:
     groups: histogram of class sizes, empty with too few classes.
     knowing: vulnerability by number of known attributes, empty if not counted.
     worst: the worst classes of each constraint, None for one on the whole release.
+    weights: column by which the losses are averaged; None for records.
     """
 
     smallest: int
@@ -743,6 +743,7 @@ class Facts:
     groups: tuple[SizeBin, ...]
     knowing: tuple[RiskByKnowledge, ...]
     worst: tuple[Worst | None, ...]
+    weights: str | None = None
 
 
 def gather(released: Released, constraints: Sequence[Constraint], *, moving_reference: bool) -> Facts:
@@ -768,4 +769,5 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
         group_sizes(released),
         knowing(released),
         worst_classes(merged, constraints, moving_reference=moving_reference),
+        None if merged.table.sampling is None else merged.table.sampling.name,
     )

@@ -72,6 +72,12 @@ def metrics(report: dict[str, Any]) -> Grid:
     rows = tuple(
         (name, _four(report["loss"].get(loss_key(name))), LOSS_METRICS[name].summary) for name in names
     )
+    weighted = report.get("weighted_loss", {})
+    rows += tuple(
+        (name, _four(weighted[loss_key(name)]), f"the same by the weights {weighted['weights']}")
+        for name in names
+        if loss_key(name) in weighted
+    )
     return Grid("Loss metrics, smaller is better", ("metric", "value", "is"), rows)
 
 
@@ -103,7 +109,9 @@ def losses_chart(facts: Facts) -> Chart | None:
         for each in losses
     )
     head = ("attribute", "loss", "level", "values before", "values published", "weight")
-    return Chart("Loss by attribute", svg, _finding(losses), Grid("Attributes, most lost first", head, rows))
+    by = "" if facts.weights is None else f", by the weights {facts.weights}"
+    title = f"Loss by attribute{by}"
+    return Chart(title, svg, _finding(losses), Grid("Attributes, most lost first", head, rows))
 
 
 def _level(loss: AttributeLoss) -> str:
@@ -815,6 +823,8 @@ def _price(report: dict[str, Any]) -> str:
             f"Information loss is {number(search['objective'], 3)}, from 0 (unchanged) to 1 (everything "
             "suppressed)"
         )
+    if objective.get("weights") is not None:
+        own += f", as a mean over the people whom the records represent by '{objective['weights']}'"
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:

@@ -56,6 +56,7 @@ class _Terms:
     ----------
     smallest: counts below it, except 0, are not public.
     metric: of the objective.
+    weighed: whether the objective is by sampling weights.
     place: name of a release in a table or under a URL; None for a file in ``share/``.
     proven: whether such a search always ends with a proof, which then reveals nothing.
     suppressed: whether records or cells are suppressed.
@@ -66,6 +67,7 @@ class _Terms:
 
     smallest: int
     metric: str
+    weighed: bool
     place: str | None
     proven: bool
     suppressed: bool
@@ -90,6 +92,7 @@ class _Terms:
         return cls(
             smallest,
             config["objective"]["metric"],
+            config["objective"].get("weights") is not None,
             place,
             proven,
             bool(release["suppressed_records"] or release["suppressed_cells"]),
@@ -265,7 +268,8 @@ def _rounded_figure(value: float) -> float:
 
 def _objective(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show the objective if it follows from the release."""
-    return _rounded(value, entry, terms) if LOSS_METRICS[terms.metric].of_release_alone else None
+    of_release_alone = LOSS_METRICS[terms.metric].of_release_alone and not terms.weighed
+    return _rounded(value, entry, terms) if of_release_alone else None
 
 
 def _optimal(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
@@ -489,6 +493,9 @@ PLACED: Mapping[str, Rule] = {
         f"loss/{loss_key(name)}": _rounded if metric.of_release_alone else _null
         for name, metric in LOSS_METRICS.items()
     },
+    # Suppressed records have weights, too.
+    "weighted_loss/weights": _exact,
+    "weighted_loss/*": _null,
     "attacks/[]/attack": _exact,
     **{
         f"attacks/[]/knowledge/{key}": _exact

@@ -237,7 +237,9 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     kept = counts > 0
     part = replace(table, codes=table.codes[kept], counts=counts[kept])
     limit = problem.limit * part.records // table.records
-    return replace(problem, table=part, limit=limit, metric=LeafShareLoss())
+    metric = LeafShareLoss()
+    metric.by_weights = part.sampling is not None
+    return replace(problem, table=part, limit=limit, metric=metric)
 
 
 def _searched(search: SearchAlgorithm, problem: SearchProblem, below: float = inf) -> FloatArray | None:
@@ -257,14 +259,10 @@ def _searched(search: SearchAlgorithm, problem: SearchProblem, below: float = in
 
 
 def attribute_losses(recoding: Recoding) -> FloatArray:
-    """Return the loss of each quasi-identifier of a recoding, shape (attributes,)."""
+    """Return the loss of each quasi-identifier, by the weights of the table if any, shape (attributes,)."""
     table, metric = recoding.table, LeafShareLoss()
-    suppressed = int(table.counts[recoding.suppressed].sum())
-    found = []
-    for position, attribute in enumerate(table.quasi_identifiers):
-        values, records = recoding.cell_records(position)
-        found.append((float(metric.costs(attribute, values) @ records) + suppressed) / table.records)
-    return np.array(found)
+    positions, weighed = range(len(table.quasi_identifiers)), table.sampling is not None
+    return np.array([metric.mean(recoding, position, by_weights=weighed) for position in positions])
 
 
 def _mean(losses: FloatArray, attributes: Sequence[QuasiIdentifier], without: Sequence[int] = ()) -> float:

@@ -46,7 +46,7 @@ from anonymizer.data.table import read_columns
 from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
-from anonymizer.loss.base import all_losses, loss_key
+from anonymizer.loss.base import all_losses, loss_key, weighted_losses
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, SensitiveCodes, released
@@ -595,7 +595,7 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
 
 
 def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
-    """The objective equals the loss of its name, and the gap follows from objective and bound.
+    """The objective equals the loss of its name, by its weights, and the gap follows from both.
 
     Parameters
     ----------
@@ -605,6 +605,8 @@ def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
     aggregate = claims.get(("config", "objective", "aggregate"))
     metric = loss_key(str(claims.get(("config", "objective", "metric"))))
     losses = {name: known.get(name, claims.number(("loss", name))) for name in shown}
+    if claims.get(("config", "objective", "weights")) not in (ABSENT, None):
+        losses = {name: claims.number(("weighted_loss", name)) for name in claims.section(("weighted_loss",))}
     if aggregate in ("arithmetic-mean", ABSENT) and losses.get(metric) is not None:
         # A search can count in floats, and these are rounded.
         if isinstance(claims.get(key), float):
@@ -1127,12 +1129,26 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
         claims.agree(("recoding", "levels", name))
     for name, read in numbers_of(recoding).items():
         claims.compare(("release", "numbers", name), numbers_entry(read))
-    losses = all_losses(released(recoding, case.plan.k))
-    if not _certain(matched, recoding):
-        del losses["nonuniform_entropy"]
-    for name, loss in losses.items():
-        claims.compare(("loss", name), loss)
+    for key, loss in _losses(recoding, case.plan.k, certain=_certain(matched, recoding)).items():
+        claims.compare(key, loss)
     return settings is None or regions is not None
+
+
+def _losses(recoding: Recoding, k: int | None, *, certain: bool) -> dict[tuple[str, str], float | None]:
+    """Return the losses of a recoding by their keys in the report.
+
+    Parameters
+    ----------
+    certain: whether all matches with the input agree on the suppressed values.
+    """
+    own = released(recoding, k)
+    found = {("loss", name): loss for name, loss in all_losses(own).items()}
+    if not certain:
+        del found["loss", "nonuniform_entropy"]
+    # Records with equal values match alike, whatever their weights, and may be published differently.
+    elif recoding.table.sampling is not None and recoding.levels is not None:
+        found |= {("weighted_loss", name): loss for name, loss in weighted_losses(own).items()}
+    return found
 
 
 def _kept_suppressed(case: AuditCase, matched: _Matched) -> int | None:
@@ -1304,9 +1320,12 @@ def _certain(matched: _Matched, recoding: Recoding) -> bool:
     if recoding.levels is None:
         return False
     # If all or none of the records with equal published rows are released, every match releases the same.
-    kept = np.zeros_like(recoding.suppressed)
-    everything = FullDomainRecoding(recoding.table, recoding.levels, kept, kept)
-    return recoding.merged.table.combinations == everything.merged.table.combinations
+    table, kept = recoding.table.unweighted, np.zeros_like(recoding.suppressed)
+    as_published, everything = (
+        FullDomainRecoding(table, recoding.levels, suppressed, removed).merged.table.combinations
+        for suppressed, removed in ((recoding.suppressed, recoding.removed), (kept, kept))
+    )
+    return as_published == everything
 
 
 ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"

@@ -682,7 +682,10 @@ def _compared(run: PlannedRun, result: RunResult) -> ComparedRun:
 
 def _bound_on_loss(report: Mapping[str, Any] | None) -> float | None:
     """Return the lower bound on the loss; None for another objective, whose bound is not comparable."""
-    if report is None or report["config"]["objective"] != PLAIN_LOSS:
+    if report is None or {**report["config"]["objective"], "weights": None} != {
+        **PLAIN_LOSS,
+        "weights": None,
+    }:
         return None
     bound = report["search"]["bound"]
     return float(bound) if isinstance(bound, int | float) else None

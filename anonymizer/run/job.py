@@ -43,7 +43,7 @@ from anonymizer.errors import (
     suggestion,
 )
 from anonymizer.hierarchy.source import to_networkx
-from anonymizer.loss.base import all_losses
+from anonymizer.loss.base import all_losses, weighted_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
@@ -774,12 +774,25 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
             *useless,
         ],
         advice=None if applied else advice_of(task.plan, found),
+        weighted_loss=weighted_loss(found),
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
     k = task.plan.k_of_reports
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
     return report
+
+
+def weighted_loss(found: Found) -> dict[str, Any] | None:
+    """Return the ``weighted_loss`` entry of the report; None where losses are over records alone."""
+    sampling, people = found.prepared.problem.table.sampling, found.prepared.people
+    if sampling is None or people is None:
+        return None
+    return {
+        "weights": sampling.name,
+        "people": float(people),
+        **weighted_losses(found.promised),
+    }
 
 
 class Combined:

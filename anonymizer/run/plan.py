@@ -265,6 +265,7 @@ class Plan:
     population: that the input is a sample of; None to estimate it by weights.
     control: people who were held out of the input; None without.
     pseudonym: the column that is released with pseudonyms of persons; None without one.
+    loss_weights: column of the sampling weights by which losses are averaged; None to average over records.
     """
 
     config: str
@@ -302,6 +303,7 @@ class Plan:
     population: PlannedPeople | None = None
     control: PlannedPeople | None = None
     pseudonym: str | None = None
+    loss_weights: str | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -576,6 +578,7 @@ def plan_of(config: Config) -> Plan:
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
         population=population,
         control=_people(config, "control", config.input.control),
+        loss_weights=config.objective.weights,
     )
 
 

@@ -22,6 +22,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from math import inf, prod
 from time import perf_counter
 from typing import Any
@@ -65,8 +66,10 @@ from anonymizer.model.table import (
     Numerals,
     QuasiIdentifier,
     Role,
+    SamplingWeights,
     Table,
     TableSource,
+    ValueType,
     interval_of,
     number_text,
 )
@@ -203,6 +206,12 @@ class Prepared:
     units: Mapping[str, IntArray] = field(default_factory=dict)
 
     @property
+    def people(self) -> Fraction | None:
+        """Sum of the sampling weights by which losses are averaged; None without weights."""
+        table = self.problem.table
+        return None if table.sampling is None else Fraction(table.people, table.sampling.scale)
+
+    @property
     def engine(self) -> EngineChoice:
         """The engine that counts the distinct rows."""
         return self.counted.choice
@@ -210,7 +219,9 @@ class Prepared:
     @property
     def positions(self) -> dict[str, CodeArray]:
         """The codes of the texts in a column's dictionary, shape (texts,), by the name of the column."""
-        return {read.column.name: read.codes for read in self.encoded.columns}
+        table = self.problem.table
+        known = {*table.sensitive_names, *(each.name for each in table.quasi_identifiers)}
+        return {read.column.name: read.codes for read in self.encoded.columns if read.column.name in known}
 
     def rows(self, recoding: Recoding) -> CodeArray:
         """Return for each record of the input its row in the recoding's table, shape (records,), int32."""
@@ -317,32 +328,20 @@ def problem_of(
     attributes, sensitive = plan.quasi_identifiers(known, sources), plan.sensitive_attributes(known)
     _refuse_taken_marker(plan, relation, attributes)
     constraints = tuple(plan.constraints([attribute.name for attribute in sensitive]))
-    codings = [read.coding for read in columns.values()]
+    sampling = sampling_of(plan, relation)
+    every = [*columns.values(), *([] if sampling is None else [sampling[0]])]
+    codings = [read.coding for read in every]
     found = count_distinct_rows(plan.engine, relation, codings)
     stored = found.beyond or not relation.ordered
-    if stored and plan.whole is not None:
-        what = "link the rows of persons" if plan.pseudonym is not None else "suppress whole units"
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
-            f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
-        )
-    if stored and plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
-        raise InputError(
-            f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
-            "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
-        )
-    if stored and plan.needs_households:
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count "
-            "households; raise engine.memory_limit or engine.options.combinations, or use engine memory"
-        )
     if stored:
+        _check_storable(plan, relation, found)
         found.combinations.units = stored_units(plan, relation, codings)
     source = None
     if found.beyond:
         source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
-    encoded = Encoded(table.codes, table.counts, relation, tuple(columns.values()))
+    table = replace(table, sampling=None if sampling is None else sampling[1])
+    encoded = Encoded(table.codes, table.counts, relation, tuple(every))
     units = {} if stored else units_of_records(plan, relation)
     if plan.whole is not None:
         table, encoded = _tied(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
@@ -357,10 +356,58 @@ def problem_of(
         )
     if plan.counts_population or plan.needs_households:
         table = _with_counted_people(plan, relation, table, encoded, units)
-    problem = replace(_problem(plan, table, constraints), source=source, most=found.most)
+    problem = replace(_problem(plan, table.by_weight(), constraints), source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
+
+
+def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
+    """Refuse what needs the rows of every record, where an engine stores the distinct rows."""
+    if plan.whole is not None:
+        what = "link the rows of persons" if plan.pseudonym is not None else "suppress whole units"
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
+            f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
+        )
+    if plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
+        raise InputError(
+            f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
+            "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
+        )
+    if plan.needs_households:
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count "
+            "households; raise engine.memory_limit or engine.options.combinations, or use engine memory"
+        )
+    if found.beyond and plan.loss_weights is not None:
+        raise InputError(
+            f"{row_limit_message(found)}, so the run is out of core, where losses are not by weights; raise "
+            "engine.memory_limit or engine.options.combinations, or remove objective.weights"
+        )
+
+
+def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWeights] | None:
+    """Return the column of weights by which losses are averaged, and its weights; None without one.
+
+    Raises
+    ------
+    DataError: as for ``exact_weights``.
+    """
+    name = plan.loss_weights
+    if name is None:
+        return None
+    relation.position(name)
+    dictionary = relation.dictionary(name)
+    texts = ["" if text is None or text in plan.missing else text for text, _ in dictionary]
+    found, scale = _exact(relation.name, name, texts, relation.rows, plan.numerals)
+    distinct, codes = np.unique(np.array(found, dtype=np.int64), return_inverse=True)
+    shown = dict(zip(codes.tolist(), texts, strict=True))
+    counts = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(counts, codes, [records for _, records in dictionary])
+    labels, numbers = tuple(shown[code] for code in range(len(distinct))), distinct / scale
+    column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.numerals)
+    return ReadColumn(column, codes.astype(np.int32)), SamplingWeights(name, distinct, scale)
 
 
 def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> None:
@@ -896,8 +943,21 @@ def exact_weights(
     ------
     DataError: a weight is not a positive number, or has too many digits to be added exactly.
     """
+    scaled, scale = _exact(source, name, groups.values[place], int(groups.counts.sum()), numerals)
+    return np.array(scaled, dtype=np.int64)[groups.codes[:, place]], scale
+
+
+def _exact(
+    source: str, name: str, texts: Sequence[str | None], records: int, numerals: Numerals
+) -> tuple[list[int], int]:
+    """Return the weights written as texts times a scale that makes them whole, and the scale.
+
+    Raises
+    ------
+    DataError: as for ``exact_weights``.
+    """
     weights = []
-    for text in groups.values[place]:
+    for text in texts:
         plain = None if text is None else numerals.plain(text)
         number = None if plain is None else number_key(plain)
         if number is None or not Decimal(str(number)) > 0:
@@ -907,13 +967,12 @@ def exact_weights(
         weights.append(Decimal(str(number)).normalize())
     digits = max(0, *(-int(each.as_tuple().exponent) for each in weights))
     scaled = [int(each.scaleb(digits)) for each in weights]
-    total = max(scaled) * int(groups.counts.sum())
-    if total > LARGEST:
+    if max(scaled, default=0) * records > LARGEST:
         raise DataError(
             f"{source}: the weights in column '{name}' have too many digits to be added exactly; round them "
             "to 6 decimals"
         )
-    return np.array(scaled, dtype=np.int64)[groups.codes[:, place]], 10**digits
+    return scaled, 10**digits
 
 
 def with_people(classes: Classes, groups: Groups, table: Table, recoding: Recoding) -> Classes:

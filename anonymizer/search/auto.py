@@ -96,7 +96,7 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
 
 def _against_local(table: Table, seconds: float | None) -> str | None:
     """Return why local recoding does not serve; None if it does."""
-    if table.units and table.row_of is None:
+    if table.units and not table.divided_by_units:
         return "local recoding needs distinct rows divided by persons or other units, which are too many"
     if table.combinations > MANY_COMBINATIONS:
         return f"{table.combinations:,} distinct rows are too many for local recoding"

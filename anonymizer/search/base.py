@@ -413,6 +413,11 @@ class SearchProblem:
         return value
 
 
+def weighs_differently(problem: SearchProblem) -> bool:
+    """Return whether the loss is a mean by sampling weights that are not all equal."""
+    return problem.metric.by_weights and len(np.unique(problem.table.row_weights)) > 1
+
+
 def projection(problem: Problem, places: Sequence[int]) -> Problem:
     """Return the problem on some attributes, whose certain losses are losses of the whole problem too."""
     table = problem.table
@@ -420,8 +425,8 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
     packing = Packing(table.combinations)
     for place in places:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
-    for each in table.sensitive:
-        packing.add(table.sensitive_codes(each.name), each.column.size)
+    for codes, size in table.others:
+        packing.add(codes, size)
     merged = merged_items(packing, table.counts, table.units, table.ties)
     people = None if table.population is None else table.population.projected(places)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
@@ -437,6 +442,7 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
             units=merged.units,
             ties=merged.ties,
             population=people,
+            sampling=table.sampling,
         ),
         class_constraints=tuple(fixed),
         table_constraints=(),

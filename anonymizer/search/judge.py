@@ -5,11 +5,13 @@ Searches that cannot run attacks at every step ask for larger classes while atta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from anonymizer.model.arrays import BoolArray, IntArray
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
@@ -257,6 +259,25 @@ def _nothing(constraint: ClassConstraint) -> None:  # noqa: ARG001 - any constra
     return None
 
 
+def _lightest(classes: Classes, found: Suppressed, names: Sequence[str]) -> Suppressed:
+    """Return as many suppressed records of each class and its sensitive values, of the lowest weights.
+
+    Parameters
+    ----------
+    names: of the sensitive attributes.
+    """
+    assert classes.weights is not None, "the table has weights"
+    columns = [classes.class_of, *(classes.sensitive_codes(name) for name in names)]
+    cells, first = numbered(columns, len(classes.counts))
+    order = np.lexsort((classes.weights, cells))
+    own, counts = cells[order], classes.counts[order]
+    before = np.cumsum(counts) - counts
+    before -= before[np.searchsorted(own, np.arange(len(first)))][own]
+    gone = np.empty_like(counts)
+    gone[order] = np.clip(count(cells, found.gone, len(first))[own] - before, 0, counts)
+    return replace(found, of_items=lambda: gone)
+
+
 def _suppressor_for(problem: SearchProblem) -> Suppressor:
     """Return the method of suppression; whole classes too if cells are suppressed afterwards."""
     if problem.suppression is SuppressionMethod.RECORDS:
@@ -312,6 +333,8 @@ class Judge:
             if self._problem.keep_rows and self._suppressor.chooses:
                 fewest = min(found.fewest, moved.fewest)
             found = replace(found if kept_suppressed else moved, fewest=fewest)
+        if self._suppressor.chooses and self._problem.metric.by_weights:
+            found = _lightest(classes, found, self._problem.table.sensitive_names)
         sizes = classes.sizes - found.of_classes
         suppressed, least = int(found.of_classes.sum()), found.fewest
         broken: list[str] = []

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.loss.base import Marginals
-from anonymizer.model.arrays import DENSE_LIMIT, SPACE, CodeArray, FloatArray, IntArray, Packing, group_keys
+from anonymizer.model.arrays import (
+    DENSE_LIMIT,
+    SPACE,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Packing,
+    count,
+    count_exactly,
+    group_keys,
+)
 from anonymizer.model.classes import NO_UNITS, Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
@@ -62,6 +72,11 @@ class Bundle:
         """Add up whole weights of some combinations by the base values of each attribute."""
         sums = np.bincount(self.codes[items], weights=weights, minlength=prod(self.sizes))
         return [own.astype(np.int64) for own in _marginals(sums, self.sizes)]
+
+    def exact_marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
+        """Do the same with weights whose sums may exceed 2**53, and only fit in 63 bits."""
+        sums = count_exactly(self.codes[items], weights, prod(self.sizes))
+        return _marginals(sums, self.sizes)
 
 
 def _marginals(sums: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
@@ -232,6 +247,11 @@ class RollUp:
     ----------
     lowest: the lowest level of each quasi-identifier.
     counts: records of each combination, shape (combinations,), int64.
+
+    Parameters
+    ----------
+    weights: code of the sampling weight of each combination, shape (combinations,), and the weight of each
+        code, both int64; None without weights.
     """
 
     def __init__(
@@ -243,7 +263,9 @@ class RollUp:
         units: UnitsByName = NO_UNITS,
         ties: Ties | None = None,
         population: Population | None = None,
+        weights: tuple[IntArray, IntArray] | None = None,
     ) -> None:
+        self._sampling = weights
         self._population = population
         self._units = units
         self._ties = ties
@@ -262,8 +284,10 @@ class RollUp:
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        own = sensitive_codes(table)
-        return cls(attributes, bundles, table.counts, own, table.units, table.ties, table.population)
+        own, weights = sensitive_codes(table), None
+        if table.sampling is not None:
+            weights = table.codes[:, -1].astype(np.int64), table.sampling.values
+        return cls(attributes, bundles, table.counts, own, table.units, table.ties, table.population, weights)
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -275,6 +299,7 @@ class RollUp:
         packing = self._packed(levels)
         space = packing.space
         keys, names = packing.take_keys(), [each.name for each in self._attributes]
+        weights = None if self._sampling is None else self._sampling[1][self._sampling[0]]
         linked = self._ties is not None and self._ties.records is not None
 
         def label() -> list[list[str]]:
@@ -285,11 +310,13 @@ class RollUp:
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
             dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct), label)
+            dense.weights = weights
             return dense
         groups, distinct = group_keys(keys, space)
         classes = classes_of_rows(
             groups, self.counts, len(distinct), self._sensitive, self._units, self._ties
         )
+        classes.weights = weights
         if self._population is not None:
             classes.population = self._people(self._population, levels, distinct)
         if not linked:
@@ -329,13 +356,24 @@ class RollUp:
         unplaced: further records whose distinct rows are unknown.
         """
         items = np.flatnonzero(records)
-        weights = records[items]
-        return Marginals(
-            tuple(each for bundle in self._bundles for each in bundle.marginals(items, weights)),
-            tuple(attribute.nodes for attribute in self._attributes),
-            self.lowest,
-            unplaced,
-        )
+        own = records[items]
+        counts = tuple(each for bundle in self._bundles for each in bundle.marginals(items, own))
+        people, unplaced_people = None, 0
+        if self._sampling is not None:
+            codes, weights = self._sampling
+            own, unplaced_people = own * weights[codes[items]], self.fewest_people(unplaced)
+            people = tuple(each for bundle in self._bundles for each in bundle.exact_marginals(items, own))
+        nodes = tuple(attribute.nodes for attribute in self._attributes)
+        return Marginals(counts, nodes, self.lowest, unplaced, people, unplaced_people)
+
+    def fewest_people(self, records: int) -> int:
+        """Return the lowest sum of the sampling weights of so many records."""
+        assert self._sampling is not None, "only tables with weights are asked"
+        codes, weights = self._sampling
+        each = count(codes, self.counts, len(weights))
+        order = np.argsort(weights)
+        taken = np.diff(np.minimum(np.cumsum(each[order]), records), prepend=0)
+        return int(taken @ weights[order])
 
     def towards(self, lowest: Sequence[int]) -> RollUp:
         """Return the table rolled up to higher lowest levels where that is likely to save time."""
@@ -351,6 +389,8 @@ class RollUp:
         packing = self._packed(lowest)
         for each in self._sensitive.values():
             packing.add(each.codes, each.attribute.column.size)
+        if self._sampling is not None:
+            packing.add(self._sampling[0], len(self._sampling[1]))
         merged = merged_items(packing, self.counts, self._units, self._ties)
         codes = packing.unpack(merged.keys)
         attributes = [
@@ -363,9 +403,9 @@ class RollUp:
         }
         columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
         bundles = bundled(columns, [attribute.size for attribute in attributes])
-        return RollUp(
-            attributes, bundles, merged.counts, sensitive, merged.units, merged.ties, self._population
-        )
+        weights = None if self._sampling is None else (codes[:, -1].astype(np.int64), self._sampling[1])
+        own = merged.units, merged.ties, self._population, weights
+        return RollUp(attributes, bundles, merged.counts, sensitive, *own)
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:

@@ -9,6 +9,7 @@ import pytest
 from anonymizer.data.open import open_by_engine
 from anonymizer.errors import DataError
 from tests.run.spark_runs import config, facts, people, ran, released
+from tests.run.test_weighted_loss import asked, survey
 from tests.spark import engine, options, running
 
 
@@ -32,3 +33,20 @@ def test_spark_tells_the_same_as_memory(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "spark" / "share").glob("release.parquet/*")] == [
         "part-00000.parquet"
     ]
+
+
+@pytest.mark.spark
+def test_spark_weighs_records_as_memory_does(tmp_path: Path) -> None:
+    survey(200).to_parquet(tmp_path / "survey.parquet", index=False)
+    weighing = asked(
+        input={"path": str(tmp_path / "survey.parquet")},
+        suppression={"limit": 0.2},
+        constraints=[{"model": "k-anonymity", "k": 7}],
+        output={"path": "release.parquet"},
+    )
+    with running():
+        by_spark = ran({**weighing, "engine": engine()}, tmp_path / "spark").to_dict()
+    in_memory = ran(weighing, tmp_path / "memory").to_dict()
+    for key in ("weighted_loss", "loss", "recoding"):
+        assert by_spark[key] == in_memory[key]
+    assert released(tmp_path / "spark") == released(tmp_path / "memory")

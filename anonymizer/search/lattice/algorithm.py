@@ -1117,12 +1117,23 @@ class _Run(LatticeRun):
             parts = self._loss.below(facts)
             self._findings.raise_below(levels, parts, facts.certain.lowest, self._loss.combine)
             objective = self._note(levels, facts, verdict)
-            if self._whole and not verdict.settled:
+            if self._whole and not self._is_settled(classes, verdict):
                 self._unproven = min(self._unproven, self._bound(levels))
             if objective < self._best:
                 self._take(Candidate(objective, levels, self._bound(levels)))
             self._cut()
         self._findings.mark(levels)
+
+    def _is_settled(self, classes: Classes, verdict: CandidateVerdict) -> bool:
+        """Return whether no other choice of suppressed records could make a transformation better, or valid.
+
+        Where records weigh differently, the fewest need not lose least, unless no others can be chosen.
+        """
+        if not self._judge.chooses or not self._problem.metric.by_weights or not verdict.settled:
+            return verdict.settled
+        whole = (verdict.losses == 0) | (verdict.losses == classes.sizes)
+        forced = not verdict.unplaced and verdict.certain == verdict.suppressed
+        return verdict.least > self._problem.limit or bool(forced and whole.all())
 
     def _cannot_be_better(self, levels: Levels, rollup: RollUp, classes: Classes, first: Suppressed) -> bool:
         """Return whether what p of the input suppresses makes a transformation worse than the incumbent.

@@ -95,10 +95,15 @@ class CellNode:
             np.int64
         )
         watched = (table.sensitive_codes(name) for name in models.names)
-        row, first = numbered([*nodes.T, *watched], table.combinations)
+        # Records that weigh differently are not suppressed at equal cost.
+        weighing = table.codes.T[-1:] if problem.metric.by_weights else ()
+        row, first = numbered([*nodes.T, *watched, *weighing], table.combinations)
         codes = np.stack([_published(base, position)[first] for position in range(nodes.shape[1])], axis=1)
         costs = np.stack([own[at] for own, at in zip(weights.blank, nodes[first].T, strict=True)], axis=1)
         gone = np.stack([own[at] for own, at in zip(weights.gone, nodes[first].T, strict=True)], axis=1)
+        if problem.metric.by_weights:
+            share = table.row_weights[first] * (table.records / table.people)
+            costs, gone = costs * share[:, None], gone * share[:, None]
         rules, complete = models.rules(table, first)
         cells = CellProblem(
             codes,
@@ -110,6 +115,7 @@ class CellNode:
             min(problem.limit, table.records - 1),
             rules,
             complete,
+            weighed=problem.metric.by_weights,
         )
         return cls(problem, models, base, row, cells)
 
@@ -314,7 +320,10 @@ class CellSuppressionSearch(LatticeRun):
             for each in self._problem.class_constraints
             if not (self._models.moving and each.model.uses_reference)
         ]
-        lost = int(certain_losses(fixed, classes, self._models.input).sum())
+        lost: float = int(certain_losses(fixed, classes, self._models.input).sum())
+        if self._problem.metric.by_weights:
+            table = self._problem.table
+            lost = self._rollup.fewest_people(int(lost)) * (table.records / table.people)
         bound = node.bound + lost * self._cheapest(node.levels) * self._weights.unit
         return _Open(bound, node.levels, counted=True)
 

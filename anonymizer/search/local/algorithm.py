@@ -26,6 +26,7 @@ from anonymizer.search.base import (
     SearchRun,
     SuppressionMethod,
     search_with,
+    weighs_differently,
 )
 from anonymizer.search.judge import search_with_attack_checks
 from anonymizer.search.local.assignment import (
@@ -195,7 +196,7 @@ class BoundSchedule:
         self._neighbours: NeighbourBound | None = None
         self._ground = ground
         # The bound is on a mean of cell costs.
-        self.possible = ground.additive and ground.atoms.number > 0
+        self.possible = ground.bounded and ground.atoms.number > 0
         self._wide = wide and ground.atoms.number > FEW_ATOMS
         self._next = 0 if self._wide else FIRST
 
@@ -236,8 +237,9 @@ class BoundSchedule:
         table, trees = self._ground.problem.table, self._ground.trees
         size, unit = self._ground.size, self._ground.unit
         items = None if self._wide else items_of(table, trees, unit)
-        if items is None or items.number > MOST_ITEMS:
-            self._neighbours = NeighbourBound(table, trees, size, unit)
+        weighed = weighs_differently(self._ground.problem)
+        if items is None or items.number > MOST_ITEMS or weighed:
+            self._neighbours = NeighbourBound(table, trees, size, unit, by_weights=weighed)
         else:
             self.dual = DualBound(trees, items, size)
 
@@ -425,7 +427,7 @@ class LocalRun(SearchRun):
         control = replace(self._control, steps=None)
         if self._best is not None:
             # With an objective to beat this takes few transformations, so it ignores the clock.
-            nodes = None if self._ground.additive else LATTICE_NODES
+            nodes = None if self._ground.bounded else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
         better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:

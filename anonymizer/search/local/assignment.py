@@ -17,7 +17,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, 
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.recoding import NodeRecoding, Recoding
 from anonymizer.model.units import Units
-from anonymizer.search.base import SearchProblem
+from anonymizer.search.base import SearchProblem, weighs_differently
 from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees
 
 SUPPRESSION_COST = 1.0
@@ -58,7 +58,8 @@ class LocalProblem:
 
     Attributes
     ----------
-    additive: whether the guide is the problem's own metric.
+    additive: whether the guide is the problem's own metric, and all records count alike.
+    bounded: whether the metric is a mean of cell costs, which has a bound.
     metric: the guide.
     trees: the allowed nodes.
     atoms: to be assigned to classes.
@@ -69,7 +70,8 @@ class LocalProblem:
     def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
         metric = problem.metric
-        self.additive = isinstance(metric, CellMetric) and isinstance(metric.aggregate, ArithmeticMean)
+        self.bounded = isinstance(metric, CellMetric) and isinstance(metric.aggregate, ArithmeticMean)
+        self.additive = self.bounded and not weighs_differently(problem)
         self.metric = metric if isinstance(metric, CellMetric) else LeafShareLoss()
         self.trees: AllowedTrees = allowed_trees(problem.table.quasi_identifiers, self.metric)
         self.atoms = self._atoms()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
 from anonymizer.model.table import Table
-from anonymizer.search.base import SearchProblem, SuppressionMethod
+from anonymizer.search.base import SearchProblem, SuppressionMethod, weighs_differently
 from anonymizer.search.local.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local.start import VECTORS
 from anonymizer.search.local.trees import (
@@ -286,6 +286,9 @@ ADDITIONS = 300_000_000
 ROUNDS_A_SECOND = 0.5
 """Such rounds for each second of another search's budget: about a tenth of its time."""
 
+ROUNDS_WEIGHED = 8
+"""Most such rounds of a bound by weights, about two seconds: there the neighbours are all it has."""
+
 SORTING = 3
 """Additions that take as long as it takes to find a record's neighbours by their costs."""
 
@@ -311,6 +314,7 @@ class NeighbourBound:
     ----------
     size: smallest class.
     unit: in which it is counted; None for records.
+    by_weights: whether the mean is over the people that records represent.
 
     Attributes
     ----------
@@ -318,8 +322,17 @@ class NeighbourBound:
     settled: whether the neighbours of all records are known.
     """
 
-    def __init__(self, table: Table, trees: AllowedTrees, size: int, unit: str | None = None) -> None:
-        self._counts, self._units, self._size = table.counts, table.units_of_rows(unit), size
+    def __init__(
+        self,
+        table: Table,
+        trees: AllowedTrees,
+        size: int,
+        unit: str | None = None,
+        *,
+        by_weights: bool = False,
+    ) -> None:
+        self._counts = table.counts * table.row_weights if by_weights else table.counts
+        self._units, self._size = table.units_of_rows(unit), size
         nodes, least = lowest_nodes(table, trees), _least_costs(trees)
         self._joins = BlockedJoins(trees, least, nodes)
         self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
@@ -561,12 +574,18 @@ def _best_on_all(problem: SearchProblem, stopped: Callable[[], bool], seconds: f
     bound = DualBound(trees, items, size, pairs)
     bound.improve(stopped, FEW_STEPS)
     few = prod(own.maximum - own.minimum + 1 for own in attributes) <= VECTORS
+    weighed, least = weighs_differently(problem), bound.loss
+    if weighed:
+        # Every record counts at least as much as the one of lowest weight.
+        table = problem.table
+        least *= float(table.row_weights.min()) * table.records / table.people * (1 - ROUNDING)
     near = None
-    if not (bound.rounds and few and surely_long(problem.table, size, unit)):
-        near = NeighbourBound(problem.table, trees, size, unit)
-    if near is None or (bound.rounds and few and not near.brief):
-        return bound.loss
+    if weighed or not (bound.rounds and few and surely_long(problem.table, size, unit)):
+        near = NeighbourBound(problem.table, trees, size, unit, by_weights=weighed)
+    if near is None or (bound.rounds and few and not near.brief and not weighed):
+        return least
     rounds = inf if seconds is None else max(ROUNDS_A_SECOND * seconds, 1)
+    rounds = min(rounds, ROUNDS_WEIGHED) if weighed else rounds
     while rounds > 0 and not near.settled and near.improve(stopped):
         rounds -= 1
-    return max(bound.loss, near.loss) if bound.rounds else near.loss or None
+    return max(least, near.loss) if bound.rounds else near.loss or None

@@ -62,6 +62,7 @@ class CellProblem:
         suppressed cell, counts as suppressed: its class need not satisfy the models.
     rules: linear conditions, none stricter than the judge.
     complete: whether ``smallest`` and ``rules`` are equivalent to the judge.
+    weighed: whether costs are multiples of sampling weights, and have no common divisor.
     """
 
     codes: IntArray
@@ -73,6 +74,7 @@ class CellProblem:
     most_gone: int = 0
     rules: tuple[ValueRule, ...] = ()
     complete: bool = True
+    weighed: bool = False
 
     @property
     def rows(self) -> int:
@@ -117,6 +119,8 @@ class CellProblem:
     def grain(self) -> float:
         """A common divisor of all possible costs; 0 if none was found."""
         fractions = []
+        if self.weighed:
+            return 0.0
         for cost in np.unique(np.append(self.costs, self.gone_costs)).tolist():
             fraction = Fraction(cost).limit_denominator(LARGEST_DENOMINATOR)
             if abs(float(fraction) - cost) > 1e-12 * max(1.0, cost):
