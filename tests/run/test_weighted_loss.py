@@ -172,7 +172,7 @@ SETTINGS = (
 
 
 @pytest.mark.parametrize(("algorithm", "method"), SETTINGS)
-@quickly(60, 5)
+@quickly(25, 4)
 @given(strategies.randoms())
 def test_the_loss_is_that_of_the_release(algorithm: str, method: str, random: Random) -> None:
     data = sample(random, 20)
@@ -206,7 +206,7 @@ def test_the_loss_is_that_of_the_release(algorithm: str, method: str, random: Ra
 
 
 @pytest.mark.parametrize("method", ["classes", "records", "cells"])
-@quickly(100, 8)
+@quickly(40, 5)
 @given(strategies.randoms())
 def test_the_lattice_equals_every_recoding(method: str, random: Random) -> None:
     data = sample(random, {"classes": 14, "records": 7, "cells": 4}[method])
@@ -248,7 +248,7 @@ def test_the_lattice_equals_every_recoding(method: str, random: Random) -> None:
 
 
 @pytest.mark.parametrize(("algorithm", "method"), SETTINGS)
-@quickly(20, 3)
+@quickly(10, 2)
 @given(strategies.randoms())
 def test_equal_weights_change_nothing(algorithm: str, method: str, random: Random) -> None:
     data = sample(random, 20, ("2.5",))
