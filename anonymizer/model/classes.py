@@ -20,6 +20,7 @@ from anonymizer.model.arrays import (
     FloatArray,
     IntArray,
     Packing,
+    add_up,
     count,
     group_keys,
     group_rows,
@@ -419,13 +420,16 @@ class Classes:
                     owner, number = owner[distinct // size], len(distinct)
         own = self._sensitive[name]
         size = own.attribute.column.size
-        entry_of, distinct = group_keys(groups * size + own.codes, number * size)
+        keys, space = groups * size + own.codes, number * size
+        if unit is None:
+            distinct, counts = add_up(keys, self.counts, space)
+        else:
+            entry_of, distinct = group_keys(keys, space)
+            counts = self._units[unit].counted(entry_of, len(distinct))
         starts = np.searchsorted(distinct, np.arange(number + 1) * size)
         if unit is not None:
-            counts = self._units[unit].counted(entry_of, len(distinct))
             sizes = self._units[unit].counted(groups, number) if combined else self.sizes_in(unit)
         else:
-            counts = count(entry_of, self.counts, len(distinct))
             sizes = np.add.reduceat(counts, starts[:-1]) if combined else self.sizes
         return CountedClasses(sizes, SensitiveCounts(own.attribute, starts, distinct % size, counts), owner)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isclose
 from random import Random
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from anonymizer.model.recoding import Status
 from anonymizer.search.base import Control
+from anonymizer.search.lattice import algorithm
 from anonymizer.search.lattice import frontier as tiles
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
@@ -70,3 +72,58 @@ def test_counts_at_or_below_are_added_up(shape: list[int], seed: int) -> None:
         expected = expected.cumsum(axis=axis)
     found = tiles._sums_below(counts.reshape(2, -1), tuple(shape))
     assert np.array_equal(found, expected)
+
+
+@share(2)
+@given(problems())
+def test_the_optimum_is_found_where_few_evaluations_look_for_proofs(spec: ProblemSpec) -> None:
+    spec = replace(spec, moving_reference=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(algorithm, "ALONE", 0)
+        patch.setattr(algorithm, "SOMETIMES", 3)
+        patch.setattr(tiles, "NEXT", 3)
+        patch.setattr(tiles, "LARGEST_BOX", 1 << 16)
+        outcome = Lattice().search(problem(spec), Control())
+    valid = BruteForce(spec).valid()
+    if not valid:
+        assert outcome.status is Status.INFEASIBLE
+        return
+    assert outcome.optimal
+    assert isclose(outcome.objective, min(result.objective for result in valid), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 2**32))
+def test_what_is_ruled_out_below_several_is_below_one_of_them(shape: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    lowest = tuple(random.integers(0, 3, len(shape)).tolist())
+    levels = random.integers(0, 7, (int(random.integers(0, 4)), len(shape)))
+    each, together = (tiles.Frontier(np.zeros(shape), lowest) for _ in range(2))
+    for own in levels.tolist():
+        each.rule_out_below(tuple(own))
+    together.rule_out_below_each(levels)
+    assert np.array_equal(each.bounds, together.bounds)
+    below = [
+        any(
+            all(low <= high for low, high in zip(each.levels(i), own, strict=True)) for own in levels.tolist()
+        )
+        for i in np.ndindex(*shape)
+    ]
+    assert np.isinf(together.bounds).ravel().tolist() == below
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 2**32))
+def test_a_box_that_shrinks_keeps_what_is_open(shape: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    box = tiles.Frontier(random.random(shape), tuple(random.integers(0, 3, len(shape)).tolist()))
+    box.cut(float(random.random()), 0.0)
+    high = bool(random.integers(2))
+    before = {box.at(place): float(box.bounds.flat[place]) for place in np.flatnonzero(box.open)}
+    if not before:
+        return
+    tops = np.array(box.lowest) + np.array(shape) - 1
+    box.shrink(high=high)
+    assert {box.at(place): float(box.bounds.flat[place]) for place in np.flatnonzero(box.open)} == before
+    assert all(box.is_open(levels) for levels in before)
+    after = np.array(box.lowest) + np.array(box.bounds.shape) - 1
+    assert after.tolist() == (np.max(list(before), axis=0) if high else tops).tolist()
+    assert list(box.lowest) == np.min(list(before), axis=0).tolist()

@@ -437,6 +437,25 @@ class Annealing:
 Finding = Callable[[Frontier], None]
 
 
+class _Rows:
+    """Transformations, put into one array when it is asked for."""
+
+    def __init__(self, width: int) -> None:
+        self._stacked = np.zeros((0, width), dtype=np.int64)
+        self._further: list[Levels] = []
+
+    def append(self, levels: Levels) -> None:
+        self._further.append(levels)
+
+    @property
+    def stacked(self) -> IntArray:
+        """The levels, shape (transformations, attributes), int64."""
+        if self._further:
+            self._stacked = np.concatenate([self._stacked, np.array(self._further, dtype=np.int64)])
+            self._further = []
+        return self._stacked
+
+
 class Findings:
     """Applies proofs to the open box, and remembers them for later ones.
 
@@ -453,17 +472,22 @@ class Findings:
         self.box: Frontier | None = None
         self._top = top
         self._proven: list[Finding] = []
-        self._highest: list[Levels] = []
-        self._stacked = np.zeros((0, len(top)), dtype=np.int64)
+        self._reach = _Rows(len(top))
+        self._ruled_out = _Rows(len(top))
 
-    def open(self, box: Frontier) -> None:
-        """Apply all proofs so far that reach a new box."""
+    def open(self, box: Frontier, aim: float, rounding: float) -> None:
+        """Apply all proofs so far that reach a new box.
+
+        Parameters
+        ----------
+        aim: objective to beat.
+        rounding: relative error of bounds and objectives.
+        """
         self.box = box
-        self._stacked = np.concatenate(
-            [self._stacked, np.array(self._highest, dtype=np.int64).reshape(-1, self._stacked.shape[1])]
-        )
-        self._highest = []
-        for proof in np.flatnonzero((self._stacked >= box.lowest).all(axis=1)).tolist():
+        box.cut(aim, rounding)
+        # First what closes most at once: bounds are raised only where something is open.
+        box.rule_out_below_each(self._ruled_out.stacked)
+        for proof in np.flatnonzero((self._reach.stacked >= box.lowest).all(axis=1)).tolist():
             self._proven[proof](box)
 
     def _add(self, finding: Finding, highest: Levels) -> None:
@@ -471,18 +495,20 @@ class Findings:
         if self.box is not None:
             finding(self.box)
         self._proven.append(finding)
-        self._highest.append(highest)
+        self._reach.append(highest)
 
     def mark(self, levels: Levels) -> None:
-        """Mark a transformation as evaluated; those evaluated in a box are in no other."""
-        if self.box is None:
+        """Mark a transformation as evaluated; one of the open box is in no other."""
+        if self.box is None or not self.box.contains(levels):
             self._add(lambda box: box.mark(levels), levels)
         else:
             self.box.mark(levels)
 
     def rule_out_below(self, levels: Levels) -> None:
         """Rule out all transformations at or below these levels."""
-        self._add(lambda box: box.rule_out_below(levels), levels)
+        if self.box is not None:
+            self.box.rule_out_below(levels)
+        self._ruled_out.append(levels)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
@@ -523,6 +549,11 @@ def certain_marginals(rollup: RollUp, classes: Classes, losses: IntArray, unplac
     whole = losses == classes.sizes
     further = int(losses[~whole].sum()) + unplaced
     return rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), further)
+
+
+def _certain(found: Suppressed) -> int:
+    """Return how many records any split of the classes loses."""
+    return int(found.certain.sum()) + found.unplaced
 
 
 @dataclass(frozen=True, eq=False)
@@ -764,6 +795,9 @@ GROUPS = ((2, 1 << 10), (5, 1 << 16), (10, 1 << 19))
 IDLE = 3
 """Cycles in a row that find nothing better before the next bound, or the proof."""
 
+ALONE, SOMETIMES = 16, 16
+"""After so many evaluations in a row that settled no others, one in so many looks for proofs."""
+
 MEASURED = 10_000
 """Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
 
@@ -848,6 +882,8 @@ class _Run(LatticeRun):
         self._findings = Findings(self._tiles.top)
         self._waiting = PendingCandidates()
         self._asked = 0
+        # Evaluations in a row that settled no other transformation.
+        self._alone = 0
         self._objectives: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
 
@@ -882,8 +918,7 @@ class _Run(LatticeRun):
         if not self._tiles.explorable:
             return self._tiles.bound
         for frontier in self._tiles.in_order(lambda: self._best):
-            self._findings.open(frontier)
-            self._cut()
+            self._findings.open(frontier, self._aim, self._loss.rounding)
             if np.isposinf(frontier.minimum()) and not self._waiting:
                 if self._ended(self._evaluated):
                     return self._tiles.bound
@@ -1028,6 +1063,8 @@ class _Run(LatticeRun):
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
         if frontier.minimum() < np.inf:
+            if self._tiles.fixed and self._problem.gate.open:
+                frontier.shrink(high=True)
             self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
@@ -1040,18 +1077,23 @@ class _Run(LatticeRun):
     def _evaluate(self, frontier: Frontier) -> float:
         """Evaluate transformations until none is open or the budget ends; return the lowest open bound."""
         unsettled = frontier.bounds.size
-        while frontier.minimum() < np.inf:
+        before = int(np.count_nonzero(frontier.open))
+        while before:
             if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
-            self._settle(self._guide.choose(frontier, self._aim), proving=True)
+            levels = self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
+            self._settle(levels, proving=True)
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest())
             left = int(np.count_nonzero(frontier.open))
+            self._alone = self._alone + 1 if left >= before - 1 else 0
+            before = left
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
             if 0 < left <= unsettled // 2 and self._problem.gate.open:
                 unsettled = left
-                if frontier.shrink():
+                lowest = frontier.lowest
+                if frontier.shrink(high=bool(self._tiles.fixed)) and frontier.lowest != lowest:
                     self._tables.focus(frontier.lowest)
         return np.inf
 
@@ -1085,9 +1127,11 @@ class _Run(LatticeRun):
         return levels_by_name(self._table.quasi_identifiers, levels)
 
     def _bound(self, levels: Levels) -> float:
-        """Return the bound of a transformation."""
+        """Return the bound of a transformation; outside of the box that of its levels alone."""
         box = self._findings.box
-        return self._loss.floor(levels) if box is None else box.bound(levels)
+        if box is None or not box.contains(levels):
+            return self._loss.floor(levels)
+        return box.bound(levels)
 
     def _settle(self, levels: Levels, *, learn: bool = True, proving: bool = False) -> None:
         """Evaluate a transformation and apply the proofs to all others.
@@ -1138,22 +1182,26 @@ class _Run(LatticeRun):
     def _cannot_be_better(self, levels: Levels, rollup: RollUp, classes: Classes, first: Suppressed) -> bool:
         """Return whether what p of the input suppresses makes a transformation worse than the incumbent.
 
-        If so, it is settled, with the proofs for others that do not need what p of the release suppresses.
+        If so, it is settled, with the proofs for others that do not need what p of the release suppresses;
+        where the last proofs settled no others, only now and then.
         """
         if not self._whole or self._problem.gate.every_step or np.isposinf(self._best):
             return False
-        suppressed, certain = int(first.of_classes.sum()), int(first.certain.sum()) + first.unplaced
-        if not self._problem.admits(certain):
+        suppressed = int(first.of_classes.sum())
+        if not self._problem.admits(suppressed) and not self._problem.admits(_certain(first)):
             return False
         least = self._loss.at_least(levels, rollup.marginals(first.gone))
         if least <= self._best + self._loss.rounding * max(1.0, abs(self._best)):
             return False
-        self._guide.learn(levels, suppressed, certain)
-        sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
-        facts = TransformationFacts(
-            levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
-        )
-        self._findings.raise_below(levels, self._loss.below(facts), sure.lowest, self._loss.combine)
+        if self._alone < ALONE or self._evaluated % SOMETIMES == 0:
+            self._guide.learn(levels, suppressed, _certain(first))
+            sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
+            facts = TransformationFacts(
+                levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
+            )
+            self._findings.raise_below(levels, self._loss.below(facts), sure.lowest, self._loss.combine)
+        else:
+            self._guide.learn(levels, suppressed, None)
         step = Step(self._named(levels), None, False, (), least, suppressed)
         self._steps.append(replace(step, proof="what p of the input suppresses loses more than the best"))
         self._evaluated += 1

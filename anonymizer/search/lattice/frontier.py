@@ -8,10 +8,10 @@ depends on these estimates; proofs do not.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
-from math import prod
+from math import exp, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Frontier:
     ----------
     floors: bounds that hold before anything is counted, one axis per attribute.
     lowest: lowest levels of the box.
+    fixed: highest level of each attribute whose level the box fixes, by its place.
 
     Attributes
     ----------
@@ -43,8 +44,9 @@ class Frontier:
     evaluated: which transformations were evaluated, of the same shape.
     """
 
-    def __init__(self, floors: FloatArray, lowest: Levels) -> None:
+    def __init__(self, floors: FloatArray, lowest: Levels, fixed: Mapping[int, int] | None = None) -> None:
         self.floors = floors
+        self.fixed = {} if fixed is None else fixed
         self.bounds = floors.copy()
         self.evaluated: BoolArray = np.zeros(floors.shape, dtype=bool)
         self.lowest = lowest
@@ -61,7 +63,15 @@ class Frontier:
         lowest = float(self.bounds.min(initial=np.inf))
         return lowest if lowest < self._cutoff else np.inf
 
-    def levels(self, index: Sequence[int] | IntArray) -> Levels:
+    def at(self, place: int) -> Levels:
+        """Return the levels at a place of the flat box."""
+        return self.levels(np.unravel_index(place, self.bounds.shape))
+
+    def is_open(self, levels: Levels) -> bool:
+        """Return whether a transformation is in the box and may still be better than the incumbent."""
+        return self.contains(levels) and bool(self.bounds[self._index(levels)] < self._cutoff)
+
+    def levels(self, index: Sequence[int] | Sequence[np.intp] | IntArray) -> Levels:
         """Return the levels at an index of the box."""
         return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
 
@@ -89,6 +99,24 @@ class Frontier:
         """Rule out all transformations at or below these levels."""
         self.bounds[self._below(levels)] = np.inf
 
+    def rule_out_below_each(self, levels: IntArray) -> None:
+        """Rule out all transformations at or below any of several, shape (transformations, attributes)."""
+        lowest, shape = np.array(self.lowest, dtype=np.int64), self.bounds.shape
+        places = np.minimum(levels - lowest, np.array(shape, dtype=np.int64) - 1)
+        places = places[(places >= 0).all(axis=1)]
+        if not len(places):
+            return
+        # Masks index at most 32 axes, so that lattices of more columns are looked at as vectors.
+        below = np.zeros(self.bounds.size, dtype=np.bool_)
+        below[np.ravel_multi_index(tuple(places.T), shape)] = True
+        after = below.size
+        for size in shape:
+            after //= size
+            view = below.reshape(-1, size, after)
+            for i in range(size - 1, 0, -1):
+                view[:, i - 1] |= view[:, i]
+        self.bounds.ravel()[below] = np.inf
+
     def raise_below(
         self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
@@ -108,7 +136,8 @@ class Frontier:
             window.append(slice(start - self.lowest[axis], stop - self.lowest[axis]))
             known.append(part[start - lowest[axis] : stop - lowest[axis]])
         box = self.bounds[tuple(window)]
-        np.maximum(box, combine(known), out=box)
+        if (box < self._cutoff).any():
+            np.maximum(box, combine(known), out=box)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Raise the bounds at or above some levels."""
@@ -124,22 +153,26 @@ class Frontier:
         """
         self._cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
 
-    def shrink(self) -> bool:
+    def shrink(self, *, high: bool = False) -> bool:
         """Cut slices without open transformations off the low ends of the box; return whether there were any.
 
-        The high ends stay: transformations there can rule out others without being candidates.
+        Parameters
+        ----------
+        high: whether to cut them off the high ends too. A transformation above all open ones can rule out
+            others without being a candidate, but no more of them than the one at their highest levels.
         """
         open_nodes = self.open
-        starts = []
-        for axis in range(open_nodes.ndim):
+        starts, window = [], []
+        for axis, size in enumerate(open_nodes.shape):
             others = tuple(other for other in range(open_nodes.ndim) if other != axis)
-            starts.append(int(open_nodes.any(axis=others).argmax()))
-        if not any(starts):
+            along = np.asarray(open_nodes.any(axis=others))
+            starts.append(int(along.argmax()))
+            window.append(slice(starts[-1], size - int(along[::-1].argmax()) if high else size))
+        if open_nodes[tuple(window)].shape == open_nodes.shape:
             return False
-        window = tuple(slice(start, None) for start in starts)
-        self.bounds = np.ascontiguousarray(self.bounds[window])
-        self.floors = np.ascontiguousarray(self.floors[window])
-        self.evaluated = np.ascontiguousarray(self.evaluated[window])
+        self.bounds = np.ascontiguousarray(self.bounds[tuple(window)])
+        self.floors = np.ascontiguousarray(self.floors[tuple(window)])
+        self.evaluated = np.ascontiguousarray(self.evaluated[tuple(window)])
         self.lowest = tuple(low + start for low, start in zip(self.lowest, starts, strict=True))
         return True
 
@@ -147,6 +180,9 @@ class Frontier:
 SLICES = 4
 """Classes of difficulty with which a search evaluates fewest transformations."""
 
+
+NEXT = 16
+"""Transformations chosen at once where single evaluations hardly change the choice."""
 
 RECENT = 200
 """Evaluations that tell how far the estimates are off."""
@@ -195,6 +231,11 @@ class Surrogate:
         residuals = self._targets[recent] - self._rows[recent] @ self._weights
         self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
 
+    def rise(self, place: int, level: int) -> float:
+        """Return how much a level more of an attribute adds to the estimated log odds."""
+        own = self._entropies[place]
+        return float(self._weights[place + 1] * (own[level + 1] - own[level]))
+
     def guess(self, lowest: Levels, shape: tuple[int, ...]) -> FloatArray:
         """Return the estimated log odds in a box, one axis per attribute."""
         parts = [
@@ -234,40 +275,99 @@ class Guide:
         self._slices = slices
         self._lost = Surrogate(entropies, table.records, typical_size)
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
+        # The best of the last choice that are not evaluated yet, the best one last.
+        self._next: list[Levels] = []
         # What the last floors and incumbent needed: incumbents change rarely.
         self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), np.inf, np.empty(0))
 
-    def learn(self, levels: Levels, lost: int, certain: int) -> None:
-        """Learn the records suppressed at a transformation, and its certain losses."""
+    def learn(self, levels: Levels, lost: int, certain: int | None) -> None:
+        """Learn the records suppressed at a transformation, and its certain losses if they are known."""
         self._lost.learn(levels, lost)
-        if self._certain is not self._lost:
+        if self._certain is not self._lost and certain is not None:
             self._certain.learn(levels, certain)
 
-    def choose(self, frontier: Frontier, best: float) -> Levels:
-        """Return the transformation to evaluate next; the frontier has an open one."""
-        shape = frontier.bounds.shape
-        lost = self._lost.guess(frontier.lowest, shape)
-        index = self._promising(frontier, lost, best)
-        if index is None:
-            shared = self._certain is self._lost
-            certain = lost if shared else self._certain.guess(frontier.lowest, shape)
-            index = self._covering(frontier, certain, best)
-        return frontier.levels([int(i) for i in np.unravel_index(index, shape)])
+    def choose(
+        self, frontier: Frontier, best: float, known: Container[Levels] = (), *, many: bool = False
+    ) -> Levels:
+        """Return the transformation to evaluate next; the frontier has an open one.
 
-    def _promising(self, frontier: Frontier, lost: FloatArray, best: float) -> int | None:
-        """Return the open index of lowest estimated objective, if that is below the incumbent's."""
+        Parameters
+        ----------
+        known: transformations that were evaluated.
+        many: whether the next ones may be chosen with it, as one evaluation hardly changes the choice.
+        """
+        while many and self._next:
+            if frontier.is_open(levels := self._next.pop()):
+                return levels
+        shape, most = frontier.bounds.shape, NEXT if many else 1
+        lost = self._lost.guess(frontier.lowest, shape)
+        places = self._promising(frontier, lost, best, most)
+        if len(places):
+            chosen, *further = [frontier.at(place) for place in places.tolist()]
+        else:
+            certain = lost
+            if self._certain is not self._lost:
+                certain = self._certain.guess(frontier.lowest, shape)
+            places, settles = self._covering(frontier, certain, best, most)
+            chosen, *further = [frontier.at(place) for place in places.tolist()]
+            chosen = self._lifted(frontier, chosen, float(certain.ravel()[places[0]]), settles, known)
+        self._next = further[::-1]
+        return chosen
+
+    def _promising(self, frontier: Frontier, lost: FloatArray, best: float, most: int) -> IntArray:
+        """Return the open places of lowest estimated objectives, if these are below the incumbent's."""
         allowed = self._lost.log_odds(float(self._limit)) + 1e-9
         places = np.flatnonzero((lost <= allowed) & frontier.open)
         if not len(places):
-            return None
+            return places
         share = 1 / (1 + np.exp(-lost.ravel()[places]))
         expected = self._loss.expected(frontier.floors.ravel()[places], share)
         guessed = np.maximum(expected, frontier.bounds.ravel()[places])
-        lowest = int(guessed.argmin())
-        return int(places[lowest]) if guessed[lowest] < best else None
+        order = _first(guessed, most)
+        return places[order[guessed[order] < best]]
 
-    def _covering(self, frontier: Frontier, certain: FloatArray, best: float) -> int:
-        """Return the index expected to rule out the most open transformations at or below it."""
+    def _lifted(
+        self,
+        frontier: Frontier,
+        start: Levels,
+        certain: float,
+        settles: Callable[[float], float],
+        known: Container[Levels],
+    ) -> Levels:
+        """Raise levels that the box fixes while that promises to settle more, also in boxes not open yet.
+
+        Those with higher levels are opened later, and their transformations need no more certain losses.
+
+        Parameters
+        ----------
+        certain: estimated log odds of certain losses at the start.
+        settles: estimates how many transformations of the box given log odds settle.
+        """
+        levels, boxes = start, 1.0
+        most = settles(certain)
+        while True:
+            better = None
+            for place, top in frontier.fixed.items():
+                raised = (*levels[:place], levels[place] + 1, *levels[place + 1 :])
+                if levels[place] == top or raised in known:
+                    continue
+                odds = certain + self._certain.rise(place, levels[place])
+                span = raised[place] - start[place]
+                spanned = boxes * (span + 1) / span
+                if (settled := settles(odds) * spanned) > most:
+                    most, better = settled, (raised, odds, spanned)
+            if better is None:
+                return levels
+            levels, certain, boxes = better
+
+    def _covering(
+        self, frontier: Frontier, certain: FloatArray, best: float, most: int
+    ) -> tuple[IntArray, Callable[[float], float]]:
+        """Return the places expected to rule out the most open transformations at or below them.
+
+        All but the first are open. Also an estimate how many the first rules out, by its log odds of certain
+        losses.
+        """
         needed = self._needed(frontier, best)
         open_nodes = frontier.open
         # Masks index at most 32 axes, so that lattices of more columns are looked at as vectors.
@@ -280,7 +380,20 @@ class Guide:
         score = _weighed(covered, edges, certain, self._certain.spread / 2).ravel()
         score[frontier.evaluated.ravel()] = 0
         index = int(score.argmax())
-        return index if score[index] > 0 else int(frontier.bounds.argmin())
+        if score[index] <= 0:
+            return np.array([frontier.bounds.argmin()]), lambda odds: 0.0  # noqa: ARG005 - any odds
+        spread, own = self._certain.spread / 2, covered.reshape(len(edges), -1)[:, index]
+        below = [(edge, float(number)) for edge, number in zip(edges.tolist(), own, strict=True) if number]
+
+        def settles(odds: float) -> float:
+            return sum(number / (1 + exp(min((edge - odds) / spread, STEEPEST))) for edge, number in below)
+
+        places = np.array([index])
+        if most > 1:
+            score[index] = 0
+            others = np.flatnonzero(open_nodes.ravel() & (score > 0))
+            places = np.append(places, others[_first(-score[others], most - 1)])
+        return places, settles
 
     def _needed(self, frontier: Frontier, best: float) -> FloatArray:
         """Return the log odds of losing enough records to rule each transformation out."""
@@ -293,6 +406,11 @@ class Guide:
             found = self._certain.log_odds(np.clip(shares * self._records, 1e-9, most))
             self._last = (frontier.floors, best, found)
         return found
+
+
+def _first(values: FloatArray, most: int) -> IntArray:
+    """Return the places of the lowest values, of equal ones the first, shape (most,) or fewer."""
+    return np.array([values.argmin()]) if most == 1 else np.argsort(values, kind="stable")[:most]
 
 
 def level_entropies(attribute: QuasiIdentifier) -> FloatArray:
@@ -395,6 +513,7 @@ class Tiles:
     nodes: number of transformations of the lattice.
     top: the most general transformation.
     bound: lowest bound of an unopened box, infinite without one.
+    fixed: places of the attributes whose levels a box fixes.
     """
 
     def __init__(self, table: Table, loss: LatticeLoss) -> None:
@@ -404,13 +523,13 @@ class Tiles:
         self.top = tuple(attribute.maximum for attribute in table.quasi_identifiers)
         sizes = [high - low + 1 for low, high in zip(self._lowest, self.top, strict=True)]
         self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
-        self._outer = self._fixed(sizes)
+        self.fixed = self._fixed(sizes)
         self.bound = loss.floor(self._lowest)
 
     @property
     def large(self) -> bool:
         """Whether the lattice has several boxes, so that a good incumbent saves more than it takes."""
-        return bool(self._outer) or not self.explorable
+        return bool(self.fixed) or not self.explorable
 
     @property
     def explorable(self) -> bool:
@@ -443,19 +562,20 @@ class Tiles:
 
     def _successors(self, corner: Levels) -> Iterator[Levels]:
         """Raise one fixed attribute by a level, none before the last raised one: each box comes once."""
-        raised = [i for i, position in enumerate(self._outer) if corner[position] > self._lowest[position]]
-        for position in self._outer[raised[-1] if raised else 0 :]:
+        raised = [i for i, position in enumerate(self.fixed) if corner[position] > self._lowest[position]]
+        for position in self.fixed[raised[-1] if raised else 0 :]:
             if corner[position] < self.top[position]:
                 yield tuple(level + (i == position) for i, level in enumerate(corner))
 
     def _parts(self, corner: Levels) -> list[FloatArray]:
         return [
-            floor[low : low + 1 if position in self._outer else self.top[position] + 1]
+            floor[low : low + 1 if position in self.fixed else self.top[position] + 1]
             for position, (floor, low) in enumerate(zip(self._floors, corner, strict=True))
         ]
 
     def _box(self, corner: Levels) -> Frontier:
-        return Frontier(self._loss.combine(self._parts(corner)), corner)
+        fixed = {place: self.top[place] for place in self.fixed}
+        return Frontier(self._loss.combine(self._parts(corner)), corner, fixed)
 
 
 class LatticeRun(SearchRun):

@@ -29,7 +29,7 @@ class Suppressed:
     of_items: computes ``gone`` in a pass over the items.
     of_classes: suppressed records of each class, shape (classes,), int64.
     least: lower bound for each class, shape (classes,), int64; equal to ``of_classes`` where proven optimal.
-    certain: lower bound for each class under any split of it, shape (classes,), int64.
+    of_splits: computes ``certain``.
     fewest: lower bound for all classes together.
     unplaced: further records that any split loses, in any of the classes.
     """
@@ -37,7 +37,7 @@ class Suppressed:
     of_items: Callable[[], IntArray]
     of_classes: IntArray
     least: IntArray
-    certain: IntArray
+    of_splits: Callable[[], IntArray]
     fewest: int
     unplaced: int = 0
 
@@ -46,12 +46,18 @@ class Suppressed:
         """Suppressed records of each item, shape (items,), int64."""
         return self.of_items()
 
+    @cached_property
+    def certain(self) -> IntArray:
+        """Lower bound for each class under any split of it, shape (classes,), int64."""
+        return self.of_splits()
+
 
 def suppressed_items(
     classes: Classes, gone: IntArray, least: IntArray, certain: IntArray, fewest: int
 ) -> Suppressed:
     """Return the suppressed records from those of each item, shape (items,)."""
-    return Suppressed(lambda: gone, count(classes.class_of, gone, classes.number), least, certain, fewest)
+    of_classes = count(classes.class_of, gone, classes.number)
+    return Suppressed(lambda: gone, of_classes, least, lambda: certain, fewest)
 
 
 class Suppressor(ABC):
@@ -158,10 +164,13 @@ class WholeClasses(Suppressor):
         """Drop the violating classes."""
         held = holding(self.constraints, classes, self.input)
         gone = np.where(held, 0, classes.sizes)
-        certain = gone
-        if any(each.merging is not Merging.ANY for each in self.constraints):
-            certain = certain_losses(self.constraints, classes, self.input)
-        return Suppressed(lambda: self._of_items(classes, held), gone, gone, certain, int(gone.sum()))
+
+        def of_splits() -> IntArray:
+            if all(each.merging is Merging.ANY for each in self.constraints):
+                return gone
+            return certain_losses(self.constraints, classes, self.input)
+
+        return Suppressed(lambda: self._of_items(classes, held), gone, gone, of_splits, int(gone.sum()))
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
         """Drop violating classes under p of the rest, until none violates a constraint.
@@ -173,7 +182,7 @@ class WholeClasses(Suppressor):
         kept = closed(referring, classes, first.least == 0)
         gone = np.where(kept, 0, classes.sizes)
         fewest = int(gone.sum())
-        return Suppressed(lambda: self._of_items(classes, kept), gone, gone, first.certain, fewest)
+        return Suppressed(lambda: self._of_items(classes, kept), gone, gone, lambda: first.certain, fewest)
 
     @staticmethod
     def _closed(constraints: Sequence[ClassConstraint], classes: Classes, kept: BoolArray) -> BoolArray:
