@@ -18,6 +18,7 @@ import anonymizer.run.shape as shape
 from anonymizer.data.open import open_duckdb, open_parquet
 from anonymizer.data.source import EngineOptions, Query, TableName, WholeTable
 from anonymizer.errors import DataError
+from anonymizer.report.public import RECORDS
 from tests.data.files import rows
 from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.helpers.messages import exchange
@@ -121,7 +122,7 @@ def test_a_released_table_is_the_released_file(folder: Path) -> None:
     public = (folder / "job-release" / "share" / "report.public.json").read_text(encoding="utf-8")
     assert json.loads(public)["release"] == {**content["release"], "path": "released"}
     for secret in ("in.duckdb", "out.duckdb", "people"):
-        assert secret not in public.replace("records, not people", "")
+        assert secret not in public.replace(RECORDS, "")
 
 
 def test_the_page_of_a_table_speaks_of_a_table_and_repeats_it_as_a_file(folder: Path) -> None:

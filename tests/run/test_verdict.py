@@ -224,30 +224,30 @@ def test_certainty_does_not_contradict_a_model_that_allows_it(tmp_path: Path) ->
     assert not any(each["claimed_by"] for each in report["attack_matrix"] if each["threat"] == "homogeneity")
 
 
-def two_charges(folder: Path) -> Case:
-    """Return a table in which the age leaves two charges, and with a fact about its owner one."""
+def likely_charges(folder: Path) -> Case:
+    """Return a table of three equally frequent charges, one of which has seven tenths of each age."""
     columns = {
         "age": [str(20 + n // 10) for n in range(400)],
         "charge": [str((n // 10 + (n % 10 < 3)) % 3) for n in range(400)],
     }
     constraints = [
         {"model": "k-anonymity", "k": 5},
-        {"model": "l-diversity", "l": 2, "attribute": "charge"},
+        {"model": "t-closeness", "t": 0.6, "attribute": "charge"},
     ]
     attributes = {"age": QI, "charge": {"role": "sensitive"}}
-    attacks = [{"attack": "background", "facts": 1}]
+    attacks = [{"attack": "skewness", "rare": 0.4}]
     return Case(folder, columns, {"attributes": attributes, "constraints": constraints, "attacks": attacks})
 
 
 def test_a_contradicted_claim_is_said_above_the_files_to_give(
     tmp_path: Path, message: SnapshotAssertion
 ) -> None:
-    case = two_charges(tmp_path)
+    case = likely_charges(tmp_path)
     done = case.run()
     assert done.code == 0
-    assert exchange("a charge that is certain with a fact", done.out) == message
+    assert exchange("a charge that is likely at an age", done.out) == message
     lines = done.out.splitlines()
-    said = next(place for place, line in enumerate(lines) if line.startswith("Look again: background"))
+    said = next(place for place, line in enumerate(lines) if line.startswith("Look again: skewness"))
     assert lines[said + 1].startswith("Give:")
     assert lines[said] in case.warnings()
     assert case.public_warnings == [lines[said]]  # anybody can repeat this attack
