@@ -53,7 +53,12 @@ class SampleClasses:
     values: IntArray | None = None
     everyone: float | None = None
 
-    @property
+    @cached_property
+    def frequencies(self) -> tuple[IntArray, IntArray]:
+        """The distinct sizes in order, and the number of classes of each, both shape (sizes,), int64."""
+        return np.unique(self.sizes, return_counts=True)
+
+    @cached_property
     def records(self) -> int:
         """Records of the sample, n."""
         return int(self.sizes.sum())
@@ -163,7 +168,7 @@ def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
     """Return the log-likelihood of the parameters for the sample's class sizes, up to a constant."""
     from scipy.special import gammaln  # noqa: PLC0415  quick start-up
 
-    sizes, classes = np.unique(sample.sizes, return_counts=True)
+    sizes, classes = sample.frequencies
     number = int(classes.sum())
     opened = (number - 1) * np.log(alpha) + gammaln(theta / alpha + number) - gammaln(theta / alpha + 1)
     joined = classes @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
@@ -214,7 +219,7 @@ class ZayatzUniques(UniquesEstimator):
 
     def uniques(self, sample: SampleClasses) -> float:
         """Return the estimate by Bayes' theorem."""
-        sizes, classes = np.unique(sample.sizes, return_counts=True)
+        sizes, classes = sample.frequencies
         if sizes[0] != 1:
             return 0.0
         chance = np.exp(

@@ -33,7 +33,7 @@ def cases() -> list[Any]:
         ]
         for key, values in own.items():
             sets += [{**sets[0], key: value} for value in values if isinstance(value, str)]
-        for parameters in sets:
+        for parameters in (each for place, each in enumerate(sets) if each not in sets[:place]):
             given = {key: value for key, value in parameters.items() if value is not None}
             marks = [pytest.mark.slow] if {name, *map(str, given.values())} & set(SLOW) else []
             found.append(

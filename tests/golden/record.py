@@ -45,6 +45,9 @@ LEFT = re.compile(r"  (?:\d+:)?\d+:\d\d left$", re.MULTILINE)
 RUNNING = re.compile(r"^\d+/\d+  running\b.*\n?", re.MULTILINE)
 """Progress of a comparison between two results, which a quick machine does not show."""
 
+VERSION = version("anonymizer-engine")
+"""Of the package, which takes two milliseconds to look up."""
+
 RUN_TIME = re.compile(r"^([* ]  \d+ .*  )\d+(?:\.\d+)?$")
 """How long each run of a comparison took: the last number of its line."""
 
@@ -229,7 +232,7 @@ class Digester:
         """Return a text without paths of this machine, versions and times."""
         for place, name in ((str(self._folder.resolve()), "$DIR"), (str(self._folder), "$DIR")):
             text = text.replace(place, name)
-        text = text.replace(str(SHIPPED), "SHIPPED").replace(version("anonymizer-engine"), "$VERSION")
+        text = text.replace(str(SHIPPED), "SHIPPED").replace(VERSION, "$VERSION")
         return RUNNING.sub("", LEFT.sub("", TIME.sub("# s", text)))
 
     def lines(self, text: str) -> list[str]:
