@@ -127,6 +127,7 @@ def test_its_own_populations_are_told_from_a_tenth(loads: list[float]) -> None:
     assert correct_in(chance, 20_000) @ sample.sizes / 2_000 == pytest.approx(correct, abs=0.03)
 
 
+@pytest.mark.slow
 def test_adult_from_a_fifth_of_it() -> None:
     """By five attributes 11 % of Adult are unique; ages are numbers, other values in order of frequency."""
     everyone = np.stack([encoded(name)[1] for name in FIVE], axis=1)

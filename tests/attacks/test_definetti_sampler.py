@@ -84,6 +84,7 @@ def test_chances_of_long_chains_are_those_of_all_worlds(seed: int) -> None:
     assert differences(case, found.chances, exact).max() <= error + 1e-12
 
 
+@pytest.mark.slow
 def test_a_person_of_whom_nothing_is_known_takes_part() -> None:
     people = [[("a", "a"), ("?", "?")], [("a", "b"), ("b", "b")], [("a", "a"), ("b", "b")]]
     secrets = [["s", "t"], ["s", "t"], ["s", "t"]]
@@ -97,6 +98,7 @@ def test_more_values_than_known_people_belong_to_unknown_ones() -> None:
     assert case.groups.codes[:, 0].tolist() == [-1, 0, 0, 1]
 
 
+@pytest.mark.slow
 def test_likeness_weighs_labels_as_a_mixture() -> None:
     people = [[("a",), ("b",)], [("a",), ("c",)], [("b",), ("c",)], [("a",), ("a",)]]
     secrets = [["s", "t"], ["s", "t"], ["s", "t"], ["s", "s"]]
@@ -108,6 +110,7 @@ def test_likeness_weighs_labels_as_a_mixture() -> None:
     assert_close(case, case.sampled(features=[Similar(likeness)]), exact)
 
 
+@pytest.mark.slow
 def test_likeness_of_one_value_to_each_label_is_to_tell_values_apart() -> None:
     people, secrets = some_groups(3)
     case = dealt(people, secrets)
@@ -184,6 +187,7 @@ def covered(seeds: Sequence[int], effort: SamplerSettings) -> tuple[int, list[fl
     return inside, errors, largest
 
 
+@pytest.mark.slow
 def test_a_symmetric_table_is_expected_to_give_away_nothing() -> None:
     """The mean of the largest noisy chances is too large; guesses of other chains are not."""
     inside, errors, largest = covered(range(20), SamplerSettings(4, 128, 1.05, 200, precise=True))

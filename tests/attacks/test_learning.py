@@ -252,6 +252,7 @@ def test_learns_which_attribute_gives_people_away() -> None:
     assert learned.held_out.right > 100 > learned.held_out.equal
 
 
+@pytest.mark.slow
 def test_what_is_learned_from_noise_is_worth_nothing_on_others() -> None:
     """In sample it links more than equal weights, on held-out records about as few as a guess."""
     random = np.random.default_rng(10)
@@ -262,6 +263,7 @@ def test_what_is_learned_from_noise_is_worth_nothing_on_others() -> None:
     assert learned.held_out.right <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_distances_link_what_the_fit_says(kind: Callable[[int], Family]) -> None:
     original, masked = files(11)
@@ -275,6 +277,7 @@ def test_distances_link_what_the_fit_says(kind: Callable[[int], Family]) -> None
     assert learned.bound >= learned.success
 
 
+@pytest.mark.slow
 def test_same_seed_same_weights() -> None:
     original, masked = files(12, 20)
     first, again = (
@@ -292,6 +295,7 @@ def test_one_record_is_linked_and_nothing_is_held_out() -> None:
     assert (learned.success, learned.bound, learned.held_out) == (1.0, 1.0, None)
 
 
+@pytest.mark.slow
 def test_constant_attributes_say_nothing() -> None:
     original, masked = files(13)
     original[:, 0] = masked[:, 0] = 0.1
@@ -317,6 +321,7 @@ def test_arrays_that_do_not_fit_are_refused(
     assert exchange("two arrays", refused.value) == message
 
 
+@pytest.mark.slow
 def test_census_sample() -> None:
     """400 records, 4 attributes in groups of two, k = 3: learned weights are the proven best (92.75 %)."""
     records = np.genfromtxt(shared("data", "casc_census", "data.csv.gz"), delimiter=",", skip_header=1)

@@ -109,6 +109,7 @@ def ordered_squares(record: list[int], other: list[int]) -> list[int]:
     return sorted(squares(record, other), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "features"), [(WeightedMean, squares), (Owa, ordered_squares)])
 @share(2)
 @given(seed=st.integers(0, 2**20))

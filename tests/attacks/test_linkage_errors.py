@@ -313,6 +313,7 @@ def test_of_a_portfolio_the_best_on_one_half_links_the_other(random: Random):
         assert own["held_out"] == pytest.approx(share)
 
 
+@pytest.mark.slow
 def test_attackers_of_a_portfolio_are_those_that_run_alone():
     scene = frame_scene(*people(5))
     knowledge = {"noise": 0.1, "missing": 0.1}

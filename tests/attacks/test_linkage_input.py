@@ -18,6 +18,7 @@ from tests.helpers.linkage import frame_scene as scene
 from tests.helpers.messages import exchange
 
 
+@pytest.mark.slow
 def test_a_constant_attribute_changes_nothing():
     original, masked = noisy(10)
     expected = [linkage(scene(original, masked), aligned=True, **each).success for each in EVERY[:5]]

@@ -87,6 +87,7 @@ def test_a_run_knows_the_truth(tmp_path, algorithm):
             assert told.success == found.success
 
 
+@pytest.mark.slow
 def test_means_are_linked_by_distance(tmp_path):
     known, files, _, _ = run(tmp_path, ALGORITHMS[-1])
     assert files.original.truth is not Truth.KNOWN

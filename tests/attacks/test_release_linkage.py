@@ -89,6 +89,7 @@ def test_what_the_model_expects_is_what_happens_where_its_assumptions_hold() -> 
     assert found["success"] <= found["details"]["ceiling"]
 
 
+@pytest.mark.slow
 def test_columns_under_other_names_in_any_order_and_units() -> None:
     random = np.random.default_rng(1)
     numbers = pd.DataFrame({name: random.normal(40, 9, 80).round(2) for name in ("age", "pay")})

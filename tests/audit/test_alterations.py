@@ -204,6 +204,7 @@ def missed(releases: Mapping[str, Job], chosen: list[tuple[str, Path, Alteration
     ]
 
 
+@pytest.mark.slow
 def test_every_release_is_verified_by_either_report(releases: Mapping[str, Job]) -> None:
     for name, job in releases.items():
         for internal in (False, True):

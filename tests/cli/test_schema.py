@@ -162,6 +162,7 @@ def test_the_module_is_the_command() -> None:
     assert done.stderr.startswith("error: no command 'schmea'")
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
     command = f"{sys.executable} -m anonymizer schema | head -c 1 >/dev/null"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)

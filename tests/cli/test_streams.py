@@ -58,6 +58,7 @@ def test_a_result_that_cannot_be_written_leaves_the_earlier_release(
     assert snapshot(job.output) == before
 
 
+@pytest.mark.slow
 def test_a_result_that_cannot_be_written_leaves_no_table(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     job = Job(tmp_path)
@@ -105,6 +106,7 @@ def test_a_reader_who_has_enough_gets_the_release(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "{", "")
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_enough_does_not_change_the_verdict(tmp_path: Path) -> None:
     job = Job(tmp_path)
     assert job.run().code == 0
@@ -139,6 +141,7 @@ def test_no_command_ends_with_a_traceback(words: tuple[str, ...], tmp_path: Path
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_the_result_is_for_stdout_though_the_live_line_is_on_a_terminal(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     master, slave = pty.openpty()

@@ -46,6 +46,7 @@ def both(tmp_path: Path) -> tuple[Relation, Relation]:
     return open_parquet(path), loaded
 
 
+@pytest.mark.slow
 def test_all_that_is_counted_is_the_same(both: tuple[Relation, Relation]) -> None:
     view, loaded = both
     assert (view.rows, view.columns, view.name) == (loaded.rows, loaded.columns, loaded.name)
@@ -67,6 +68,7 @@ def test_ranks_are_in_the_order_of_the_file(
     assert np.array_equal(view.codes("gaps"), expected)
 
 
+@pytest.mark.slow
 def test_keys_tell_records_apart_as_codes_do_and_in_their_order(both: tuple[Relation, Relation]) -> None:
     for relation in both:
         for column in relation.columns:

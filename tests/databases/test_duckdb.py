@@ -125,6 +125,7 @@ def test_a_released_table_is_the_released_file(folder: Path) -> None:
         assert secret not in public.replace(RECORDS, "")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_table_speaks_of_a_table_and_repeats_it_as_a_file(folder: Path) -> None:
     assert run(folder, input=PEOPLE, output=RELEASED).code == 0
     page = unescape((folder / "job-release" / "report.html").read_text(encoding="utf-8"))
@@ -150,6 +151,7 @@ def test_input_and_release_in_one_file(folder: Path) -> None:
     assert (done.code, "is the input" in done.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_replaced_only_when_asked_and_nothing_else_ever(folder: Path) -> None:
     assert run(folder, input=PEOPLE, output=RELEASED).code == 0
     before = snapshot(folder)
@@ -292,6 +294,7 @@ def test_a_config_is_written_and_read_back(folder: Path) -> None:
     assert load_config(given, ["seed=3"]).output == given.output
 
 
+@pytest.mark.slow
 def test_shuffled_rows_have_the_same_hash(folder: Path) -> None:
     assert run(folder, input=PEOPLE, output=RELEASED).code == 0
     shuffled = {**RELEASED, "table": "shuffled", "order": "shuffled"}

@@ -45,6 +45,7 @@ def _room(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
+@cache
 def names(room: str) -> set[str]:
     """Return the names that the modules of a room import or define as classes."""
     path = PACKAGE / room

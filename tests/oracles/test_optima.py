@@ -111,6 +111,7 @@ def test_every_case_is_in_scope() -> None:
     assert {case.kind for case in cases} == set(CHECKS)
 
 
+@pytest.mark.slow
 def test_scores_at_the_known_levels() -> None:
     for case in read(FILE):
         check_levels(case)

@@ -50,6 +50,7 @@ for version in range(100_000):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["at once", "renames"])
 def test_a_kill_at_any_moment_leaves_a_whole_release(way: str, tmp_path: Path) -> None:
     rng = random.Random(way)

@@ -111,6 +111,7 @@ def test_a_single_column_keeps_its_empty_texts(tmp_path: Path) -> None:
     assert (tmp_path / "r.csv").read_bytes() == b'a\n""\n""\nx\n'
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_text_survives(tmp_path: Path) -> None:
     long = '"é,\n' * 250_000
     source = write(tmp_path / "a.csv", "a,b\n1,x\n2," + '"' + long.replace('"', '""') + '"\n')

@@ -52,6 +52,7 @@ def test_a_single_table_has_no_second(tmp_path: Path) -> None:
     assert an.anonymize(frame(), own).sensitive_table is None
 
 
+@pytest.mark.slow
 def test_frames_are_checked_and_attacked_together(tmp_path: Path) -> None:
     own = config(tmp_path)
     result = an.anonymize(frame(), own)

@@ -67,6 +67,7 @@ def distinct(rows: list[tuple[str, ...]]) -> int:
     return len({row[1:5] for row in rows})
 
 
+@pytest.mark.slow
 @settings(
     max_examples=6,
     deadline=None,

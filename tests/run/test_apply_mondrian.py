@@ -67,6 +67,7 @@ def wanted(before: Sequence[Row], new: Sequence[Row], tree: dict[str, Any]) -> l
     return sorted([*before, *(row for row in joining if row[:3] not in failing)])
 
 
+@pytest.mark.slow
 @SMALL
 @given(seed=st.integers(0, 10**6), limited=st.booleans())
 def test_down_the_cuts(seed: int, limited: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -83,6 +84,7 @@ def test_down_the_cuts(seed: int, limited: bool, tmp_path_factory: pytest.TempPa
     assert released(folder / "second") == wanted(released(folder / "first"), rows[160:], tree)
 
 
+@pytest.mark.slow
 @SMALL
 @given(seed=st.integers(0, 10**6))
 def test_equal_records_are_published_alike(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -231,6 +231,7 @@ def test_whatever_ends_the_run_leaves_all_as_it_was(
     assert snapshot(job.folder / "first") == before
 
 
+@pytest.mark.slow
 def test_a_run_without_a_recoding_takes_the_earlier_one_away(job: Job) -> None:
     assert (job.folder / "first" / "recoding.json").exists()
     done = job.run("-o", job.folder / "first", "--overwrite", "--set", "algorithm.name=local", "--quiet")

@@ -57,6 +57,7 @@ def wait_for(process: Process, words: str) -> None:
     assert any(line.startswith(words) for line in process.stderr)
 
 
+@pytest.mark.slow
 def test_a_result_is_in_the_pipe_while_the_next_attack_runs(job: Job) -> None:
     with started(job, "attack", job.release, "-c", job.file) as process:
         assert process.stdout is not None
@@ -69,6 +70,7 @@ def test_a_result_is_in_the_pipe_while_the_next_attack_runs(job: Job) -> None:
     assert (process.returncode, "Traceback" in err) == (0, False)
 
 
+@pytest.mark.slow
 def test_json_is_one_object_at_the_end(job: Job) -> None:
     (job.folder / "go").touch()
     with started(job, "attack", job.release, "-c", job.file, "--json", "--quiet") as process:
@@ -77,6 +79,7 @@ def test_json_is_one_object_at_the_end(job: Job) -> None:
     assert (process.returncode, err) == (0, "waiting\n")
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_has_ended(job: Job) -> None:
     with started(job, "attack", job.release, "-c", job.file) as process:
         wait_for(process, "waiting")
@@ -88,6 +91,7 @@ def test_an_interrupt_keeps_what_has_ended(job: Job) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_has_ended_in_json(job: Job) -> None:
     with started(job, "attack", job.release, "-c", job.file, "--json") as process:
         wait_for(process, "waiting")
@@ -98,6 +102,7 @@ def test_an_interrupt_keeps_what_has_ended_in_json(job: Job) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_an_interrupt_before_the_first_result_has_none(job: Job) -> None:
     job.config["attacks"] = ["waiting"]
     job.file.write_text(json.dumps(job.config), encoding="utf-8")

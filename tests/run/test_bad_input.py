@@ -356,6 +356,7 @@ def test_a_nul_byte_in_a_hierarchy_is_named_where_it_stands(tmp_path: Path) -> N
     assert not job.output.exists()
 
 
+@pytest.mark.slow
 def test_k_above_the_number_of_rows_says_the_largest_reachable(tmp_path: Path) -> None:
     job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 61}).set("suppression", limit=0).write()
     before = snapshot(tmp_path)
@@ -368,6 +369,7 @@ def test_k_above_the_number_of_rows_says_the_largest_reachable(tmp_path: Path) -
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_says_the_same(tmp_path: Path) -> None:
     job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 0}).write()
     done = spawn("run", job.file)

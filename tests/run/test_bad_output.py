@@ -52,6 +52,7 @@ def without_overriding_permissions() -> None:
     ctypes.CDLL(None).prctl(drop_from_bounding_set, override, 0, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX systems")
 def test_an_output_folder_that_is_not_writable(tmp_path: Path) -> None:
     job = Job(tmp_path).write()

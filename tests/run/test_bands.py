@@ -370,6 +370,7 @@ def test_texts_of_groups_out_of_order_are_refused_where_order_counts() -> None:
         anonymizer.anonymize(frame, raw | {"input": {}})
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     wages=st.lists(st.integers(-50, 400) | st.none(), min_size=40, max_size=120),

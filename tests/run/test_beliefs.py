@@ -104,6 +104,7 @@ def shares(released: pd.DataFrame, names: list[str]) -> dict[Any, Counter[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_result_tells_the_beliefs_about_a_person() -> None:
     data = records(60)
     result = an.anonymize(data, job({"model": "k-anonymity", "k": 10}))
@@ -130,6 +131,7 @@ def test_a_result_tells_the_beliefs_about_a_person() -> None:
     assert result.beliefs(rows)["random_worlds"].tolist() == found["random_worlds"].tolist()
 
 
+@pytest.mark.slow
 def test_a_file_of_persons_is_found_by_what_the_release_covers(tmp_path: Path) -> None:
     data = records(60)
     result = an.anonymize(data, job({"model": "k-anonymity", "k": 10}))
@@ -202,6 +204,7 @@ def test_definetti_bounds_what_correlations_reveal() -> None:
 DAYS = ["19.03.2024", "16.02.2024", "13.11.2024", "01.08.2024", "25.10.2024", "", "09.08.2024", "04.10.2024"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["lattice", "anatomy"])
 def test_dates_of_any_format_and_missing_values_are_found(algorithm: str, tmp_path: Path) -> None:
     """Each target is found as the same data with ISO dates, where nothing is rewritten."""

@@ -251,6 +251,7 @@ def stored(folder: Path, output: dict[str, Any], **source: Any) -> Path:
     return folder / "job-release" / "share"
 
 
+@pytest.mark.slow
 def test_stored_numbers_are_written_with_the_sign(tmp_path: Path) -> None:
     duckdb.sql(f"COPY ({PEOPLE}) TO '{tmp_path}/d.parquet' (FORMAT parquet)")
     with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:

@@ -100,6 +100,7 @@ def test_1_undecided_when_the_budget_ends_first(tmp_path: Path) -> None:
     assert job.run("--json").json["status"] == "infeasible"
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_after_something_was_found_gives_a_bound(tmp_path: Path) -> None:
     full = Job(tmp_path)
     full.run()

@@ -83,6 +83,7 @@ def written(folder: Path, **changed: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_check_measures_what_a_slow_script_does(tmp_path: Path) -> None:
     config = written(tmp_path)
     found = call("check", tmp_path / "survey.csv", "-c", config, "--json").json

@@ -52,6 +52,7 @@ def test_fars(tmp_path: Path) -> None:
     assert set(roles.values()) == {"quasi-identifier", "sensitive"}
 
 
+@pytest.mark.slow
 def test_household_survey(tmp_path: Path) -> None:
     _, roles = drafted_and_run(tmp_path, as_bytes("sdc_testdata"))
     assert roles["ori_hid"] == "identifier"

@@ -44,6 +44,7 @@ def test_the_first_writes_and_verifies_the_best_so_far(job: Job) -> None:
     assert call("audit", job.release).code == 0
 
 
+@pytest.mark.slow
 def test_the_second_leaves_nothing(job: Job) -> None:
     before = snapshot(job.folder)
     done = interrupted(SLOW, job, ["found something"], twice)
@@ -53,6 +54,7 @@ def test_the_second_leaves_nothing(job: Job) -> None:
     assert snapshot(job.folder) == before
 
 
+@pytest.mark.slow
 def test_the_first_before_anything_was_found_leaves_nothing(job: Job) -> None:
     before = snapshot(job.folder)
     done = interrupted(SLOW, job, ["reading"], once)

@@ -36,6 +36,7 @@ def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "page", lambda *_: "")
 
 
+@pytest.mark.slow
 @settings(quickly(14, 5), suppress_health_check=list(HealthCheck))
 @given(
     rows_drawn(),
@@ -81,6 +82,7 @@ def test_combinations_that_stay_in_the_engine(
     assert released(tmp_path / "duckdb", name) == released(tmp_path / "memory", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ALGORITHMS[:2], ids=lambda own: own["name"])
 def test_shuffled_records_are_the_same_ones(algorithm: dict[str, Any], tmp_path: Path) -> None:
     config = asked(made(tmp_path), algorithm, "r.parquet") | {"engine": beyond(40)}

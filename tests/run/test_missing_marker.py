@@ -147,6 +147,7 @@ def no_text(rows: list[Any]) -> list[Row]:
     return [tuple(None if cell is None or pd.isna(cell) else str(cell) for cell in row) for row in rows]
 
 
+@pytest.mark.slow
 def test_tables_and_typed_files_have_nulls(tmp_path: Path) -> None:
     job = typed(gaps(tmp_path, "NA"))
     assert call("run", job.write_config(), "--quiet").code == 0

@@ -250,6 +250,7 @@ def test_missing_values_beside_hidden_ones_are_refused(
     assert exchange(suppression, done.err, tmp_path) == message
 
 
+@pytest.mark.slow
 def test_missing_values_that_never_meet_hidden_ones_are_empty(tmp_path: Path) -> None:
     job = job_of(tmp_path, "low-high", "local", suppression={"limit": 0.2}).rows(with_missing(0.3))
     job.config["attributes"]["age"]["levels"] = {"max": 2}

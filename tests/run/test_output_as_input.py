@@ -133,6 +133,7 @@ def test_outputs_that_are_refused(output: dict[str, str], words: str, tmp_path: 
     assert not job.output.exists()
 
 
+@pytest.mark.slow
 @given(
     text=st.text(st.characters(codec="cp1252"), max_size=30),
     encoding=st.sampled_from(["cp1252", "utf-16", "utf-8-sig"]),

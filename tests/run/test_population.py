@@ -125,6 +125,7 @@ def test_the_share_of_each_class_is_within_the_bounds(tmp_path: Path) -> None:
     assert (low, high) == (pytest.approx(float(min(shares))), pytest.approx(float(max(shares))))
 
 
+@pytest.mark.slow
 def test_weights_estimate_the_people(tmp_path: Path) -> None:
     config = written(tmp_path, **weighted(constraints=[{"model": "k-map", "k": 12}]))
     assert run(config).code == 0
@@ -207,6 +208,7 @@ def test_the_copula_estimate_is_that_of_the_written_release(tmp_path: Path, *, t
         assert check["constraints"][0]["measured"] == pytest.approx(constraint["measured"], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["pitman", "zayatz"])
 def test_an_estimate_knows_how_many_people_the_whole_population_has(tmp_path: Path, estimator: str) -> None:
     config = written(
@@ -237,6 +239,7 @@ def test_check_refuses_a_population_that_is_smaller_than_the_file(tmp_path: Path
     assert "two.csv has 2 records of them; the population must contain everyone in" in done.err
 
 
+@pytest.mark.slow
 def test_check_measures_risks_where_people_are_known(tmp_path: Path) -> None:
     config = written(tmp_path)
     found = call("check", tmp_path / "sample.csv", "-c", config, "--json").json

@@ -76,6 +76,7 @@ def spilled(job: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @ALGORITHMS
 def test_a_run_spills_and_cleans_up(job: Path, algorithm: str, spilled: list[int]) -> None:
     done = call("run", job, "--json", "--set", f"algorithm.name={algorithm}")

@@ -129,6 +129,7 @@ COMBINATIONS = list(product(MODELS, UNITS, ALGORITHMS, METHODS))
 ACCEPTED = [each for each in COMBINATIONS if refusal(config(*each)) is None]
 
 
+@pytest.mark.slow
 def test_what_is_refused_names_its_key_and_what_would_do() -> None:
     refused = [each for each in COMBINATIONS if each not in ACCEPTED]
     for each in refused:

@@ -286,6 +286,7 @@ def lists_of(release: pd.DataFrame) -> dict[str, tuple[tuple[str, ...], ...]]:
     return {name: tuple(sorted(rows)) for name, rows in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "engine", "name"),
     [("lattice", "memory", "release.csv"), ("auto", "duckdb", "release.parquet")],
@@ -530,6 +531,7 @@ MANY: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 0.1])
 def test_out_of_core_persons_are_counted_as_in_memory(tmp_path: Path, limit: float) -> None:
     asked = {**MANY, "suppression": {"limit": limit}}

@@ -128,6 +128,7 @@ def test_dictionaries_of_a_wide_table_are_those_of_its_columns(tmp_path: Path) -
                 assert wide.dictionary(f"{name}{copy}") == narrow.dictionary(name)
 
 
+@pytest.mark.slow
 def test_a_list_sorts_as_its_elements_do() -> None:
     random = Random(4)
     texts = ["", "a", "aa", "A", "ä", "\x01", "b", "\U0001f600", "\uffff"]

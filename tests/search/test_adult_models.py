@@ -138,6 +138,7 @@ def exhaustive(case: Case, *, moving: bool) -> list[Release]:
     return [own for own in found if own is not None]
 
 
+@pytest.mark.slow
 def test_every_model_has_a_case() -> None:
     assert {name for case in CASES.values() for name in case.models} == set(PRIVACY_MODELS) - set(
         ATTACKED | COUNTING_PEOPLE

@@ -188,6 +188,7 @@ def test_more_columns_than_an_array_has_axes(name: str) -> None:
     assert 0 < outcome.bound <= outcome.objective
 
 
+@pytest.mark.slow
 def test_more_columns_than_a_mask_has_axes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(algorithm, "IDLE", 0)
     monkeypatch.setattr(algorithm, "GROUPS", ())

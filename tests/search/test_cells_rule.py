@@ -59,6 +59,7 @@ def answer(own: Case) -> tuple[dict[str, Any], pd.DataFrame | None]:
     return result.report.to_dict(), result.data
 
 
+@pytest.mark.slow
 @share(4)
 @given(seed=st.integers(0, 2**32))
 def test_levels_and_blanks_as_exhaustive_search_finds_them(seed: int) -> None:

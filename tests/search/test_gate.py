@@ -203,6 +203,7 @@ def test_what_is_not_found_is_undecided(algorithm: type) -> None:
     assert outcome.recoding is None
 
 
+@pytest.mark.slow
 def test_a_refused_candidate_is_never_proposed_again() -> None:
     asked = small("0.01", 1)
     first = Lattice().search(asked, Control())
@@ -244,6 +245,7 @@ class Drawing(AttackModel):
         return float(found[0].baseline)
 
 
+@pytest.mark.slow
 @given(specs(), st.booleans())
 def test_what_an_estimate_rejects_is_not_proven_invalid(
     asked: tuple[ProblemSpec, str], every_step: bool

@@ -98,6 +98,7 @@ def assert_same(found: Outcome, expected: Outcome) -> None:
             assert np.array_equal(getattr(found.cuts, name), own), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", LABELS)
 @settings(quickly(25, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(random=strategies.randoms())

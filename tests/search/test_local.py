@@ -124,6 +124,7 @@ def test_300_tables_are_recoded_in_the_best_way() -> None:
     assert not any(missed(Random(seed), RECORDS) for seed in range(1000, 1300))
 
 
+@pytest.mark.slow
 def test_moves_alone_find_the_best_way_mostly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Exact, "applies", staticmethod(lambda _: False))
     assert sum(missed(Random(seed), 9) for seed in range(30)) <= 3
@@ -197,6 +198,7 @@ def test_a_budget_of_steps_repeats_a_run_that_the_clock_ended(seconds: float) ->
     assert contents(timed, spec) == contents(again, spec)
 
 
+@pytest.mark.slow
 def test_more_steps_never_lose_more() -> None:
     spec = wide(1)
     objectives = [searched(problem(spec), steps).objective for steps in (1, 5, 20, 40)]
@@ -288,6 +290,7 @@ def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Ra
     check_valid(outcome, spec)
 
 
+@pytest.mark.slow
 def test_thirty_attributes_gain_on_mondrian() -> None:
     random = np.random.default_rng(1)
     hidden = random.normal(size=(120, 2)) @ random.normal(size=(2, 30))

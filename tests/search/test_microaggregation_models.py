@@ -192,6 +192,7 @@ def test_each_model_alone_and_with_k(name: str) -> None:
     assert merged
 
 
+@pytest.mark.slow
 def test_infeasible_is_true() -> None:
     """No partition of the records at all can be released then; and seldom is one missed."""
     missed = infeasible = 0
@@ -209,6 +210,7 @@ def test_infeasible_is_true() -> None:
     assert missed < 5
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(strategies.randoms())
 def test_the_order_of_the_records_changes_nothing(random: Random) -> None:

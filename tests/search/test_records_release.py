@@ -68,6 +68,7 @@ def test_small_tables_lose_as_few_records_as_can_be(model: str, seed: int) -> No
     assert outcome.optimal or not possible
 
 
+@pytest.mark.slow
 @share(8)
 @given(seed=SEEDS, most=st.integers(9, 40))
 def test_what_stays_holds_and_what_goes_is_no_less_than_the_bound(seed: int, most: int) -> None:

@@ -120,6 +120,7 @@ def test_the_optimum_is_that_of_all_transformations() -> None:
     assert found.objective == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_any_three_of_seven_are_all_35_sets() -> None:
     sets = tuple(map(frozenset, combinations(SEVEN, 3)))
     assert len(sets) == 35

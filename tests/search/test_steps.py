@@ -127,6 +127,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rows, dict[str, Any]]
     return records, report_of(tmp_path_factory.mktemp("steps"), records, constraints=constraints)
 
 
+@pytest.mark.slow
 def test_an_independent_script_recomputes_every_measure(job: tuple[Rows, dict[str, Any]]) -> None:
     records, report = job
     counted = [step for step in report["steps"] if step["checks"]]

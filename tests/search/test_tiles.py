@@ -33,6 +33,7 @@ def _small_boxes() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @share(2)
 @given(problems())
 def test_the_optimum_is_found_across_boxes(spec: ProblemSpec) -> None:

@@ -260,6 +260,7 @@ def few_persons(seed: int, most: int) -> ProblemSpec:
     return replace(strategies.with_persons(random, small(random, most)), whole=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exactly", [True, False])
 @quickly(300, 25)
 @given(seed=st.integers(0, 2**32))
