@@ -967,7 +967,7 @@ def _exact(
         weights.append(Decimal(str(number)).normalize())
     digits = max(0, *(-int(each.as_tuple().exponent) for each in weights))
     scaled = [int(each.scaleb(digits)) for each in weights]
-    if max(scaled, default=0) * records > LARGEST:
+    if max(scaled, default=0) * records > LARGEST or 10**digits > LARGEST:
         raise DataError(
             f"{source}: the weights in column '{name}' have too many digits to be added exactly; round them "
             "to 6 decimals"

@@ -415,7 +415,10 @@ class SearchProblem:
 
 def weighs_differently(problem: SearchProblem) -> bool:
     """Return whether the loss is a mean by sampling weights that are not all equal."""
-    return problem.metric.by_weights and len(np.unique(problem.table.row_weights)) > 1
+    if not problem.metric.by_weights:
+        return False
+    weights = problem.table.row_weights
+    return bool((weights != weights[:1]).any())
 
 
 def projection(problem: Problem, places: Sequence[int]) -> Problem:

@@ -268,8 +268,25 @@ def test_equal_weights_change_nothing(algorithm: str, method: str, random: Rando
     one, other = same.report.to_dict(), plain.report.to_dict()
     assert "weighted_loss" not in other
     assert one["recoding"] == other["recoding"]
+    assert one["search"]["optimal"] == other["search"]["optimal"]
     for key in ("objective", "bound", "best_possible"):
         assert one["search"][key] == pytest.approx(other["search"][key], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_weights_keep_the_proof(seed: int) -> None:
+    """The fewest records of a class lose least if all weigh the same, whichever are chosen."""
+    data, found = survey(20, seed).assign(people="2.5"), []
+    closeness = {"model": "t-closeness", "attribute": "mood", "t": 0.3}
+    for objective in ({"metric": "loss"}, {"metric": "loss", "weights": "people"}):
+        config = asked(
+            constraints=[{"model": "k-anonymity", "k": 2}, closeness],
+            suppression={"limit": 0.2, "method": "records"},
+            objective=objective,
+        )
+        search = an.anonymize(data, config).report.to_dict()["search"]
+        found.append((search["optimal"], pytest.approx(search["bound"], abs=1e-12)))
+    assert found[0] == found[1]
 
 
 def survey(records: int = 120, seed: int = 1) -> pd.DataFrame:
@@ -430,6 +447,28 @@ def test_a_comparison_says_so() -> None:
     own = an.anonymize(data, config).report.to_dict()["weighted_loss"]
     assert [compared["loss"][0], compared["ncp"][0]] == [own["loss"], own["ncp"]]
     assert "1 and 2: loss, ncp and precision by the weights people" in compared.attrs["remarks"]
+
+
+@pytest.mark.parametrize(
+    "vary",
+    [
+        {"objective.weights": [None, "people"]},
+        {"objective": [{"metric": "loss"}, {"metric": "loss", "weights": "people"}]},
+    ],
+)
+def test_losses_by_weights_and_over_records_are_not_compared(vary: dict[str, list[Any]]) -> None:
+    with pytest.raises(InputError) as refused:
+        an.compare(survey(20), asked(), vary=vary)
+    assert "objective.weights: must be equal in all runs" in str(refused.value)
+
+
+@pytest.mark.parametrize("constraint", [{"model": "k-anonymity", "k": 2}, {"model": "k-map", "k": 2}])
+def test_equal_weights_with_too_many_digits_are_refused(constraint: dict[str, Any]) -> None:
+    """Whole once scaled, but the scale is not a number that the others can be compared with."""
+    data = survey(12)
+    data["people"] = "1e-400"
+    with pytest.raises(InputError, match="too many digits to be added exactly"):
+        an.anonymize(data, asked(constraints=[constraint]))
 
 
 @pytest.mark.parametrize(

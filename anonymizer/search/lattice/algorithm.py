@@ -43,6 +43,7 @@ from anonymizer.search.base import (
     SuppressionMethod,
     projection,
     sensitive_codes,
+    weighs_differently,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 from anonymizer.search.lattice.frontier import (
@@ -1173,7 +1174,7 @@ class _Run(LatticeRun):
 
         Where records weigh differently, the fewest need not lose least, unless no others can be chosen.
         """
-        if not self._judge.chooses or not self._problem.metric.by_weights or not verdict.settled:
+        if not self._judge.chooses or not verdict.settled or not weighs_differently(self._problem):
             return verdict.settled
         whole = (verdict.losses == 0) | (verdict.losses == classes.sizes)
         forced = not verdict.unplaced and verdict.certain == verdict.suppressed

@@ -20,7 +20,14 @@ from anonymizer.model.recoding import (
     levels_by_name,
 )
 from anonymizer.model.table import SUPPRESSED, Table
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod, search_with, sensitive_codes
+from anonymizer.search.base import (
+    Control,
+    SearchProblem,
+    SuppressionMethod,
+    search_with,
+    sensitive_codes,
+    weighs_differently,
+)
 from anonymizer.search.lattice.frontier import Frontier, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.cell_models import CellModels
@@ -96,12 +103,13 @@ class CellNode:
         )
         watched = (table.sensitive_codes(name) for name in models.names)
         # Records that weigh differently are not suppressed at equal cost.
-        weighing = table.codes.T[-1:] if problem.metric.by_weights else ()
+        weighed = weighs_differently(problem)
+        weighing = table.codes.T[-1:] if weighed else ()
         row, first = numbered([*nodes.T, *watched, *weighing], table.combinations)
         codes = np.stack([_published(base, position)[first] for position in range(nodes.shape[1])], axis=1)
         costs = np.stack([own[at] for own, at in zip(weights.blank, nodes[first].T, strict=True)], axis=1)
         gone = np.stack([own[at] for own, at in zip(weights.gone, nodes[first].T, strict=True)], axis=1)
-        if problem.metric.by_weights:
+        if weighed:
             share = table.row_weights[first] * (table.records / table.people)
             costs, gone = costs * share[:, None], gone * share[:, None]
         rules, complete = models.rules(table, first)
@@ -115,7 +123,7 @@ class CellNode:
             min(problem.limit, table.records - 1),
             rules,
             complete,
-            weighed=problem.metric.by_weights,
+            weighed=weighed,
         )
         return cls(problem, models, base, row, cells)
 
