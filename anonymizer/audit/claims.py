@@ -85,7 +85,7 @@ ALWAYS: Mapping[str, Sequence[str]] = {
 """Keys of every report; missing ones are listed as not checked."""
 
 ALWAYS_INTERNAL: Mapping[str, Sequence[str]] = {
-    "": ("engine", "utility", "steps"),
+    "": ("engine", "utility", "steps", "seconds"),
     "config": ("budget", "engine", "seed"),
     "input": ("path", "sha256", "separator"),
     "search": ("steps", "seconds", "seed"),

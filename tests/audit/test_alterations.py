@@ -147,7 +147,7 @@ def alterations(report: dict[str, Any]) -> Iterator[Alteration]:
         value = at(report, key)
         for other in other_values(value):
             yield Alteration(key, f"{value!r} -> {other!r}", partial(setitem, value=other))
-    for key in {leaf[:length] for leaf in leaves(report) for length in range(1, len(leaf) + 1)}:
+    for key in dict.fromkeys(leaf[:length] for leaf in leaves(report) for length in range(1, len(leaf) + 1)):
         if isinstance(key[-1], str):
             yield Alteration(key, "dropped", operator.delitem)
     for key in {leaf[:length] for leaf in leaves(report) for length in range(len(leaf) + 1)}:
