@@ -188,10 +188,11 @@ def compile_methods_late() -> None:
 
     Python 3.11 and 3.12 compile each by itself when its class is made; a run imports 250 classes with 1,200
     such methods and calls 150 of them. Python 3.13 compiles those of a class at once, and is left as it is.
+    A second call changes nothing.
     """
     of_dataclasses = vars(dataclasses)
     compiled: Callable[..., Any] | None = of_dataclasses.get("_create_fn")
-    if compiled is None:
+    if compiled is None or compiled.__name__ == "compiled_late":
         return
 
     def compiled_late(name: str, *source: Any, **names: Any) -> Callable[..., Any]:

@@ -103,6 +103,14 @@ def test_methods_that_are_compiled_late_do_the_same() -> None:
         assert outcome(line, late) == outcome(line, early), line
 
 
+@pytest.mark.usefixtures("late")
+def test_a_second_command_of_a_process_changes_nothing() -> None:
+    """Or else a thousand commands make classes that recurse too deeply."""
+    before = vars(dataclasses).get("_create_fn")
+    compile_methods_late()
+    assert vars(dataclasses).get("_create_fn") is before
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="which compiles the methods of a class at once")
 @pytest.mark.usefixtures("late")
 def test_a_method_is_compiled_at_its_first_call() -> None:
