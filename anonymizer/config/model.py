@@ -332,9 +332,10 @@ def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     weights = config.with_role(Role.WEIGHT)
     if name not in weights:
-        found = f"accepted: {', '.join(weights)}" if weights else "set role: weight for this column"
-        hint = found if name in config.attributes else f"{suggestion(name, config.attributes)}"
-        what = "not a column with role weight" if name in config.attributes else "not a column of attributes"
+        what, hint = "not a column of attributes", suggestion(name, config.attributes)
+        if name in config.attributes:
+            what = "not a column with role weight"
+            hint = f"accepted: {', '.join(weights)}" if weights else "set role: weight for this column"
         yield ("objective", "weights"), f"'{name}' is {what}; {hint}"
     if config.apply is not None:
         what = "with apply, the recoding is chosen already; remove objective.weights or the key apply"

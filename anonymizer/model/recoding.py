@@ -225,8 +225,9 @@ class Recoding(ABC):
         The sums are of shape (values,), int64, without suppressed records.
         """
         cells, kept = self.cells(position), ~self.suppressed
-        weights = self.table.row_weights[kept] * self.table.counts[kept]
-        return cells.values, count_exactly(cells.codes[kept], weights, len(cells.values.covered))
+        return cells.values, count_exactly(
+            cells.codes[kept], self.table.row_people[kept], len(cells.values.covered)
+        )
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
         """Return the values of a quasi-identifier, and the records of each without suppressed ones.

@@ -457,18 +457,23 @@ class Table:
         return self.sampling.values[self.codes[:, -1]]
 
     @cached_property
+    def row_people(self) -> IntArray:
+        """Sum of the sampling weights of the records of each row, shape (combinations,), int64."""
+        return self.row_weights * self.counts
+
+    @cached_property
     def people(self) -> int:
         """Sum of the sampling weights of all records; their number without weights."""
-        return int((self.row_weights * self.counts).sum())
+        return int(self.row_people.sum())
 
     def people_of(self, rows: BoolArray) -> int:
         """Return the sum of the sampling weights of the records of some rows, shape (combinations,)."""
-        return int((self.row_weights * self.counts)[rows].sum())
+        return int(self.row_people[rows].sum())
 
     def people_of_values(self, position: int) -> IntArray:
         """Return the sum of the weights of the records with each value of a quasi-identifier, (values,)."""
         size = self.quasi_identifiers[position].column.size
-        return count_exactly(self.quasi_identifier_codes(position), self.row_weights * self.counts, size)
+        return count_exactly(self.quasi_identifier_codes(position), self.row_people, size)
 
     @property
     def others(self) -> list[tuple[CodeArray, int]]:

@@ -686,10 +686,7 @@ def _compared(run: PlannedRun, result: RunResult) -> ComparedRun:
 
 def _bound_on_loss(report: Mapping[str, Any] | None) -> float | None:
     """Return the lower bound on the loss; None for another objective, whose bound is not comparable."""
-    if report is None or {**report["config"]["objective"], "weights": None} != {
-        **PLAIN_LOSS,
-        "weights": None,
-    }:
+    if report is None or not report["config"]["objective"].items() >= PLAIN_LOSS.items():
         return None
     bound = report["search"]["bound"]
     return float(bound) if isinstance(bound, int | float) else None

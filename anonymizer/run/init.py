@@ -99,8 +99,7 @@ def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str 
     """
     with open_frame(frame) as relation:
         proposal = _proposed(relation, as_proposed, Choices(roles, person=person))
-    if _worth_trying(proposal):
-        with open_frame(frame) as relation:
+        if _worth_trying(proposal):
             proposal = _tried(proposal, load_config(Draft(proposal)), relation)
     return Draft(proposal)
 

@@ -50,7 +50,7 @@ from anonymizer.errors import DataError, HierarchyError, InputError, plural
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import AdversaryView, PublishedTable
-from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, freeze, numbered
+from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, count_exactly, freeze, numbered
 from anonymizer.model.classes import Classes, Measurement, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households, households_of_persons
 from anonymizer.model.natural import in_natural_order
@@ -403,8 +403,8 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
     found, scale = _exact(relation.name, name, texts, relation.rows, plan.numerals)
     distinct, codes = np.unique(np.array(found, dtype=np.int64), return_inverse=True)
     shown = dict(zip(codes.tolist(), texts, strict=True))
-    counts = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(counts, codes, [records for _, records in dictionary])
+    records = np.array([number for _, number in dictionary], dtype=np.int64)
+    counts = count_exactly(codes, records, len(distinct))
     labels, numbers = tuple(shown[code] for code in range(len(distinct))), distinct / scale
     column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.numerals)
     return ReadColumn(column, codes.astype(np.int32)), SamplingWeights(name, distinct, scale)

@@ -290,6 +290,11 @@ class RollUp:
         return cls(attributes, bundles, table.counts, own, table.units, table.ties, table.population, weights)
 
     @cached_property
+    def _row_weights(self) -> IntArray | None:
+        """Sampling weight of a record of each combination, (combinations,), int64; None without weights."""
+        return None if self._sampling is None else self._sampling[1][self._sampling[0]]
+
+    @cached_property
     def _weights(self) -> FloatArray:
         """The counts as float64, which are added up fastest."""
         return self.counts.astype(np.float64)
@@ -299,7 +304,6 @@ class RollUp:
         packing = self._packed(levels)
         space = packing.space
         keys, names = packing.take_keys(), [each.name for each in self._attributes]
-        weights = None if self._sampling is None else self._sampling[1][self._sampling[0]]
         linked = self._ties is not None and self._ties.records is not None
 
         def label() -> list[list[str]]:
@@ -310,13 +314,13 @@ class RollUp:
                 keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
             )
             dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct), label)
-            dense.weights = weights
+            dense.weights = self._row_weights
             return dense
         groups, distinct = group_keys(keys, space)
         classes = classes_of_rows(
             groups, self.counts, len(distinct), self._sensitive, self._units, self._ties
         )
-        classes.weights = weights
+        classes.weights = self._row_weights
         if self._population is not None:
             classes.population = self._people(self._population, levels, distinct)
         if not linked:
@@ -359,9 +363,8 @@ class RollUp:
         own = records[items]
         counts = tuple(each for bundle in self._bundles for each in bundle.marginals(items, own))
         people, unplaced_people = None, 0
-        if self._sampling is not None:
-            codes, weights = self._sampling
-            own, unplaced_people = own * weights[codes[items]], self.fewest_people(unplaced)
+        if self._row_weights is not None:
+            own, unplaced_people = own * self._row_weights[items], self.fewest_people(unplaced)
             people = tuple(each for bundle in self._bundles for each in bundle.exact_marginals(items, own))
         nodes = tuple(attribute.nodes for attribute in self._attributes)
         return Marginals(counts, nodes, self.lowest, unplaced, people, unplaced_people)

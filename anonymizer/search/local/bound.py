@@ -331,7 +331,7 @@ class NeighbourBound:
         *,
         by_weights: bool = False,
     ) -> None:
-        self._counts = table.counts * table.row_weights if by_weights else table.counts
+        self._counts = table.row_people if by_weights else table.counts
         self._units, self._size = table.units_of_rows(unit), size
         nodes, least = lowest_nodes(table, trees), _least_costs(trees)
         self._joins = BlockedJoins(trees, least, nodes)
