@@ -376,6 +376,61 @@ def found_units(
     return -np.expm1(missed), float(chance[taken].mean())
 
 
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The released records of the targets of an attack, one by one.
+
+    Attributes
+    ----------
+    original, release: row of each record in the two tables, shape (records,), int64.
+    target: whose record it is, shape (records,), int64; numbered from 0 by the first of their records.
+    number: of targets.
+    """
+
+    original: IntArray
+    release: IntArray
+    target: IntArray
+    number: int
+
+    @classmethod
+    def of_records(cls, links: Links, most: int, random: np.random.Generator) -> Targets:
+        """Return at most so many linked records, drawn at random, each of which is a target."""
+        which = np.repeat(np.arange(len(links.counts)), draw_sample(links.counts, most, random))
+        return cls(links.original[which], links.release[which], np.arange(len(which)), len(which))
+
+    @classmethod
+    def of_units(cls, owners: Owners, unit: str, most: int, random: np.random.Generator) -> Targets:
+        """Return all records of at most so many units, drawn at random.
+
+        Where each unit has one record, the draw is that of ``of_records``.
+        """
+        order = np.lexsort((owners.release, owners.original))
+        original, release = owners.original[order], owners.release[order]
+        units, number = owners.targets(unit)
+        first = np.unique(units[order], return_index=True)[1]
+        # By their first records, whose rows are counted as links are.
+        place = np.empty(number, dtype=np.int64)
+        place[np.argsort(first)] = np.arange(number)
+        target, first = place[units[order]], np.sort(first)
+        if number > most:
+            starts = np.diff(original[first], prepend=-1) | np.diff(release[first], prepend=-1)
+            link = np.cumsum(starts != 0) - 1
+            drawn = draw_sample(np.bincount(link), most, random)
+            (other,) = random.spawn(1)
+            by_chance = np.lexsort((other.random(number), link))
+            rank = np.arange(number) - np.searchsorted(link, link)
+            taken = np.zeros(number, dtype=bool)
+            taken[by_chance[rank < drawn[link]]] = True
+            kept = taken[target]
+            original, release, target = original[kept], release[kept], (np.cumsum(taken) - 1)[target[kept]]
+            number = int(taken.sum())
+        return cls(original, release, target, number)
+
+    def reached(self, told: BoolArray) -> int:
+        """Return the number of targets with a told record, given which records are, shape (records,)."""
+        return int(np.count_nonzero(np.bincount(self.target[told])))
+
+
 def clopper_pearson(successes: float, targets: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the ends of the interval of Clopper and Pearson for a share.
 

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
     KnowledgeSettings,
+    Targets,
+    UnitSettings,
     clopper_pearson,
-    draw_sample,
     subject_of,
+    targets_of,
 )
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.model.adversary import (
     AdversaryView,
-    Links,
     Original,
     PublishedTable,
     ValueCoverage,
 )
 from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.units import RECORD
 from anonymizer.plugins import Threat, WholeNumber
 
 FOLDS = 5
@@ -40,26 +42,41 @@ VALUES = 1000
 """Maximum number of values of a guessed attribute."""
 
 
-class InferenceSettings(KnowledgeSettings, AlignedSettings):
-    """What the adversary knows of the targets."""
+class InferenceSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
+    """What the adversary knows of the targets, and whom it targets."""
 
-    targets: Annotated[WholeNumber, Field(ge=2, description="maximum number of held-out records")] = 20_000
+    targets: Annotated[
+        WholeNumber, Field(ge=2, description="maximum number of held-out records, or persons with theirs")
+    ] = 20_000
+
+    @model_validator(mode="after")
+    def _units_by_values(self) -> Self:
+        if self.unit not in (None, RECORD) and self.by_record:
+            raise ValueError(f"aligned and key apply only to records; remove them, or set unit: {RECORD}")
+        return self
+
+    @property
+    def by_record(self) -> bool:
+        """Whether records are linked otherwise than by their values."""
+        return self.aligned or self.key is not None
 
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The targets one by one, and the counts of the release.
+    """The records of the targets, and the counts of the release.
 
     Attributes
     ----------
-    codes: original values of each target, shape (targets, attributes), int64.
-    published: labels of the released record, shape (targets, attributes), int64.
-    values: true sensitive value, shape (targets,), int64.
-    fold: in which the target is held out, shape (targets,), int64.
+    targets: whose records they are.
+    codes: original values of each record, shape (records, attributes), int64.
+    published: labels of the released record, shape (records, attributes), int64.
+    values: true sensitive value, shape (records,), int64.
+    fold: in which the target is held out, shape (records,), int64.
     everything: label counts of the whole release.
     meanings: coverage of the labels.
     """
 
+    targets: Targets
     codes: IntArray
     published: IntArray
     values: IntArray
@@ -68,15 +85,17 @@ class _People:
     meanings: tuple[ValueCoverage, ...]
 
     def counts(self, part: BoolArray) -> LabelCounts:
-        """Return the label counts of the targets in a mask, shape (targets,), bool."""
+        """Return the label counts of the records in a mask, shape (records,), bool."""
         sizes = [len(own) for own in self.everything.labels]
         number = np.ones(int(part.sum()), dtype=np.int64)
         size = len(self.everything.values)
         return LabelCounts.of(self.published[part], self.values[part], number, sizes, size)
 
     def right(self, model: NaiveBayes, part: BoolArray, strength: float) -> int:
-        """Return the number of targets in a mask whose value a model guesses correctly."""
-        return int((model.guesses(self.codes[part], strength) == self.values[part]).sum())
+        """Return the number of targets of whose records in a mask a model guesses a value correctly."""
+        told = np.zeros(len(self.values), dtype=bool)
+        told[part] = model.guesses(self.codes[part], strength) == self.values[part]
+        return self.targets.reached(told)
 
 
 class Inference(Attack):
@@ -88,6 +107,9 @@ class Inference(Attack):
     same way. The baseline is the same model without evidence: it guesses the most frequent value. The success
     on held-out records measures what the release reveals about the population; ``in_sample`` in the details
     is the accuracy without held-out records.
+
+    Where it is known whose the records are, targets are persons, or other units: all records of one are held
+    out together, each is guessed from its own quasi-identifiers, and one correct guess is enough.
 
     Source: Giomi, Boenisch, Wehmeyer, Tasnádi, "A unified framework for quantifying privacy risk in synthetic
     data" (PoPETs 2023, doi:10.56553/popets-2023-0055), for the evaluation on held-out records.
@@ -102,8 +124,11 @@ class Inference(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how often a model that was trained on the release is right."""
         who = f"{subject_of(knowledge)} and trains a model on the release"
-        guesses = f"guesses {knowledge['sensitive']} correctly in {success} of cases"
-        return f"{who} {guesses}; without the release in {guess}."
+        guesses = f"{who} guesses {knowledge['sensitive']} correctly"
+        if "unit" in knowledge:
+            whom = f"{success} of the {targets_of(knowledge)}"
+            return f"{guesses} in at least one record of {whom}; without the release of {guess}."
+        return f"{guesses} in {success} of cases; without the release in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records, links or sensitive attribute, if any."""
@@ -111,34 +136,43 @@ class Inference(Attack):
             return "sensitive values record by record; an Anatomy release has none"
         if not self._guessed(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
-        lacking = self.settings.missing_requirement(adversary)
-        if lacking is None and adversary.original and self.settings.links(adversary.original).records < 2:
+        lacking = self.settings.missing_requirement(adversary) or adversary.lacks_unit(self.settings.unit)
+        if lacking is not None or adversary.original is None:
+            return lacking
+        unit, owners = self._unit(adversary), adversary.owners
+        if unit is not None and owners is not None and owners.targets(unit)[1] < 2:
+            return f"released records of two {targets_of({'unit': unit})}"
+        if self.settings.links(adversary.original).records < 2:
             return "two released records with links to original ones"
-        return lacking
+        return None
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Return one result for each sensitive attribute."""
         original = self.required_original(adversary)
-        names = original.known(self.settings.knowledge)
-        links = self.settings.links(original)
-        return [
-            self._attack(
-                _people(adversary, original, names, each, self._drawn(links, random), random),
-                names,
-                each,
-            )
-            for each in self._guessed(adversary)
-        ]
+        names, unit = original.known(self.settings.knowledge), self._unit(adversary)
+        whom, found = {} if unit is None else {"unit": unit}, []
+        for sensitive in self._guessed(adversary):
+            targets = self._drawn(adversary, original, random)
+            people = _people(adversary, original, names, sensitive, targets, random)
+            known = {"attributes": list(names), "sensitive": sensitive, **whom}
+            found.append(self._attack(people, known))
+        return found
+
+    def _unit(self, adversary: AdversaryView) -> str | None:
+        """Return the unit that is counted; None: records."""
+        return None if self.settings.by_record else adversary.unit(self.settings.unit)
 
     def _guessed(self, adversary: AdversaryView) -> list[str]:
         sensitive = adversary.release.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
-    def _drawn(self, links: Links, random: np.random.Generator) -> Links:
-        own = draw_sample(links.counts, self.settings.targets, random)
-        return Links(links.original, links.release, own)
+    def _drawn(self, adversary: AdversaryView, original: Original, random: np.random.Generator) -> Targets:
+        unit, owners, most = self._unit(adversary), adversary.owners, self.settings.targets
+        if unit is None or owners is None:
+            return Targets.of_records(self.settings.links(original), most, random)
+        return Targets.of_units(owners, unit, most, random)
 
-    def _attack(self, people: _People, names: Sequence[str], sensitive: str) -> AttackResult:
+    def _attack(self, people: _People, known: dict[str, Any]) -> AttackResult:
         right, baseline, strengths = 0, 0, []
         for fold in range(int(people.fold.max()) + 1):
             held = people.fold == fold
@@ -148,16 +182,15 @@ class Inference(Attack):
             right += people.right(model, held, strength)
             baseline += people.right(model, held, STRENGTHS[0])
             strengths.append(strength)
-        number = len(people.values)
+        number = people.targets.number
         whole = NaiveBayes(people.everything, people.meanings)
-        every_target = np.ones(number, dtype=bool)
+        every_record = np.ones(len(people.values), dtype=bool)
         details = {
             "model": "naive Bayes",
             "strengths": strengths,
-            "in_sample": people.right(whole, every_target, max(strengths)) / number,
+            "in_sample": people.right(whole, every_record, max(strengths)) / number,
         }
         low, high = clopper_pearson(right, number)
-        known: dict[str, Any] = {"attributes": list(names), "sensitive": sensitive}
         success = Fraction(right, number)
         return AttackResult(self.name, known, success, Fraction(baseline, number), low, high, number, details)
 
@@ -167,21 +200,25 @@ def _people(
     original: Original,
     names: Sequence[str],
     sensitive: str,
-    links: Links,
+    targets: Targets,
     random: np.random.Generator,
 ) -> _People:
-    """Return the targets, assigned to folds with equal numbers of each sensitive value as far as possible."""
+    """Return the targets, assigned to folds with equal numbers of each sensitive value as far as possible.
+
+    Of several values of a target, that of the first record counts.
+    """
     release, values = adversary.release, adversary.release.sensitive[sensitive]
     published = release.codes[:, [release.names.index(name) for name in names]].astype(np.int64)
     everything = label_counts(release, names, sensitive)
     own = [original.names.index(name) for name in names]
-    which = np.repeat(np.arange(len(links.counts)), links.counts)
-    record, secret = links.release[which], values.codes[links.release[which]]
-    fold = np.empty(len(which), dtype=np.int64)
-    fold[np.lexsort((random.random(len(which)), secret))] = np.arange(len(which)) % min(FOLDS, len(which))
-    codes = original.codes[links.original[which]][:, own].astype(np.int64)
+    secret, number = values.codes[targets.release], targets.number
+    first = np.unique(targets.target, return_index=True)[1]
+    fold = np.empty(number, dtype=np.int64)
+    fold[np.lexsort((random.random(number), secret[first]))] = np.arange(number) % min(FOLDS, number)
+    codes = original.codes[targets.original][:, own].astype(np.int64)
     meanings = tuple(original.meanings[position] for position in own)
-    return _People(codes, published[record], secret, fold, everything, meanings)
+    fold_of = fold[targets.target]
+    return _People(targets, codes, published[targets.release], secret, fold_of, everything, meanings)
 
 
 def label_counts(release: PublishedTable, names: Sequence[str], sensitive: str) -> LabelCounts:

@@ -266,7 +266,8 @@ def attack_matrix(
     A claim is contradicted if the success of an attack on the same attribute, or the lower end of its
     interval, exceeds what the claim allows: the maximum of the model itself; else 1 / k for linkage and
     re-identification if the config has a k; else the baseline of a guess without the release. Certainty of
-    the most frequent value, which a guess finds too, or of a missing one does not contradict a claim.
+    the most frequent value, which a guess finds too, or of a missing one does not contradict a claim. Shares
+    of persons say nothing about a maximum of records, unless the success of single guesses is known.
 
     Parameters
     ----------
@@ -283,6 +284,7 @@ def attack_matrix(
             for place, entry in measured
             for position, claim in claiming
             if _same_attribute(entry, claim)
+            and _same_unit(entry, claim)
             and claim.model.concerns(entry["knowledge"])
             and _certain_success(entry) > (allowed := _allowed(entry, threat, claim.model, k))
         ]
@@ -302,6 +304,12 @@ def attack_matrix(
 def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
     """Return whether an attack aims at the attribute that a constraint protects, or one of both at none."""
     return claim.attribute is None or attack["knowledge"].get("sensitive", claim.attribute) == claim.attribute
+
+
+def _same_unit(attack: Mapping[str, Any], claim: Constraint) -> bool:
+    """Return whether an attack's success can be compared with the maximum of a claim, if it has one."""
+    same = attack["knowledge"].get("unit") == claim.unit or "each_guess" in attack.get("details", {})
+    return same or not claim.model.by_attack
 
 
 def _certain_success(attack: Mapping[str, Any]) -> float:

@@ -787,7 +787,12 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     constraints = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
     # Half a unit in the third digit is at most 0.5 %, for both sides of a comparison.
     share = 0.0 if case.claims.internal else 0.02 * slack
-    shown = [each | {name: hidden for name in FIGURES if each[name] is None} for each in entries]
+    shown = [
+        each
+        | ({"details": {"each_guess": hidden}} if each["success"] is None else {})
+        | {name: hidden for name in FIGURES if each[name] is None}
+        for each in entries
+    ]
     shown = [each | {"low": each["low"] * (1 + share), "details": _scaled(each, 1 + share)} for each in shown]
     return attack_matrix(constraints, shown, case.plan.k)
 

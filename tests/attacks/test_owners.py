@@ -11,11 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.attacks.base import clopper_pearson
+from anonymizer.attacks.inference import STRENGTHS
+from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
+from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Owners
 from anonymizer.model.arrays import IntArray
-from tests.attacks.published import FEWER, one, release, run
+from tests.attacks.published import FEWER, attack, one, release, run
 from tests.attacks.scenes import _places, original
+from tests.helpers.messages import exchange
 from tests.strategies import tree
 from tests.twins import attacks as twins
 from tests.twins.microdata import Path, Value
@@ -164,6 +171,106 @@ def test_without_persons_each_record_is_a_member(case: Case, known: tuple[str, .
     best = twins.best_guess(rows, members, at)
     assert found.success == pytest.approx(float(twins.found_households(best, home)))
     assert "unit" not in one("homogeneity", scene, knowledge=known).knowledge
+
+
+def learned(scene: AdversaryView, case: Case, own: list[int], seed: int) -> tuple[set[Any], set[Any]]:
+    """Return the persons of whom a value is guessed, with evidence and without, by a loop."""
+    assert scene.original is not None
+    release, places, known = scene.release, _places(scene.release), scene.original.meanings
+    distinct = list(dict.fromkeys(case[0]))
+    texts = release.sensitive["illness"].attribute.column.texts
+    rows = list(zip(case[0], published_rows(case[0]), strict=True))
+    # Persons in the order of their first records, as rows of the two tables.
+    records = sorted(
+        (distinct.index(row), places[shown], person) for (row, shown), person in zip(rows, own, strict=True)
+    )
+    order = list(dict.fromkeys(person for *_, person in records))
+    secrets = [next(distinct[row][2] for row, _, person in records if person == each) for each in order]
+    drawn = np.random.default_rng(seed).random(len(order))
+    dealt = sorted(range(len(order)), key=lambda place: (texts.index(secrets[place]), drawn[place]))
+    fold_of = {order[place]: number % min(5, len(order)) for number, place in enumerate(dealt)}
+
+    def guess(training: Any, record: Any, strength: float) -> str:
+        shown = [row for _, row, _ in training]
+        model = NaiveBayes(
+            LabelCounts.of(
+                np.array([release.codes[places[row]] for row in shown]).reshape(-1, 2).astype(np.int64),
+                array([texts.index(row[2]) for row in shown]),
+                np.ones(len(shown), dtype=np.int64),
+                [len(labels) for labels in release.labels],
+                len(texts),
+            ),
+            known,
+        )
+        codes = [each.column.texts.index(value) for each, value in zip(known, record[0], strict=False)]
+        return texts[int(model.guesses(array([codes]), strength)[0])]
+
+    everything = [(row, shown, row[2]) for row, shown in rows]
+    return twins.learned_persons(everything, own, fold_of, STRENGTHS, guess)
+
+
+@FEWER
+@given(cases(), UNITS, st.integers(0, 3))
+def test_whose_value_is_learned_is_held_out_with_all_records(case: Case, unit: str | None, seed: int) -> None:
+    own = of_unit(case, unit)
+    if len(set(own)) < 2:
+        return
+    scene, _ = view(case)
+    found = one("inference", scene, seed, unit=unit)
+    told, blind = learned(scene, case, own, seed)
+    number = len(set(own))
+    assert found.success == Fraction(len(told), number)
+    assert found.baseline == Fraction(len(blind), number)
+    assert (found.low, found.high) == clopper_pearson(len(told), number)
+    assert (found.records, found.knowledge["unit"]) == (number, unit or "person")
+
+
+@FEWER
+@given(cases(), st.integers(2, 20), st.integers(0, 3))
+def test_inference_about_persons_of_one_record_each(case: Case, targets: int, seed: int) -> None:
+    """Every figure is that of records, of all of them and of a sample."""
+    if len(case[0]) < 2:
+        return
+    scene, _ = view((case[0], list(reversed(range(len(case[0])))), case[2]))
+    by_person = one("inference", scene, seed, targets=targets)
+    by_record = one("inference", scene, seed, targets=targets, unit="record")
+    assert replace(by_person, knowledge=by_record.knowledge) == by_record
+    assert by_person.knowledge == {**by_record.knowledge, "unit": "person"}
+
+
+def test_a_person_is_not_learned_from_with_another_record() -> None:
+    """Each person has two records with a number of its own, which reveals the value only if one is kept."""
+    random = Random(2)
+    rows, people = [], []
+    for person in range(60):
+        value = random.choice("12")
+        rows += [(str(person), value)] * 2
+        people += [person] * 2
+    released = release(("x", "s"), rows, ("s",))
+    known = original(("x", "s"), rows, released, rows, ("s",))
+    distinct, places = list(dict.fromkeys(rows)), _places(released)
+    owners = Owners.of(
+        array([distinct.index(row) for row in rows]),
+        array([places[row] for row in rows]),
+        {"person": array(people)},
+    )
+    scene = AdversaryView(released, None, replace(known, owners=owners))
+    assert one("inference", scene, unit="record").low > 0.7
+    found = one("inference", scene)
+    assert found.low <= found.baseline <= found.high
+    some = one("inference", scene, targets=20)
+    assert some.records == 20
+    assert some.low <= some.baseline <= some.high
+
+
+def test_inference_needs_two_persons(message: SnapshotAssertion) -> None:
+    scene, _ = view(([("0", "M", "flu"), ("1", "F", "cold")], [4, 4], [1, 1]))
+    with pytest.raises(InputError) as refused:
+        run("inference", scene)
+    assert exchange("two records of one person", refused.value) == message
+    with pytest.raises(ValidationError) as invalid:
+        attack("inference", unit="person", key="id")
+    assert exchange("unit: person, key: id", invalid.value.errors()[0]["msg"]) == message
 
 
 @FEWER

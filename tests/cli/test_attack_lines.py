@@ -48,6 +48,13 @@ def test_each_attack_says_its_result_in_a_sentence(attack: str, message: Snapsho
     assert "people" not in line
 
 
+@pytest.mark.parametrize("attack", ["inference"])
+def test_attacks_on_persons_say_so(attack: str, message: SnapshotAssertion) -> None:
+    known = {"attributes": ["age", "sex"], **KNOWN[attack], "unit": "person"}
+    (line,) = attack_lines([entry(attack, [], knowledge=known)])
+    assert exchange(attack, line) == message
+
+
 @pytest.mark.parametrize("attack", sorted(ATTACKS))
 def test_every_attack_has_a_sentence_of_its_own(attack: str) -> None:
     assert ATTACKS[attack].sentence.__func__ is not Attack.sentence.__func__  # type: ignore[attr-defined]

@@ -110,12 +110,17 @@ def test_a_model_with_a_limit_of_its_own_is_held_to_it(low: float, contradicted:
     assert found["contradicted"] is contradicted
 
 
-@pytest.mark.parametrize(("low", "contradicted"), [(0.5, False), (0.51, True)])
-def test_values_guessed_from_groups_are_inference(low: float, contradicted: bool) -> None:
+@pytest.mark.parametrize(
+    ("low", "known", "contradicted"), [(0.5, {}, False), (0.51, {}, True), (0.51, {"unit": "person"}, False)]
+)
+def test_values_guessed_from_groups_are_inference(
+    low: float, known: dict[str, str], contradicted: bool
+) -> None:
+    """A maximum share of records is not one of persons."""
     models = [build.model("inference-risk", {"max": 0.5})]
     (found,) = (
         each
-        for each in attack_matrix(bound(*models), [entry("definetti", low, low)], 5)
+        for each in attack_matrix(bound(*models), [entry("definetti", low, low, **known)], 5)
         if each["threat"] == "inference"
     )
     assert found["claimed_by"] == ["inference-risk"]

@@ -646,9 +646,11 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     """They find the persons that a loop finds, who are known by the numbers of their visits."""
     frame = visits(60, 3)
     attacks = ["uniqueness", "homogeneity", {"attack": "vulnerability", "target": "re-identification"}]
-    constraints = [{"model": "k-anonymity", "k": 2}]
+    risk = {"model": "inference-risk", "attack": "inference", "max": 0.6, "unit": "record"}
+    constraints = [{"model": "k-anonymity", "k": 2}, risk]
     changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
-    config = written(tmp_path, frame, attacks=[*attacks, "linkage"], constraints=constraints, **changed)
+    attacks += ["linkage", "inference"]
+    config = written(tmp_path, frame, attacks=attacks, constraints=constraints, **changed)
     done = run(config)
     assert done.code == 0, done.err
     release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
@@ -665,7 +667,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     assert found["homogeneity"]["success"] == pytest.approx(float(told))
     best = twins.best_guess(rows, persons, (0, 1, 2))
     assert found["vulnerability"]["success"] == pytest.approx(float(sum(best.values()) / len(best)))
-    assert found["linkage"]["records"] == len(set(persons))
+    assert found["linkage"]["records"] == found["inference"]["records"] == len(set(persons))
     if algorithm == "lattice":
         at = {visit: [age, sex, place] for _, age, sex, place, _, visit in frame.to_numpy().tolist()}
         linked = twins.linked_members([at[visit] for visit in release["visit"]], rows, persons, (0, 1, 2))

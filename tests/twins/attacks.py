@@ -236,6 +236,53 @@ def naive_bayes(
     return found
 
 
+def learned_persons(
+    rows: Sequence[Row],
+    persons: Sequence[Any],
+    fold_of: Mapping[Any, int],
+    strengths: Sequence[float],
+    guess: Callable[[Sequence[Row], Row, float], str],
+) -> tuple[set[Any], set[Any]]:
+    """Return the persons of whom a value is guessed, with evidence and without, each held out with a fold.
+
+    Parameters
+    ----------
+    rows: published and original records; the sensitive value comes last.
+    fold_of: fold of each person.
+    guess: from records to learn from, a record, and the exponent of the evidence, to a value.
+    """
+
+    def right(known: set[Any], held: set[Any], strength: float) -> set[Any]:
+        learned = [row for row, person in zip(rows, persons, strict=True) if person in known]
+        return {
+            person
+            for row, person in zip(rows, persons, strict=True)
+            if person in held and guess(learned, row, strength) == row[-1]
+        }
+
+    told, blind = set(), set()
+    folds = set(fold_of.values())
+    for fold in folds:
+        held = {person for person in fold_of if fold_of[person] == fold}
+        rest = set(fold_of) - held
+        numbers = [
+            sum(
+                len(
+                    right(
+                        {each for each in rest if fold_of[each] != inner},
+                        {each for each in rest if fold_of[each] == inner},
+                        strength,
+                    )
+                )
+                for inner in folds - {fold}
+            )
+            for strength in strengths
+        ]
+        told |= right(rest, held, strengths[numbers.index(max(numbers))])
+        blind |= right(rest, held, 0.0)
+    return told, blind
+
+
 def certain_parts(
     classes: Sequence[Sequence[Row]], part_of: Callable[[Row], str], distinct: int, size: int
 ) -> set[int]:
