@@ -254,6 +254,30 @@ class AlignedSettings(PairingSettings):
         return None
 
 
+class AlignedUnitSettings(AlignedSettings, UnitSettings):
+    """The source of links from original to released records, and whom the adversary targets."""
+
+    @model_validator(mode="after")
+    def _units_by_values(self) -> Self:
+        if self.unit not in (None, RECORD) and self.by_record:
+            raise ValueError(f"aligned and key apply only to records; remove them, or set unit: {RECORD}")
+        return self
+
+    @property
+    def by_record(self) -> bool:
+        """Whether records are linked otherwise than by their values."""
+        return self.aligned or self.key is not None
+
+    def owned(self, adversary: AdversaryView) -> tuple[str, Owners] | None:
+        """Return the unit that an attack counts and the owners of the released records; None: records."""
+        unit, owners = adversary.unit(self.unit), adversary.owners
+        return None if unit is None or owners is None or self.by_record else (unit, owners)
+
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing requirement for links, or the missing units, as words for a message."""
+        return super().missing_requirement(adversary) or adversary.lacks_unit(self.unit)
+
+
 ATTACKS: Registry[Attack] = Registry("attack", Attack, "anonymizer.attacks", "anonymizer.attacks")
 
 CONFIDENCE = 0.95
@@ -391,6 +415,15 @@ class Targets:
     release: IntArray
     target: IntArray
     number: int
+
+    @classmethod
+    def drawn(
+        cls, links: Links, owned: tuple[str, Owners] | None, most: int, random: np.random.Generator
+    ) -> Targets:
+        """Return at most so many units with all their records, or linked records if no units are counted."""
+        if owned is None:
+            return cls.of_records(links, most, random)
+        return cls.of_units(owned[1], owned[0], most, random)
 
     @classmethod
     def of_records(cls, links: Links, most: int, random: np.random.Generator) -> Targets:

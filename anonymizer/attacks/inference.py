@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.attacks.base import (
-    AlignedSettings,
+    AlignedUnitSettings,
     Attack,
     AttackResult,
     KnowledgeSettings,
     Targets,
-    UnitSettings,
     clopper_pearson,
     subject_of,
     targets_of,
@@ -29,7 +28,6 @@ from anonymizer.model.adversary import (
     ValueCoverage,
 )
 from anonymizer.model.arrays import BoolArray, IntArray
-from anonymizer.model.units import RECORD
 from anonymizer.plugins import Threat, WholeNumber
 
 FOLDS = 5
@@ -42,23 +40,12 @@ VALUES = 1000
 """Maximum number of values of a guessed attribute."""
 
 
-class InferenceSettings(KnowledgeSettings, AlignedSettings, UnitSettings):
+class InferenceSettings(KnowledgeSettings, AlignedUnitSettings):
     """What the adversary knows of the targets, and whom it targets."""
 
     targets: Annotated[
         WholeNumber, Field(ge=2, description="maximum number of held-out records, or persons with theirs")
     ] = 20_000
-
-    @model_validator(mode="after")
-    def _units_by_values(self) -> Self:
-        if self.unit not in (None, RECORD) and self.by_record:
-            raise ValueError(f"aligned and key apply only to records; remove them, or set unit: {RECORD}")
-        return self
-
-    @property
-    def by_record(self) -> bool:
-        """Whether records are linked otherwise than by their values."""
-        return self.aligned or self.key is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +123,12 @@ class Inference(Attack):
             return "sensitive values record by record; an Anatomy release has none"
         if not self._guessed(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
-        lacking = self.settings.missing_requirement(adversary) or adversary.lacks_unit(self.settings.unit)
+        lacking = self.settings.missing_requirement(adversary)
         if lacking is not None or adversary.original is None:
             return lacking
-        unit, owners = self._unit(adversary), adversary.owners
-        if unit is not None and owners is not None and owners.targets(unit)[1] < 2:
-            return f"released records of two {targets_of({'unit': unit})}"
+        owned = self.settings.owned(adversary)
+        if owned is not None and owned[1].targets(owned[0])[1] < 2:
+            return f"released records of two {targets_of({'unit': owned[0]})}"
         if self.settings.links(adversary.original).records < 2:
             return "two released records with links to original ones"
         return None
@@ -149,28 +136,18 @@ class Inference(Attack):
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Return one result for each sensitive attribute."""
         original = self.required_original(adversary)
-        names, unit = original.known(self.settings.knowledge), self._unit(adversary)
-        whom, found = {} if unit is None else {"unit": unit}, []
+        names, owned = original.known(self.settings.knowledge), self.settings.owned(adversary)
+        whom, found = {} if owned is None else {"unit": owned[0]}, []
         for sensitive in self._guessed(adversary):
-            targets = self._drawn(adversary, original, random)
+            targets = Targets.drawn(self.settings.links(original), owned, self.settings.targets, random)
             people = _people(adversary, original, names, sensitive, targets, random)
             known = {"attributes": list(names), "sensitive": sensitive, **whom}
             found.append(self._attack(people, known))
         return found
 
-    def _unit(self, adversary: AdversaryView) -> str | None:
-        """Return the unit that is counted; None: records."""
-        return None if self.settings.by_record else adversary.unit(self.settings.unit)
-
     def _guessed(self, adversary: AdversaryView) -> list[str]:
         sensitive = adversary.release.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
-
-    def _drawn(self, adversary: AdversaryView, original: Original, random: np.random.Generator) -> Targets:
-        unit, owners, most = self._unit(adversary), adversary.owners, self.settings.targets
-        if unit is None or owners is None:
-            return Targets.of_records(self.settings.links(original), most, random)
-        return Targets.of_units(owners, unit, most, random)
 
     def _attack(self, people: _People, known: dict[str, Any]) -> AttackResult:
         right, baseline, strengths = 0, 0, []

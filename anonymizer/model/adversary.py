@@ -302,6 +302,16 @@ class Owners:
         }
         return cls(original[kept], release[kept], own)
 
+    def at(self, chosen: BoolArray) -> Owners:
+        """Return the owners of some of the records.
+
+        Parameters
+        ----------
+        chosen: which, shape (records,), bool.
+        """
+        units = {name: each[chosen] for name, each in self.units.items()}
+        return Owners(self.original[chosen], self.release[chosen], units)
+
     def targets(self, unit: str) -> tuple[IntArray, int]:
         """Return the unit of each record, numbered from 0, shape (records,), int64, and their number."""
         own = self.units[unit]

@@ -319,6 +319,30 @@ def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArr
     return groups, first
 
 
+def number_lists(owner: IntArray, parts: IntArray, number: int) -> IntArray:
+    """Number the lists that owners have; equal lists get equal numbers.
+
+    Parameters
+    ----------
+    owner: of each entry, shape (entries,), int64, ascending.
+    parts: the entries in their order in each list, shape (entries,), int64, from 0 to ``number`` - 1.
+
+    Returns
+    -------
+    The number of the list of each owner, in their order, shape (owners,), int64.
+    """
+    # Neighbours are numbered together until each owner has one number for its list.
+    while (starts := starts_of(owner)).sum() < len(owner):
+        place = np.arange(len(owner)) - np.flatnonzero(starts)[np.cumsum(starts) - 1]
+        left = np.flatnonzero(place % 2 == 0)
+        after = np.append(parts + 1, 0)[left + 1]
+        alone = np.append(owner, -1)[left + 1] != owner[left]
+        pairs = parts[left] * (number + 1) + np.where(alone, 0, after)
+        parts, distinct = group_keys(pairs, number * (number + 1))
+        owner, number = owner[left], len(distinct)
+    return parts
+
+
 def ascending(columns: Iterable[IntArray | CodeArray], rows: int) -> bool:
     """Return whether all rows are distinct and in lexicographic order."""
     packing = Packing(rows)

@@ -24,6 +24,7 @@ from anonymizer.model.arrays import (
     count,
     group_keys,
     group_rows,
+    number_lists,
     starts_of,
 )
 
@@ -345,22 +346,10 @@ class Ties:
         loose = self.of_item < 0
         unit_of = np.where(loose, self.number + np.cumsum(loose) - 1, self.of_item)
         unit_of, present = group_keys(unit_of, self.number + int(loose.sum()))
-        units = len(present)
-        keys, records = add_up(unit_of * rows + row_of, self.records, units * rows)
+        keys, records = add_up(unit_of * rows + row_of, self.records, len(present) * rows)
         owner, most = keys // rows, int(records.max(initial=0)) + 1
         parts, distinct = group_keys(keys % rows * most + records, rows * most)
-        number = len(distinct)
-        # Neighbours are numbered together until each unit has one number for its list.
-        while len(owner) > units:
-            starts = starts_of(owner)
-            place = np.arange(len(owner)) - np.flatnonzero(starts)[np.cumsum(starts) - 1]
-            left = np.flatnonzero(place % 2 == 0)
-            after = np.append(parts + 1, 0)[left + 1]
-            alone = np.append(owner, -1)[left + 1] != owner[left]
-            pairs = parts[left] * (number + 1) + np.where(alone, 0, after)
-            parts, distinct = group_keys(pairs, number * (number + 1))
-            owner, number = owner[left], len(distinct)
-        return parts[unit_of]
+        return number_lists(owner, parts, len(distinct))[unit_of]
 
     def joined(self, items: BoolArray) -> BoolArray:
         """Return some items with all others of their units, shape (items,).

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from anonymizer.attacks.adversary_view import meaning_of
-from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from tests.attacks.published import release
@@ -86,6 +87,22 @@ def _places(published: PublishedTable) -> dict[tuple[str | None, ...], int]:
         ]
         columns.append(texts)
     return {row: position for position, row in enumerate(zip(*columns, strict=True))}
+
+
+def owned(
+    own: Original,
+    published: PublishedTable,
+    rows: Sequence[Row],
+    became: Sequence[Sequence[str | None] | None],
+    units: Mapping[str, Sequence[int]],
+) -> Original:
+    """Return original records as ``original`` does, with the unit of each."""
+    distinct = list(dict.fromkeys(tuple(row) for row in rows))
+    places = _places(published)
+    placed = [-1 if row is None else places[tuple(row)] for row in became]
+    at = [distinct.index(tuple(row)) for row in rows]
+    numbers = {name: np.array(each, dtype=np.int64) for name, each in units.items()}
+    return replace(own, owners=Owners.of(np.array(at), np.array(placed), numbers))
 
 
 def scene(

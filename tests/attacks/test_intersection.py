@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.attacks import intersection
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release, run
-from tests.attacks.scenes import original
+from tests.attacks.scenes import original, owned
 from tests.helpers.messages import exchange
 from tests.twins import attacks as twins
 
@@ -37,14 +38,22 @@ def generalized(person: tuple[str, str, str], levels: tuple[int, int]) -> tuple[
 
 
 def two(
-    people: People, first: Sequence[Sequence[str] | None], second: Sequence[Sequence[str] | None]
+    people: People,
+    first: Sequence[Sequence[str] | None],
+    second: Sequence[Sequence[str] | None],
+    persons: Sequence[int] | None = None,
 ) -> AdversaryView:
-    """Return the scene of two releases of the same people."""
+    """Return the scene of two releases of the same people, with the person of each record if given."""
     tables = [release(NAMES, [row for row in rows if row], ("s",)) for rows in (first, second)]
     own = [
         original(NAMES, people, table, rows, ("s",), TREES)  # type: ignore[arg-type]
         for table, rows in zip(tables, (first, second), strict=True)
     ]
+    if persons is not None:
+        own = [
+            owned(each, table, people, rows, {"person": persons})
+            for each, table, rows in zip(own, tables, (first, second), strict=True)
+        ]
     return AdversaryView(tables[0], tables[1], own[0], own[1])
 
 
@@ -56,19 +65,23 @@ PEOPLE = st.lists(
 LEVELS = st.tuples(st.integers(0, 2), st.integers(0, 1))
 
 
+@st.composite
+def local_recodings(draw: st.DrawFn, people: People) -> list[list[tuple[str, str, str] | None]]:
+    """Return two releases in which every record has levels of its own, and a few are suppressed."""
+    releases = []
+    for _ in range(2):
+        levels = draw(st.lists(LEVELS, min_size=len(people), max_size=len(people)))
+        rows = [generalized(person, own) for person, own in zip(people, levels, strict=True)]
+        gone = draw(st.sets(st.integers(1, len(people) - 1), max_size=2))
+        releases.append([None if position in gone else row for position, row in enumerate(rows)])
+    return releases
+
+
 @FEWER
 @given(PEOPLE, st.data())
 def test_local_recodings_are_what_a_loop_finds(people: People, data: st.DataObject) -> None:
     """Every record at levels of its own, so that one may be a candidate for many; some in one only."""
-    releases = []
-    for _ in range(2):
-        levels = data.draw(st.lists(LEVELS, min_size=len(people), max_size=len(people)))
-        rows: list[tuple[str, str, str] | None] = [
-            generalized(person, own) for person, own in zip(people, levels, strict=True)
-        ]
-        gone = data.draw(st.sets(st.integers(1, len(people) - 1), max_size=2))
-        releases.append([None if position in gone else row for position, row in enumerate(rows)])
-    first, second = releases
+    first, second = data.draw(local_recodings(people))
     targets = [person for person, row in zip(people, first, strict=True) if row]
     found = one("intersection", two(people, first, second))
     sets = [
@@ -78,6 +91,75 @@ def test_local_recodings_are_what_a_loop_finds(people: People, data: st.DataObje
     assert found.success == twins.certain(targets, twins.intersection(*sets))
     assert found.baseline == max(twins.certain(targets, own) for own in sets)
     assert found.records == len(targets)
+
+
+@FEWER
+@given(PEOPLE, st.booleans(), st.sampled_from([2, 1 << 22]), st.data())
+def test_persons_are_what_sets_of_persons_tell(
+    people: People, full: bool, most: int, data: st.DataObject
+) -> None:
+    if full:
+        first, second = (
+            [generalized(own, levels) for own in people] for levels in data.draw(st.tuples(LEVELS, LEVELS))
+        )
+    else:
+        first, second = data.draw(local_recodings(people))
+    persons = data.draw(st.lists(st.integers(0, 4), min_size=len(people), max_size=len(people)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intersection, "ENTRIES", most)
+        found = one("intersection", two(people, first, second, persons))
+    targets = [
+        (person, own) for person, own, row in zip(people, persons, first, strict=True) if row is not None
+    ]
+    one_, other = (
+        [(row, own) for row, own in zip(rows, persons, strict=True) if row is not None]
+        for rows in (first, second)
+    )
+    assert found.success == twins.certain_persons(targets, [one_, other], STANDS_FOR)
+    alone = [twins.certain_persons(targets, [rows], STANDS_FOR) for rows in (one_, other)]
+    assert found.baseline == max(alone)
+    assert (found.details["first_alone"], found.details["second_alone"]) == tuple(map(float, alone))
+    assert found.knowledge["unit"] == "person"
+    assert found.records == len({own for _, own in targets})
+
+
+@FEWER
+@given(PEOPLE, st.sampled_from([3, 100]), st.data())
+def test_persons_of_one_record_each_are_records(people: People, most: int, data: st.DataObject) -> None:
+    scene = two(people, *data.draw(local_recodings(people)), range(len(people)))
+    of_persons, of_records = (
+        one("intersection", scene, targets=most, unit=unit) for unit in ("person", "record")
+    )
+    assert of_persons == replace(of_records, knowledge={**of_records.knowledge, "unit": "person"})
+
+
+def test_one_patient_in_a_class_of_two_releases_is_told() -> None:
+    """Each class has two values, and no other is left by both releases; but they are of one patient."""
+    people = [("a", "x", "1"), ("a", "y", "2"), ("b", "x", "3"), ("b", "y", "4")]
+    rows = [generalized(own, (0, 1)) for own in people]
+    assert one("intersection", two(people, rows, rows, [1, 1, 2, 3]), unit="record").success == 0
+    assert one("intersection", two(people, rows, rows, [1, 1, 2, 3])).success == Fraction(1, 3)
+
+
+def test_persons_are_drawn_with_all_their_records() -> None:
+    people = [("a", "x", "1"), ("a", "y", "2"), ("b", "x", "3"), ("b", "y", "4")] * 25
+    first = [generalized(own, (0, 1)) for own in people]
+    second = [generalized(own, (2, 0)) for own in people]
+    persons = [position // 2 for position in range(100)]
+    found = one("intersection", two(people, first, second, persons), targets=20)
+    assert (found.records, found.details["sampled"]) == (20, True)
+    assert found.low < found.success == 1
+
+
+def test_without_the_persons_of_both_releases_records_count(message: SnapshotAssertion) -> None:
+    people = [("a", "x", "1"), ("a", "y", "2")]
+    scene = two(people, people, people, [1, 1])
+    assert scene.second_original is not None
+    scene = replace(scene, second_original=replace(scene.second_original, owners=None))
+    assert "unit" not in one("intersection", scene).knowledge
+    with pytest.raises(InputError) as refused:
+        run("intersection", scene, unit="person")
+    assert exchange("unit: person", refused.value) == message
 
 
 @FEWER

@@ -694,6 +694,30 @@ def release_path(folder: Path) -> Path:
     return folder / "out" / "share" / "release.csv"
 
 
+def test_two_releases_tell_of_persons(tmp_path: Path) -> None:
+    frame = visits(90, 3)
+    config = written(tmp_path, frame, attacks=["intersection", {"attack": "intersection", "unit": "record"}])
+    zips = frame["zip"].str[:4] + "*"
+    releases = frame.assign(age="*", zip=zips).drop(columns="patient_id"), frame.assign(age="*", sex="*")
+    table = an.attack(releases[0], frame.astype(str), config, second_df=releases[1])
+    names, persons = ["age", "sex", "zip", "illness"], frame["patient_id"].tolist()
+    targets = frame[names].astype(str).to_numpy().tolist()
+    stands_for: list[dict[str, set[str]]] = []
+    for column in names[:3]:
+        values = set(frame[column])
+        stands_for.append({text: {text} for text in values} | {"*": values})
+    for text in set(zips):
+        stands_for[2][text] = {value for value in set(frame["zip"]) if value.startswith(text[:4])}
+    rows = [list(zip(each[names].astype(str).to_numpy().tolist(), persons, strict=True)) for each in releases]
+    found = table.iloc[0]
+    expected = twins.certain_persons(list(zip(targets, persons, strict=True)), rows, stands_for)
+    assert found["success"] == float(expected)
+    assert table.iloc[1]["success"] < found["baseline"] <= found["success"] < 1
+    assert (found["knowledge"]["unit"], found["records"]) == ("person", 90)
+    assert "unit" not in table.iloc[1]["knowledge"]
+    assert not [each for each in table.attrs["warnings"] if "counted" in each]
+
+
 def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
     attacks = ["homogeneity", "inference", {"attack": "wildcard"}]
     config = written(tmp_path, visits(60, 3), attacks=attacks)
@@ -729,6 +753,7 @@ def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, as
         {"attack": "uniqueness", "unit": "person", "subsets": "all"},
         {"attack": "vulnerability", "unit": "person", "target": "attribute-inference"},
         {"attack": "linkage", "unit": "person", "overlap": 0.5},
+        {"attack": "intersection", "unit": "person", "aligned": True},
     ],
 )
 def test_a_unit_that_an_attack_cannot_count(

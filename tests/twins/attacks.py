@@ -178,6 +178,38 @@ def intersection(first: Sequence[set[str]], second: Sequence[set[str]]) -> list[
     return [one & other if one and other else one or other for one, other in zip(first, second, strict=True)]
 
 
+def certain_persons(
+    targets: Sequence[tuple[Row, Any]],
+    releases: Sequence[Sequence[tuple[Row, Any]]],
+    stands_for: Sequence[Mapping[str, set[str]]],
+) -> Fraction:
+    """Share of persons of whom a record's value is certain, by sets of persons.
+
+    Each pair of persons, one of each release, with a value in common may be the target: whatever
+    every pair has is certain. A release without candidates is ignored.
+
+    Parameters
+    ----------
+    targets: original values of each released record, the sensitive value last, and its person.
+    releases: published rows of one or two releases, and the person of each.
+    """
+    told = set()
+    for target, person in targets:
+        candidates_of = []
+        for rows in releases:
+            held: dict[Any, set[str]] = {}
+            for row, owner in rows:
+                if candidates(target, [row], stands_for):
+                    held.setdefault(owner, set()).add(row[-1])
+            if held:
+                candidates_of.append(list(held.values()))
+        pairs = product(*candidates_of) if candidates_of else []
+        worlds = [set().union(*each) for each in pairs if set.intersection(*each)]
+        if worlds and all(target[-1] in world for world in worlds):
+            told.add(person)
+    return Fraction(len(told), len({person for _, person in targets}))
+
+
 def individual_risk(size: int, share: float) -> float:
     """Mean of 1/F where F, at least ``size``, is negative binomial: term by term until nothing is left."""
     if share >= 1:

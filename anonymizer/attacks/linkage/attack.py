@@ -555,9 +555,7 @@ def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generat
     records = np.bincount(numbers, minlength=number)[order]
     taken = np.zeros(number, dtype=bool)
     taken[order[: max(int((np.cumsum(records) <= most).sum()), 1)]] = True
-    kept = taken[numbers]
-    units = {name: each[kept] for name, each in owners.units.items()}
-    return Owners(owners.original[kept], owners.release[kept], units)
+    return owners.at(taken[numbers])
 
 
 def portfolio_of(likelihood: Distancing) -> PortfolioLinking:
