@@ -224,8 +224,9 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
         and problem.suppression in search.suppressions & BRIEF
     )
     part = _part(problem, CELLS // width) if quick else problem
-    before = _searched(search, part) if quick else None
-    changes = [] if before is None else _gains(plan, search, part, before, starred)
+    memory: dict[str, Any] = {}
+    before = _searched(search, part, memory=memory) if quick else None
+    changes = [] if before is None else _gains(plan, search, part, before, starred, memory)
     records = part.table.records if changes else 0
     return {"measured_by": search.name if changes else None, "records": records, "changes": changes}
 
@@ -242,17 +243,23 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     return replace(problem, table=part, limit=limit, metric=metric)
 
 
-def _searched(search: SearchAlgorithm, problem: SearchProblem, below: float = inf) -> FloatArray | None:
+def _searched(
+    search: SearchAlgorithm,
+    problem: SearchProblem,
+    below: float = inf,
+    memory: dict[str, Any] | None = None,
+) -> FloatArray | None:
     """Return the loss of each quasi-identifier in the best recoding found; None without one.
 
     Parameters
     ----------
     below: objective from which on a recoding is not wanted.
+    memory: of searches of the same problem, with all or fewer columns.
     """
     try:
         # Mondrian runs to its end: its first cuts do not show which columns cost most.
         nodes = None if search.name == QUICK else NODES
-        outcome = search.search(problem, Control(nodes=nodes, below=below, explained=False))
+        outcome = search.search(problem, Control(nodes=nodes, below=below, explained=False, memory=memory))
     except InputError:  # the algorithm does not support the problem
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)
@@ -282,9 +289,20 @@ def _objective(mean: float, attributes: Sequence[QuasiIdentifier], without: Sequ
 
 
 def _gains(
-    plan: Plan, search: SearchAlgorithm, part: SearchProblem, before: FloatArray, starred: tuple[int, ...]
+    plan: Plan,
+    search: SearchAlgorithm,
+    part: SearchProblem,
+    before: FloatArray,
+    starred: tuple[int, ...],
+    memory: dict[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return the changes that gain most, measured."""
+    """Return the changes that gain most, measured.
+
+    Parameters
+    ----------
+    before: losses without a change.
+    memory: of the search that found them.
+    """
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
     most = max(SHOWN, SEARCHES // len(attributes))
@@ -296,9 +314,10 @@ def _gains(
         old = _mean(before, attributes, change.without)
         gains = sorted(each["gain"] for each in found.values())
         enough = gains[-SHOWN] * (1 - ROUNDED) if len(gains) >= SHOWN else LEAST
-        after = _searched(
-            change.search or search, change.problem, _objective(old - enough, attributes, change.without)
-        )
+        below = _objective(old - enough, attributes, change.without)
+        # Without a column, the problem is the same at fewer levels.
+        shared = memory if change.without else None
+        after = _searched(change.search or search, change.problem, below, shared)
         if after is None:
             continue
         new = _mean(after, attributes, change.without)

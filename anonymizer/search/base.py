@@ -64,6 +64,8 @@ class Control:
         is below.
     explained: whether steps are read: they then say what each constraint measured, and are chosen with more
         care, which matters where evaluating one takes long.
+    memory: shared by searches of one problem that differ in ``below`` and in the levels that they allow: by
+        algorithm, what one leaves for the others. None shares nothing.
     """
 
     seconds: float | None = None
@@ -73,6 +75,7 @@ class Control:
     listen: Callable[[Progress], None] | None = None
     below: float = math.inf
     explained: bool = True
+    memory: dict[str, Any] | None = None
     started: float = field(default_factory=time.monotonic)
     _told: float = 0.0
 

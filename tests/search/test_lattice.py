@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import isclose
+from dataclasses import replace
+from math import inf, isclose
+from random import Random
+from typing import Any
 
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from anonymizer.model.recoding import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import Control
+from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.lattice import frontier
 from anonymizer.search.lattice.algorithm import Lattice
-from tests.helpers.examples import many
+from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
 from tests.strategies import problems
 from tests.twins.microdata import Microdata
@@ -62,3 +68,38 @@ def test_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     assert records_of(asked.table, recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
     removed = frozenset() if at_levels.kept_suppressed else at_levels.suppressed
     assert records_of(asked.table, recoding.removed) == texts_of(spec.data, removed)
+
+
+@pytest.mark.parametrize("largest", [frontier.LARGEST_BOX, pytest.param(3, marks=pytest.mark.slow)])
+@share(3)
+@given(problems(), st.integers(0, 2**32))
+def test_searches_with_one_memory_find_what_each_finds_alone(
+    largest: int, spec: ProblemSpec, seed: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frontier, "LARGEST_BOX", largest)
+        assert_memory_changes_nothing(problem(spec), Random(seed))
+
+
+def assert_memory_changes_nothing(asked: SearchProblem, random: Random) -> None:
+    """Search among some levels after others, and once without what those found."""
+    memory: dict[str, Any] = {}
+    for _ in range(4):
+        own = tuple(
+            replace(each, minimum=random.choice((each.minimum, each.maximum)))
+            for each in asked.table.quasi_identifiers
+        )
+        part = replace(asked, table=replace(asked.table, quasi_identifiers=own))
+        alone = Lattice().search(part, Control(explained=False))
+        below = random.choice((inf, alone.bound or 0.5, random.random()))
+        nodes = random.choice((None, 1, 5))
+        found = Lattice().search(part, Control(nodes=nodes, below=below, explained=False, memory=memory))
+        if found.recoding is not None:
+            assert found.objective >= alone.objective or same(found.objective, alone.objective)
+            assert found.objective < below
+            again = Lattice().search(part, Control(below=below, explained=False))
+            assert not found.optimal or same(found.objective, again.objective)
+        elif found.status is Status.INFEASIBLE:
+            assert alone.recoding is None or alone.objective >= below or same(alone.objective, below)
+        else:
+            assert nodes is not None

@@ -523,6 +523,20 @@ class Findings:
         self._add(lambda box: box.raise_below(levels, parts, lowest, combine), levels)
 
 
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What searches of one problem know of its transformations, whichever levels each of them allows.
+
+    Attributes
+    ----------
+    valid: objectives of valid transformations that later searches need not evaluate.
+    """
+
+    guide: Guide
+    findings: Findings
+    valid: dict[Levels, float]
+
+
 def suppressed_and_certain(
     rollup: RollUp, classes: Classes, verdict: CandidateVerdict, judge: Judge
 ) -> tuple[Marginals, Marginals]:
@@ -871,24 +885,33 @@ class _Run(LatticeRun):
         self._table = problem.table
         self._whole = whole
         self._judge = Judge(problem)
-        self._guide = Guide(
-            problem.table,
-            problem.limit,
-            self._loss,
-            problem.k or 5,
-            shared=self._judge.lossless_merging,
-            slices=SLICES if control.explained else 1,
-        )
+        memory = control.memory if whole and problem.gate.open else None
+        known: Knowledge | None = None if memory is None else memory.get(Lattice.name)
+        if known is None:
+            guide = Guide(
+                problem.table,
+                problem.limit,
+                self._loss,
+                problem.k or 5,
+                shared=self._judge.lossless_merging,
+                slices=SLICES if control.explained else 1,
+            )
+            known = Knowledge(guide, Findings(self._tiles.top), {})
+        if memory is not None:
+            memory[Lattice.name] = known
+        self._knowledge = known
+        self._guide, self._findings = known.guide, known.findings
         self._tables = node_tables(problem)
-        self._findings = Findings(self._tiles.top)
         self._waiting = PendingCandidates()
         self._asked = 0
         # Evaluations in a row that settled no other transformation.
         self._alone = 0
         self._objectives: dict[Levels, float] = {}
+        self._valid: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
 
     def run(self) -> Outcome:
+        self._recall()
         bound = self._search()
         if np.isposinf(bound):
             self._prefer_finer()
@@ -899,10 +922,26 @@ class _Run(LatticeRun):
             self._steps = steps
         lowest = self._lowest(bound)
         found = self._outcome(self._recoding(), min(lowest, *self._doubts.values(), np.inf))
+        self._remember()
         # Where the search proves nothing anyway, the estimates are not what is missing.
         doubtful = lowest >= self._best and not self._interrupted
         named = [name for name, objective in self._doubts.items() if objective < self._best]
         return replace(found, estimated=tuple(named) if doubtful else ())
+
+    def _recall(self) -> None:
+        """Begin with the best of the transformations that earlier searches found valid."""
+        for levels, objective in self._knowledge.valid.items():
+            if self._tiles.contain(levels):
+                self._objectives[levels] = objective
+                if objective < self._best:
+                    self._take(Candidate(objective, levels, self._bound(levels)))
+
+    def _remember(self) -> None:
+        """Leave for later searches which transformations are valid."""
+        self._findings.box = None
+        for levels, objective in self._valid.items():
+            self._findings.mark(levels)
+            self._knowledge.valid[levels] = objective
 
     def _lowest(self, bound: float) -> float:
         """Return the bound on all transformations from the lowest open one."""
@@ -1064,7 +1103,7 @@ class _Run(LatticeRun):
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
         if frontier.minimum() < np.inf:
-            if self._tiles.fixed and self._problem.gate.open:
+            if (self._tiles.fixed or self._knowledge.valid) and self._problem.gate.open:
                 frontier.shrink(high=True)
             self._tables.focus(frontier.lowest)
         bound = self._evaluate(frontier)
@@ -1164,6 +1203,8 @@ class _Run(LatticeRun):
             objective = self._note(levels, facts, verdict)
             if self._whole and not self._is_settled(classes, verdict):
                 self._unproven = min(self._unproven, self._bound(levels))
+            elif objective < np.inf:
+                self._valid[levels] = objective
             if objective < self._best:
                 self._take(Candidate(objective, levels, self._bound(levels)))
             self._cut()

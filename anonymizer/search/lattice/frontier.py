@@ -526,6 +526,10 @@ class Tiles:
         self.fixed = self._fixed(sizes)
         self.bound = loss.floor(self._lowest)
 
+    def contain(self, levels: Levels) -> bool:
+        """Return whether a transformation is in the lattice."""
+        return all(low <= own <= high for low, own, high in zip(self._lowest, levels, self.top, strict=True))
+
     @property
     def large(self) -> bool:
         """Whether the lattice has several boxes, so that a good incumbent saves more than it takes."""
@@ -603,7 +607,7 @@ class LatticeRun(SearchRun):
         control = self._control
         nodes = None if control.nodes is None else control.nodes - self._evaluated
         steps = None if control.steps is None else control.steps - len(self._steps)
-        return replace(control, nodes=nodes, steps=steps, listen=None)
+        return replace(control, nodes=nodes, steps=steps, listen=None, memory=None)
 
     def _progress(self, bound: float) -> Progress:
         """Return the progress.
