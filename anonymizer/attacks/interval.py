@@ -14,9 +14,19 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
-from anonymizer.model.adversary import AdversaryView, Original
-from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.attacks.base import (
+    NUMERIC,
+    AlignedUnitSettings,
+    Attack,
+    AttackResult,
+    Share,
+    chosen,
+    clopper_pearson,
+    found_units,
+    targets_of,
+)
+from anonymizer.model.adversary import AdversaryView, Original, Owners
+from anonymizer.model.arrays import FloatArray, IntArray, numbered
 from anonymizer.plugins import Exact, Settings
 
 
@@ -59,8 +69,8 @@ class IntervalOptions(Settings):
     ] = Decimal("0.05")
 
 
-class IntervalSettings(IntervalOptions, AlignedSettings):
-    """The attacked numbers, the width of the interval, and the source of links."""
+class IntervalSettings(IntervalOptions, AlignedUnitSettings):
+    """The attacked numbers, the width of the interval, the source of links, and whom to attack."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +84,7 @@ class _Masked:
     place: position of the published number in ``numbers``, -1 for none, shape (targets,), int64.
     counts: records of each target, shape (targets,), int64.
     deviation: unit of ``sdid``, by the number of records.
+    owned: the unit that is counted, and the owners of the targets, which are records; None: records count.
     """
 
     numbers: FloatArray
@@ -82,6 +93,28 @@ class _Masked:
     place: IntArray
     counts: IntArray
     deviation: float
+    owned: tuple[str, Owners] | None
+
+    def share(self, hits: IntArray, among: IntArray) -> Share:
+        """Return the expected share of targets, or of units, with the true number inside.
+
+        The records of a unit with one true and one published number are one guess, and guesses fail
+        independently; exact if no unit has two.
+
+        Parameters
+        ----------
+        hits, among: a target is inside with the probability hits / among, shape (targets,), int64.
+        """
+        if self.owned is None:
+            return _sum(hits * self.counts, among) / int(self.counts.sum())
+        unit, owners = self.owned
+        numbers, number = owners.targets(unit)
+        true = np.unique(self.true, return_inverse=True)[1]
+        guess = true * (len(self.numbers) + 1) + self.place + 1
+        first = numbered([numbers, owners.members(unit), guess], len(guess))[1]
+        if len(first) == number:
+            return _sum(hits[first], among[first]) / number
+        return float(found_units(owners, unit, guess, hits / among, once=False)[0].mean())
 
 
 class _Rule(ABC):
@@ -103,17 +136,20 @@ class _Rule(ABC):
     def anywhere(self) -> IntArray:
         """Return how many released records have an interval with each true number, shape (targets,)."""
 
-    def success(self) -> Fraction:
-        """Return the expected number of targets with the true number inside; a tie of n counts 1/n."""
+    def success(self) -> Share:
+        """Return the expected share of targets with the true number inside; a tie of n counts 1/n."""
         own = self.masked.place >= 0
-        among = self.masked.records[self.masked.place[own]]
-        hits = self.inside()[own] * self.masked.counts[own]
-        sums = {size: int(hits[among == size].sum()) for size in np.unique(among).tolist()}
-        return sum((Fraction(hit, size) for size, hit in sums.items()), Fraction(0))
+        hits, among = np.zeros_like(self.masked.place), np.ones_like(self.masked.place)
+        if own.any():
+            hits, among = np.where(own, self.inside(), 0), np.where(own, self._ties(), 1)
+        return self.masked.share(hits, among)
 
-    def chance(self) -> Fraction:
-        """Return the expected number of targets inside after a permutation of the published column."""
-        return Fraction(int((self.anywhere() * self.masked.counts).sum()), self.total)
+    def chance(self) -> Share:
+        """Return the expected share of targets inside after a permutation of the published column."""
+        return self.masked.share(self.anywhere(), np.full_like(self.masked.place, self.total))
+
+    def _ties(self) -> IntArray:
+        return self.masked.records[self.masked.place]
 
 
 class _ByRank(_Rule):
@@ -180,7 +216,9 @@ class Interval(Attack):
     counts as the middle between the smallest and the largest number that it covers, ``*`` as the middle of
     the whole column.
 
-    Targets are the released records whose true number is known and present. The baseline is the expected
+    Targets are the released records whose true number is known and present. Where it is known whose they are,
+    targets are persons, or other units, and one is reached by any record; ranks and deviations are of
+    records. The baseline is the expected
     success after a permutation of the published column. The confidence interval is for a share of so many
     targets, as one masked file is one draw of the masking.
 
@@ -199,7 +237,8 @@ class Interval(Attack):
         """Return how often the true number is near the published one."""
         width = f"{knowledge['measure']}, width {knowledge['width']:g}"
         near = f"The true value of {knowledge['attribute']} is in the interval around the published one"
-        return f"{near} ({width}) for {success} of the records; by chance for {guess}."
+        some = " in at least one record" if "unit" in knowledge else ""
+        return f"{near} ({width}){some} for {success} of the {targets_of(knowledge)}; by chance for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original numbers or links, if any."""
@@ -224,13 +263,15 @@ class Interval(Attack):
     ) -> AttackResult | None:
         """Return the result of one measure for one attribute, None if no target has a number."""
         masked = self._masked(adversary, original, name)
-        targets = int(masked.counts.sum())
+        owned = masked.owned
+        targets = int(masked.counts.sum()) if owned is None else owned[1].targets(owned[0])[1]
         if not targets:
             return None
-        success, baseline = Fraction(0), Fraction(0)
+        success: Share = Fraction(0)
+        baseline: Share = Fraction(0)
         if len(masked.numbers):
             rule = _RULES[measure](masked, self.settings.width)
-            success, baseline = rule.success() / targets, rule.chance() / targets
+            success, baseline = rule.success(), rule.chance()
         low, high = clopper_pearson(float(success) * targets, targets)
         knowledge: dict[str, Any] = {
             "attribute": name,
@@ -239,10 +280,18 @@ class Interval(Attack):
         }
         if measure is Measure.DEVIATION:
             knowledge["deviation"] = self.settings.deviation.value
+        if owned is not None:
+            knowledge["unit"] = owned[0]
         return AttackResult(self.name, knowledge, success, baseline, low, high, targets)
 
     def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:
-        release, links = adversary.release, self.settings.links(original)
+        release, owned = adversary.release, self.settings.owned(adversary)
+        if owned is None:
+            links = self.settings.links(original)
+            rows, released, counts = links.original, links.release, links.counts
+        else:
+            rows, released = owned[1].original, owned[1].release
+            counts = np.ones(len(rows), dtype=np.int64)
         own, other = original.names.index(name), release.names.index(name)
         meaning = original.meanings[own]
         assert meaning.column.numbers is not None
@@ -254,7 +303,7 @@ class Interval(Attack):
         places[present] = place
         records = np.bincount(place, weights=release.counts[present], minlength=len(numbers))
         every = meaning.column.numbers[original.codes[:, own]]
-        true = every[links.original]
+        true = every[rows]
         known = ~np.isnan(true)
         by_original = self.settings.deviation is Spread.ORIGINAL
         spread = (every, original.counts) if by_original else (numbers, records)
@@ -262,10 +311,17 @@ class Interval(Attack):
             numbers,
             records.astype(np.int64),
             true[known],
-            places[links.release[known]],
-            links.counts[known],
+            places[released[known]],
+            counts[known],
             _deviation(*spread),
+            None if owned is None else (owned[0], owned[1].at(known)),
         )
+
+
+def _sum(hits: IntArray, among: IntArray) -> Fraction:
+    """Return the exact sum of hits / among."""
+    sums = {size: int(hits[among == size].sum()) for size in np.unique(among).tolist()}
+    return sum((Fraction(hit, size) for size, hit in sums.items()), Fraction(0))
 
 
 def _deviation(numbers: FloatArray, counts: IntArray | FloatArray) -> float:

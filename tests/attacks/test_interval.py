@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, sqrt
 
@@ -17,7 +18,7 @@ from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from tests.attacks.published import FEWER, attack, one, release, run
-from tests.attacks.scenes import scene
+from tests.attacks.scenes import owned, scene
 from tests.helpers.messages import exchange
 from tests.twins import attacks as twins
 
@@ -61,6 +62,59 @@ def test_deviation_interval_is_what_a_loop_counts(
     found = one("interval", own, measure="sdid", width=width, deviation=unit)
     assert found.success == twins.sdid(true, published, reach)
     assert found.baseline == twins.sdid_by_chance(true, published, reach)
+
+
+@FEWER
+@given(PAIRS, WIDTHS, st.sampled_from(["person", "household"]), st.data())
+def test_persons_are_near_by_any_of_their_records(
+    pairs: list[tuple[int, int]], width: str, unit: str, data: st.DataObject
+) -> None:
+    true, published = zip(*pairs, strict=True)
+    persons = data.draw(st.lists(st.integers(0, 5), min_size=len(pairs), max_size=len(pairs)))
+    home = {person: person // 2 for person in persons}
+    units = {"person": persons, "household": [home[person] for person in persons]}
+    view = masked(true, [str(own) for own in published])
+    rows = [(value,) for value in true], [(str(own),) for own in published]
+    assert view.original is not None
+    view = replace(view, original=owned(view.original, view.release, *rows, units))
+    found = one("interval", view, measure="rid", width=width, unit=unit)
+    reach, ordered = ceil(Fraction(width) * len(pairs)), sorted(published)
+
+    def inside(value: float, own: float | None) -> Fraction:
+        """Return the share of the ranks of a published value, or of all, with the true value inside."""
+        ends = [
+            twins.around(rank, ordered, reach)
+            for rank, each in enumerate(ordered, start=1)
+            if own is None or each == own
+        ]
+        return Fraction(sum(low <= value <= high for low, high in ends), len(ends))
+
+    success = twins.near_persons(true, published, persons, inside)
+    baseline = twins.near_persons(true, published, persons, lambda value, _: inside(value, None))
+    for own, of_persons in ((found.success, success), (found.baseline, baseline)):
+        if unit == "household":
+            assert float(own) == pytest.approx(float(twins.found_households(of_persons, home)))
+        else:
+            assert float(own) == pytest.approx(float(sum(of_persons.values()) / len(of_persons)))
+    assert found.records == len(set(units[unit]))
+    assert found.knowledge["unit"] == unit
+
+
+@FEWER
+@given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.integers(0, 9)), max_size=9))
+def test_persons_of_one_record_each_are_records(pairs: list[tuple[int | None, int]]) -> None:
+    true, published = zip(*pairs, (5, 5), strict=True)
+    texts = [None if own == 0 else "*" if own == 1 else str(own) for own in published]
+    view = masked(true, texts)
+    rows = [(value,) for value in true], [None if text is None else (text,) for text in texts]
+    assert view.original is not None
+    view = replace(
+        view, original=owned(view.original, view.release, *rows, {"person": list(range(len(true)))})
+    )
+    of_persons, of_records = run("interval", view), run("interval", view, unit="record")
+    assert of_persons == [
+        replace(each, knowledge={**each.knowledge, "unit": "person"}) for each in of_records
+    ]
 
 
 @FEWER

@@ -649,7 +649,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     risk = {"model": "inference-risk", "attack": "inference", "max": 0.6, "unit": "record"}
     constraints = [{"model": "k-anonymity", "k": 2}, risk]
     changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
-    attacks += ["linkage", "inference"]
+    attacks += ["linkage", "inference", {"attack": "interval", "measure": "rid", "attributes": ["age"]}]
     config = written(tmp_path, frame, attacks=attacks, constraints=constraints, **changed)
     done = run(config)
     assert done.code == 0, done.err

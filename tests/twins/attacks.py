@@ -122,7 +122,7 @@ def wildcard(rows: Sequence[Row], width: int) -> Fraction:
     return Fraction(unique, len(rows))
 
 
-def _around(position: int, ordered: Sequence[float], reach: int) -> tuple[float, float]:
+def around(position: int, ordered: Sequence[float], reach: int) -> tuple[float, float]:
     """Return the ends of the interval by rank around the number at a position, which is counted from 1."""
     return ordered[max(position - reach, 1) - 1], ordered[min(position + reach, len(ordered)) - 1]
 
@@ -133,7 +133,7 @@ def rid(true: Sequence[float], masked: Sequence[float], reach: int) -> Fraction:
     hit = Fraction(0)
     for value, own in zip(true, masked, strict=True):
         ranks = [rank for rank, each in enumerate(ordered, start=1) if each == own]
-        inside = [low <= value <= high for low, high in (_around(rank, ordered, reach) for rank in ranks)]
+        inside = [low <= value <= high for low, high in (around(rank, ordered, reach) for rank in ranks)]
         hit += Fraction(sum(inside), len(ranks))
     return hit / len(true)
 
@@ -141,7 +141,7 @@ def rid(true: Sequence[float], masked: Sequence[float], reach: int) -> Fraction:
 def rid_by_chance(true: Sequence[float], masked: Sequence[float], reach: int) -> Fraction:
     """Average of the share inside over all ways to deal the masked values out, one pair at a time."""
     ordered = sorted(masked)
-    intervals = [_around(rank, ordered, reach) for rank in range(1, len(ordered) + 1)]
+    intervals = [around(rank, ordered, reach) for rank in range(1, len(ordered) + 1)]
     inside = [low <= value <= high for value in true for low, high in intervals]
     return Fraction(sum(inside), len(inside))
 
@@ -156,6 +156,23 @@ def sdid_by_chance(true: Sequence[float], masked: Sequence[float], reach: float)
     """Average of that over all ways to deal the masked values out."""
     inside = [own - reach <= value <= own + reach for value in true for own in masked]
     return Fraction(sum(inside), len(inside))
+
+
+def near_persons(
+    true: Sequence[float], masked: Sequence[float], persons: Sequence[Any], inside: Callable[..., Fraction]
+) -> dict[Any, Fraction]:
+    """Return for each person the probability that one of the true values is inside.
+
+    Records of a person with one true and one masked value are one guess; guesses are independent.
+
+    Parameters
+    ----------
+    inside: the probability for a true and a masked value.
+    """
+    missed: dict[Any, Fraction] = {}
+    for value, own, person in set(zip(true, masked, persons, strict=True)):
+        missed[person] = missed.get(person, Fraction(1)) * (1 - inside(value, own))
+    return {person: 1 - each for person, each in missed.items()}
 
 
 def candidates(person: Row, rows: Sequence[Row], stands_for: Sequence[Mapping[str, set[str]]]) -> set[str]:
