@@ -338,7 +338,7 @@ def attack(
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
-    counted = records_warnings(plan, [(each.by, each.finding.knowledge) for each in attacked])
+    counted = records_warnings(plan, [(each.by, each.finding.knowledge) for each in attacked], answers)
     warnings = [*([] if warning is None else [warning]), *counted]
     if warnings:
         found.attrs["warnings"] = warnings

@@ -120,7 +120,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
         if view.owners is not None:
-            results.count_records(plan)
+            results.count_records(plan, answers)
         results.answer(answers)
 
 
@@ -157,11 +157,11 @@ class _Results:
         if not self._json:
             write_line(f"{title}{warning}")
 
-    def count_records(self, plan: Plan) -> None:
+    def count_records(self, plan: Plan, answers: list[Answer]) -> None:
         """Print the warning about attacks that counted records where others counted persons."""
         from anonymizer.run.units import records_warnings  # noqa: PLC0415 - --help needs none of it
 
-        for warning in records_warnings(plan, self._counted):
+        for warning in records_warnings(plan, self._counted, answers):
             self.warn(warning, "Warning: ")
 
     def add(self, attacked: Attacked) -> None:

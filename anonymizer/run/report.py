@@ -193,7 +193,11 @@ def report_parts(
         attack_matrix([each for each in constraints if each.scenario is None], entries, plan.k),
         [
             *warnings_of(plan, prepared, outcome.recoding),
-            *records_warnings(plan, [(each.by, each.finding.knowledge) for each in attacks]),
+            *records_warnings(
+                plan,
+                [(each.by, each.finding.knowledge) for each in attacks],
+                () if verified is None else verified.answers,
+            ),
             *_unattacked(() if verified is None else verified.unattacked),
         ],
         {"name": prepared.engine.name, "because": prepared.engine.because},

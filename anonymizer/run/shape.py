@@ -515,7 +515,9 @@ def original_of_files(
         truth,
         _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
-        _owners(plan, table, relation, encoded, links),
+        _owners(plan, table, relation, encoded, links)
+        if first is None
+        else _everybody(plan, relation, encoded),
     )
 
 
@@ -628,6 +630,17 @@ def _owners(
     placed[links.original] = links.release
     rows = encoded.combination.astype(np.int64)
     return Owners.of(rows, placed[rows], units_of_records(plan, relation))
+
+
+def _everybody(plan: Plan, relation: Relation, encoded: Encoded) -> Owners | None:
+    """Return the owners of all records of a file that the release was not made of.
+
+    None without the columns of units. The released row of each is 0, which has no meaning.
+    """
+    if not plan.units or not set(plan.units.values()) <= set(relation.columns):
+        return None
+    rows = encoded.combination.astype(np.int64)
+    return Owners.of(rows, np.zeros(len(rows), dtype=np.int64), units_of_records(plan, relation))
 
 
 def _reported(release: Relation, section: str, key: str | None = None) -> Mapping[str, Any]:

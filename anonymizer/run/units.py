@@ -20,6 +20,7 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import owners_of_records
 from anonymizer.attacks.base import Attack
+from anonymizer.attacks.three_questions import Answer
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, listed, plural
@@ -479,7 +480,9 @@ def _unlike_constraints() -> str:
     return f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
 
 
-def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]]) -> list[str]:
+def records_warnings(
+    plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]], answers: Iterable[Answer] = ()
+) -> list[str]:
     """Return the warning about attacks that counted records, although constraints count persons.
 
     Attacks with ``unit: record`` are left out. Where the config has several attacks of one name, the warning
@@ -488,6 +491,7 @@ def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]
     Parameters
     ----------
     found: attacks with the knowledge of each result.
+    answers: to the three questions of European law.
     """
     if not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
@@ -498,6 +502,8 @@ def records_warnings(plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
         own = next((place for place in places if plan.attacks[place] is attack), None)
         names.append(attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])")
+    if any("unit" not in each.knowledge for each in answers):
+        names.append("the three questions")
     return [f"{listed(list(dict.fromkeys(names)))} counted {_unlike_constraints()}"] if names else []
 
 

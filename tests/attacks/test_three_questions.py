@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -17,8 +19,9 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.attacks.three_questions import excess, three_questions
 from anonymizer.errors import InputError
+from anonymizer.model.adversary import Original, Owners, PublishedTable
 from tests.attacks.published import FEWER, release
-from tests.attacks.scenes import original
+from tests.attacks.scenes import _places, original
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 from tests.twins import attacks as twins
@@ -54,6 +57,90 @@ def test_answers_are_what_a_loop_counts(own: list[Row], others: list[Row], level
         assert each.risk == pytest.approx(excess(each.success, each.control))
         assert each.low <= each.risk <= each.high
         assert (each.records, each.held_out) == (len(own), len(others))
+
+
+OWNED = st.lists(st.tuples(ROWS, st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=10)
+"""Records, the person of each, and the level of age at which it is published."""
+
+
+def with_persons(file: Original, rows: list[Row], release: list[int], persons: list[int]) -> Original:
+    distinct = list(dict.fromkeys(rows))
+    place = [distinct.index(row) for row in rows]
+    own, shown, units = (np.array(each, dtype=np.int64) for each in (place, release, persons))
+    return replace(file, owners=Owners.of(own, shown, {"person": units}))
+
+
+def files_of(
+    own: list[tuple[Row, int, int]], others: list[tuple[Row, int, int]], *, persons: bool = True
+) -> tuple[list[Row], PublishedTable, list[Original]]:
+    """Return what is published, and both files with the person of each record."""
+    rows, held = [row for row, *_ in own], [row for row, *_ in others]
+    shown = [(AGES[age][level], sex, illness) for (age, sex, illness), _, level in own]
+    published = release(NAMES, shown, ("illness",))
+    trees: dict[str, Any] = {"age": AGES}
+    first = original(NAMES, rows, published, shown, ("illness",), trees)
+    second = original(NAMES, held, published, [None] * len(held), ("illness",), trees)
+    if persons:
+        places = _places(published)
+        first = with_persons(first, rows, [places[row] for row in shown], [who for _, who, _ in own])
+        second = with_persons(second, held, [0] * len(held), [who for _, who, _ in others])
+    return shown, published, [first, second]
+
+
+@FEWER
+@given(OWNED, OWNED)
+def test_answers_about_persons_are_what_a_loop_counts(
+    own: list[tuple[Row, int, int]], others: list[tuple[Row, int, int]]
+) -> None:
+    shown, published, files = files_of(own, others)
+    found = {each.question: each for each in three_questions(published, *files)}
+    publishers = [who for _, who, _ in own]
+    for records, field in ((own, "success"), (others, "control")):
+        rows, persons = [row for row, *_ in records], [who for _, who, _ in records]
+        expected = twins.answers_of_persons(shown, publishers, rows, persons, covers)
+        for question, share in expected.items():
+            assert getattr(found[question], field) == pytest.approx(float(share)), (question, field)
+    for each in found.values():
+        assert each.knowledge["unit"] == "person"
+        assert each.low <= each.risk <= each.high
+        assert (each.records, each.held_out) == tuple(
+            len({who for _, who, _ in records}) for records in (own, others)
+        )
+        assert "held-out person" in each.sentence
+
+
+@FEWER
+@given(OWNED, OWNED)
+def test_answers_about_persons_of_one_record_each(
+    own: list[tuple[Row, int, int]], others: list[tuple[Row, int, int]]
+) -> None:
+    """Every figure is that of records."""
+    own, others = (
+        [(row, len(each) - place, level) for place, (row, _, level) in enumerate(each)]
+        for each in (own, others)
+    )
+    (_, published, persons), (_, _, records) = (
+        files_of(own, others, persons=persons) for persons in (True, False)
+    )
+    by_person, by_record = (three_questions(published, *each) for each in (persons, records))
+    for one, other in zip(by_person, by_record, strict=True):
+        assert one.knowledge == {**other.knowledge, "unit": "person"}
+        assert replace(one, knowledge=other.knowledge) == other
+
+
+def test_a_person_with_many_records_is_singled_out_once() -> None:
+    """Two visits of a lone patient fit: no record is singled out, and the patient is."""
+    own: list[tuple[Row, int, int]] = [
+        (("0", "M", "flu"), 1, 0),
+        (("0", "M", "cold"), 1, 0),
+        (("2", "F", "flu"), 2, 0),
+        (("2", "F", "flu"), 3, 0),
+    ]
+    others: list[tuple[Row, int, int]] = [(("0", "M", "asthma"), 9, 0), (("2", "F", "flu"), 9, 0)]
+    for persons, success, control, held in ((True, 1 / 3, 1, 1), (False, 0, 0, 2)):
+        _, published, files = files_of(own, others, persons=persons)
+        found = three_questions(published, *files)[0]
+        assert (found.success, found.control, found.held_out) == (pytest.approx(success), control, held)
 
 
 def test_the_same_people_as_control_leave_no_risk() -> None:
@@ -146,6 +233,51 @@ def test_a_run_answers_as_the_command_does(tmp_path: Path, engine: dict[str, Any
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     sentence = report["three_questions"][0]["sentence"]
     assert sentence.split(";")[0].replace("'", "&#39;") in page
+
+
+def test_persons_of_a_run_are_what_a_loop_counts(tmp_path: Path, message: SnapshotAssertion) -> None:
+    """Patients have three visits each, of other ages and illnesses; without their key records count."""
+    config = written(tmp_path)
+    random = Random(8)
+    files = {}
+    for name, patients in (("own.csv", people(60)), ("others.csv", people(20, 1000))):
+        frame = patients.loc[patients.index.repeat(3)].reset_index(drop=True)
+        frame["age"] += [random.randint(0, 9) for _ in range(len(frame))]
+        frame["illness"] = [random.choice(SECRETS) for _ in range(len(frame))]
+        frame["visit"] = [f"{name}{place}" for place in range(len(frame))]
+        frame.to_csv(tmp_path / name, index=False)
+        files[name] = frame.astype(str)
+    raw = {**CONFIG, "input": {**CONFIG["input"], "control": "others.csv"}}
+    raw["attributes"] = {**CONFIG["attributes"], "visit": {"role": "insensitive"}}
+    raw["constraints"] = [{"model": "k-anonymity", "k": 2}]
+    config.write_text(json.dumps(raw), encoding="utf-8")
+    assert call("run", config, "-o", tmp_path / "out", "--overwrite", "-q").code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    found = {each["question"]: each for each in report["three_questions"]}
+    released = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    who = dict(zip(files["own.csv"]["visit"], files["own.csv"]["id"], strict=True))
+    shown: list[Row] = list(released[[*NAMES]].itertuples(index=False, name=None))
+    publishers = [who[visit] for visit in released["visit"]]
+
+    def fits(published: Row, row: Row, places: tuple[int, ...] = (0, 1)) -> bool:
+        return all(
+            published[place] == "*" or in_group(published[place], row[place], set()) for place in places
+        )
+
+    for name, field in (("own.csv", "success"), ("others.csv", "control")):
+        frame = files[name]
+        rows: list[Row] = list(frame[[*NAMES]].itertuples(index=False, name=None))
+        persons = frame["id"].tolist()
+        expected = twins.answers_of_persons(shown, publishers, rows, persons, fits)
+        for question, share in expected.items():
+            assert found[question][field] == pytest.approx(float(share)), (question, field)
+    assert (found["inference"]["records"], found["inference"]["held_out"]) == (60, 20)
+    said = attacked(tmp_path, config, "--control", tmp_path / "others.csv", "--json").json
+    assert said["three_questions"] == report["three_questions"]
+    files["others.csv"].drop(columns="id").to_csv(tmp_path / "others.csv", index=False)
+    said = attacked(tmp_path, config, "--control", tmp_path / "others.csv", "--json").json
+    assert [each["held_out"] for each in said["three_questions"]] == [60, 60, 60]
+    assert exchange("a control without the key", said["warnings"][-1]) == message
 
 
 REFUSED: dict[str, dict[str, Any]] = {

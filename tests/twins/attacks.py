@@ -560,6 +560,50 @@ def answers(shown: Sequence[Row], targets: Sequence[Row], covers: Callable[..., 
     return {question: share / len(targets) for question, share in right.items()}
 
 
+def answers_of_persons(
+    shown: Sequence[Row],
+    publishers: Sequence[Any],
+    targets: Sequence[Row],
+    persons: Sequence[Any],
+    covers: Callable[..., bool],
+) -> dict[str, Fraction]:
+    """Return the share of persons of whom each of the three questions of European law is answered.
+
+    Parameters
+    ----------
+    publishers, persons: whose each published record, and each target, is.
+    shown, targets, covers: as for ``answers``.
+    """
+    questions = ("singling-out", "linkability", "inference")
+    right = dict.fromkeys(questions, Fraction(0))
+    for person in set(persons):
+        chances: dict[str, dict[Any, Fraction]] = {question: {} for question in questions}
+        values: dict[Any, set[str]] = {}
+        for row, owner in zip(targets, persons, strict=True):
+            if owner != person:
+                continue
+            fit, first, second = (
+                tuple(each for each in range(len(shown)) if covers(shown[each], row, places))
+                for places in ((0, 1), (0,), (1,))
+            )
+            who, one, two = ({publishers[each] for each in own} for own in (fit, first, second))
+            chances["singling-out"][fit] = Fraction(len(who) == 1)
+            chances["linkability"][first, second] = Fraction(len(one & two), max(len(one) * len(two), 1))
+            values.setdefault(fit, set()).add(row[2])
+            having: dict[str, set[Any]] = {}
+            for each in fit or range(len(shown)):
+                having.setdefault(shown[each][2], set()).add(publishers[each])
+            most = max(map(len, having.values()))
+            best = {value for value, own in having.items() if len(own) == most}
+            chances["inference"][fit] = Fraction(len(best & values[fit]), len(best))
+        for question in questions:
+            missed = Fraction(1)
+            for chance in chances[question].values():
+                missed *= 1 - chance
+            right[question] += 1 - missed
+    return {question: share / len(set(persons)) for question, share in right.items()}
+
+
 def denoised(records: Sequence[Sequence[float]], method: str, share: float) -> list[list[float]]:
     """Remove noise of a known share from records, one at a time, by the covariances of the sources.
 
