@@ -27,6 +27,7 @@ from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import (
     BLANKS,
     CODE,
+    COMMA,
     MISSING,
     POINT,
     Column,
@@ -157,9 +158,56 @@ def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> 
 def _others(counts: Mapping[str, int]) -> str:
     """Return how many records have another text, and the smallest such text."""
     number = sum(counts.values())
-    text = min(counts)
-    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-    return f"{number} are not, such as {shown!r}" if number > 1 else f"1 is not: {shown!r}"
+    text = _shown(min(counts))
+    return f"{number} are not, such as {text!r}" if number > 1 else f"1 is not: {text!r}"
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def wrong_weights(relation: Relation, name: str, absent: Collection[str], numerals: Numerals = POINT) -> str:
+    """Return in how many records a column of weights lacks a positive number, and what would do; else "".
+
+    Parameters
+    ----------
+    absent: texts of missing values.
+
+    Raises
+    ------
+    DataError: no such column.
+    """
+    dictionary = relation.dictionary(name)
+    faults = [_fault_of_weight(text, absent, numerals) for text, _ in dictionary]
+    wrong = [code for code, fault in enumerate(faults) if fault]
+    if not wrong:
+        return ""
+    records = dict.fromkeys(("zero", "negative", "missing", "not a number"), 0)
+    for code in wrong:
+        records[faults[code]] += dictionary[code][1]
+    why = ", ".join(f"{number:,} {fault}" for fault, number in records.items() if number)
+    code, place = wrong[0], ""
+    if relation.ordered:
+        codes = relation.codes(name)
+        first = int(np.argmax(np.isin(codes, wrong)))
+        code, place = int(codes[first]), f", first in record {first + 1:,}"
+    text = str(dictionary[code][0])
+    value = "" if faults[code] == "missing" else f": {_shown(text)!r}"
+    remedy = "give these records a positive weight, or leave them out of the file"
+    if numerals == POINT and not _fault_of_weight(text, absent, COMMA) and faults[code] == "not a number":
+        remedy = "write it with a decimal point, or set input.decimal: ',' if the file has decimal commas"
+    what = f"{sum(records.values()):,} of {relation.rows:,} records ({why})"
+    return f"lacks a positive number in {what}{place}{value}; {remedy}"
+
+
+def _fault_of_weight(text: str | None, absent: Collection[str], numerals: Numerals) -> str:
+    """Return why a text is not a positive number; "" if it is."""
+    if text is None or text in absent or not text.strip():
+        return "missing"
+    number = key_of(ValueType.NUMBER, numerals)(text)
+    if not isinstance(number, Decimal):
+        return "not a number"
+    return "" if number > 0 else "negative" if number else "zero"
 
 
 def parse(

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.data.relation import ColumnStatistics, Relation
-from anonymizer.data.table import key_of, looks_coded
+from anonymizer.data.table import key_of, looks_coded, wrong_weights
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
@@ -303,21 +303,26 @@ def whitespace_warning(number: int) -> str:
     return f"{'1 value differs' if number == 1 else f'{number:,} values differ'} {DIFFER_BY_BLANKS}"
 
 
-def weight_warnings(name: str, counts: Sequence[int], k: int) -> list[str]:
-    """Return the warning about a released sampling weight, if few records share a value of it.
+def weight_warnings(
+    relation: Relation, name: str, absent: Collection[str], numerals: Numerals, k: int, *, released: bool
+) -> Iterator[str]:
+    """Yield the warnings about a sampling weight: not positive in every record, or rare values released.
 
     Parameters
     ----------
-    counts: records of each of its distinct values.
+    absent: texts of missing values.
     """
+    fault = wrong_weights(relation, name, absent, numerals if relation.is_text(name) else POINT)
+    if fault:
+        yield f"sampling weight '{name}' {fault}; no loss, attack or constraint can use it before"
+    counts = [number for text, number in relation.dictionary(name) if text and text not in absent]
     rare = [records for records in counts if records < k]
-    if not rare:
-        return []
-    return [
-        f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values belong "
-        f"to fewer than k = {k} records each ({sum(rare):,} in all) and may single out a stratum; round the "
-        "weights in the file, or leave the column out with release: false"
-    ]
+    if rare and released:
+        yield (
+            f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
+            f"belong to fewer than k = {k} records each ({sum(rare):,} in all) and may single out a stratum; "
+            "round the weights in the file, or leave the column out with release: false"
+        )
 
 
 def exact_warnings(names: Sequence[str]) -> list[str]:

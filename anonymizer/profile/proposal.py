@@ -108,9 +108,12 @@ def _without_information(column: ColumnFacts, _: Sequence[Finding]) -> RolePropo
 
 
 def _survey_weight(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
-    """Positive numbers that are named as survey weights are survey weights."""
+    """Numbers that are named as survey weights, nearly all of them not negative, are survey weights."""
     numbers = column.numbers
-    if not len(numbers) or numbers[0] < 0 or ANSWER.named(column.name):
+    if not len(numbers) or ANSWER.named(column.name):
+        return None
+    negative = column.weights[numbers < 0].sum()
+    if negative > MOST_NEGATIVE * column.weights.sum():
         return None
     bare = BARE_WEIGHT.fit(column.name) and _weighs_records(column)
     if not bare and not SURVEY_WEIGHT.named(column.name):
@@ -251,6 +254,9 @@ RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ..
 
 STAYS = Words("hospital, hospitals, clinic, clinics")
 """Words of places that are visited: numbers from 0 on count the visits."""
+
+MOST_NEGATIVE = 0.02
+"""Maximum share of survey weights that are negative, by mistake or for missing ones."""
 
 NORMALISED = (0.5, 1.5)
 """Mean of survey weights that sum to the number of records."""
@@ -1087,7 +1093,14 @@ def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices =
         (
             *relation.header_warnings,
             *measured.warnings,
-            *_weight_warnings(columns, relation, k),
+            *(
+                warning
+                for each in columns
+                if each.role is Role.WEIGHT
+                for warning in weight_warnings(
+                    relation, each.name, measured.missing, measured.numerals, k, released=True
+                )
+            ),
         ),
         (*fallback, *_notes(columns, joint, cautious)),
         _usable_weight(columns, relation),
@@ -1306,14 +1319,6 @@ def _joint(
     names = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
     few = [each.name for each in columns if each.known_to_few]
     return counter.joint(names, k), counter.joint([*names, *few], k) if few else None
-
-
-def _weight_warnings(columns: Sequence[ColumnProposal], relation: Relation, k: int) -> Iterator[str]:
-    for column in columns:
-        if column.role is Role.WEIGHT:
-            whole = column.facts.whole
-            values = column.facts.values if whole else relation.dictionary(column.name)
-            yield from weight_warnings(column.name, [count for text, count in values if text], k)
 
 
 LINKING = "Anyone who holds another extract of the same source could link the records by them"

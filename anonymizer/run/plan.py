@@ -17,8 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anonymizer.attacks.base import Attack
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.files import URL, MissingPerson, Order
@@ -30,7 +28,7 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import REMOTE, Coding, DistinctRows, Engine, Relation, engine_named
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, MissingTexts, RewrittenNumbers
-from anonymizer.data.table import ColumnRequest, units_of_stored
+from anonymizer.data.table import ColumnRequest, units_of_stored, wrong_weights
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
@@ -45,7 +43,7 @@ from anonymizer.hierarchy.placement import (
 )
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
-from anonymizer.model.arrays import FloatArray, freeze
+from anonymizer.model.arrays import freeze
 from anonymizer.model.classes import Knowledge
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.recoding import Bound
@@ -725,20 +723,18 @@ def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
             raise InputError(f"{what}; {suggestion(name, relation.columns)}")
 
 
-def weights_of(source: str, name: str, texts: Sequence[str | None], numerals: Numerals = POINT) -> FloatArray:
-    """Return the weights written as texts, shape (texts,).
+def check_weights(plan: Plan, relation: Relation, name: str) -> Numerals:
+    """Check that a column of sampling weights has a positive number in every record; return their notation.
 
     Raises
     ------
-    DataError: a text is not a positive number.
+    DataError: there is no such column, or a weight is not a positive number.
     """
-    found = (None if text is None else numerals.number(text) for text in texts)
-    weights = np.array([np.nan if each is None else each for each in found], dtype=np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if len(wrong):
-        text = texts[int(wrong[0])]
-        raise DataError(f"{source}: column '{name}' contains {text!r}; a weight must be a positive number")
-    return weights
+    numerals = plan.numerals if relation.is_text(name) else POINT
+    fault = wrong_weights(relation, name, plan.missing, numerals)
+    if fault:
+        raise DataError(f"{relation.name}: column '{name}' {fault}")
+    return numerals
 
 
 def plugged_engine(config: Config) -> Engine | None:

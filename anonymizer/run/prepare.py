@@ -42,7 +42,6 @@ from anonymizer.data.table import (
     EngineTables,
     ReadColumn,
     column_of,
-    number_key,
     read_columns,
     recoded_as,
 )
@@ -59,7 +58,6 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import (
     MISSING,
-    POINT,
     SUPPRESSED,
     Column,
     NumberLabels,
@@ -92,6 +90,7 @@ from anonymizer.run.plan import (
     Plan,
     PlannedPeople,
     check_number_formats,
+    check_weights,
     count_distinct_rows,
     finest,
 )
@@ -399,8 +398,8 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
         return None
     relation.position(name)
     dictionary = relation.dictionary(name)
-    texts = ["" if text is None or text in plan.missing else text for text, _ in dictionary]
-    found, scale = _exact(relation.name, name, texts, relation.rows, plan.numerals)
+    texts = [str(text) for text, _ in dictionary]
+    found, scale = _exact(plan, relation, name, texts)
     distinct, codes = np.unique(np.array(found, dtype=np.int64), return_inverse=True)
     shown = dict(zip(codes.tolist(), texts, strict=True))
     records = np.array([number for _, number in dictionary], dtype=np.int64)
@@ -931,46 +930,38 @@ class _Reader:
 
 
 def exact_weights(
-    source: str, name: str, groups: Groups, place: int, numerals: Numerals = POINT
+    plan: Plan, relation: Relation, name: str, groups: Groups, place: int
 ) -> tuple[IntArray, int]:
     """Return the weight of each group times a scale, shape (groups,), int64, and the scale.
 
     Parameters
     ----------
+    relation: whose groups they are.
     place: of the column of weights in the groups.
 
     Raises
     ------
     DataError: a weight is not a positive number, or has too many digits to be added exactly.
     """
-    scaled, scale = _exact(source, name, groups.values[place], int(groups.counts.sum()), numerals)
+    scaled, scale = _exact(plan, relation, name, groups.values[place])
     return np.array(scaled, dtype=np.int64)[groups.codes[:, place]], scale
 
 
-def _exact(
-    source: str, name: str, texts: Sequence[str | None], records: int, numerals: Numerals
-) -> tuple[list[int], int]:
+def _exact(plan: Plan, relation: Relation, name: str, texts: Sequence[str | None]) -> tuple[list[int], int]:
     """Return the weights written as texts times a scale that makes them whole, and the scale.
 
     Raises
     ------
     DataError: as for ``exact_weights``.
     """
-    weights = []
-    for text in texts:
-        plain = None if text is None else numerals.plain(text)
-        number = None if plain is None else number_key(plain)
-        if number is None or not Decimal(str(number)) > 0:
-            raise DataError(
-                f"{source}: column '{name}' contains {text!r}; a weight must be a positive number"
-            )
-        weights.append(Decimal(str(number)).normalize())
+    numerals = check_weights(plan, relation, name)
+    weights = [Decimal(numerals.plain(str(text)) or "").normalize() for text in texts]
     digits = max(0, *(-int(each.as_tuple().exponent) for each in weights))
     scaled = [int(each.scaleb(digits)) for each in weights]
-    if max(scaled, default=0) * records > LARGEST or 10**digits > LARGEST:
+    if max(scaled, default=0) * relation.rows > LARGEST or 10**digits > LARGEST:
         raise DataError(
-            f"{source}: the weights in column '{name}' have too many digits to be added exactly; round them "
-            "to 6 decimals"
+            f"{relation.name}: the weights in column '{name}' have too many digits to be added exactly; "
+            "round them to 6 decimals"
         )
     return scaled, 10**digits
 
@@ -1108,7 +1099,7 @@ def _counted(
     groups = source.group_counts(asked)
     if weight is None:
         return groups, groups.counts, 1, None
-    each, scale = exact_weights(source.name, weight, groups, len(names), plan.numerals)
+    each, scale = exact_weights(plan, source, weight, groups, len(names))
     if person is None:
         return groups, groups.counts * each, scale, None
     absent = {None, *plan.missing}

@@ -295,10 +295,10 @@ def _unattacked(names: Sequence[str]) -> list[str]:
 
 
 def _weight_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
-    absent = {None, *plan.missing}
-    for name in plan.released(plan.with_role(Role.WEIGHT)):
-        counts = [records for text, records in relation.dictionary(name) if text not in absent]
-        yield from weight_warnings(name, counts, plan.k_of_reports or 2)
+    released = plan.released(plan.with_role(Role.WEIGHT))
+    for name in plan.with_role(Role.WEIGHT):
+        k = plan.k_of_reports or 2
+        yield from weight_warnings(relation, name, plan.missing, plan.numerals, k, released=name in released)
 
 
 def anatomy_warnings(plan: Plan) -> list[str]:

@@ -78,7 +78,6 @@ from anonymizer.model.dates import ISO
 from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding, Outcome, Recoding
 from anonymizer.model.table import (
     MISSING,
-    POINT,
     SUPPRESSED,
     UNKNOWN,
     Column,
@@ -101,7 +100,7 @@ from anonymizer.release.query import (
     single_shuffled,
     with_pseudonyms,
 )
-from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, weights_of
+from anonymizer.run.plan import Plan, PlannedColumn, check_weight_columns, check_weights
 from anonymizer.run.prepare import (
     Prepared,
     check_held_out,
@@ -424,8 +423,8 @@ def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) ->
         codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
     sums = {}
     for position, name in enumerate(weights, start=len(names) + len(attributes)):
-        numerals = plan.numerals if relation.is_text(name) else POINT
-        each = weights_of(relation.name, name, groups.values[position], numerals)
+        numerals = check_weights(plan, relation, name)
+        each = np.array([numerals.number(str(text)) for text in groups.values[position]], dtype=np.float64)
         sums[name] = each[groups.codes[:, position]] * groups.counts
     return _merged(relation.name, names, groups, codes, sums)
 

@@ -134,13 +134,34 @@ def test_survey_weights_are_kept_and_used(tmp_path: Path) -> None:
     assert set(published["finalwgt"]) <= set(pd.read_csv(tmp_path / "people.csv", dtype=str)["finalwgt"])
 
 
-@pytest.mark.parametrize("odd", ["0", "-1.5", ""])
-def test_weights_that_are_not_positive_are_not_used_by_the_attack(odd: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("odd", "fault"), [("0", "zero"), ("-1.5", "negative"), ("", "missing")])
+def test_weights_that_are_not_positive_are_a_warning_and_not_used(
+    odd: str, fault: str, tmp_path: Path
+) -> None:
     frame = table(**PEOPLE, finalwgt="weights", income="amounts").astype(str)
-    frame.loc[0, "finalwgt"] = odd
+    frame.loc[[3, 7], "finalwgt"] = odd
+    done, config = drafted(frame, tmp_path)
+    drafted_as = yaml.safe_load(config.read_text())
+    assert drafted_as["attributes"]["finalwgt"]["role"] == "weight"
+    assert drafted_as["attacks"][1] == "uniqueness"
+    warning = (
+        f"Warning: sampling weight 'finalwgt' lacks a positive number in 2 of 600 records (2 {fault}), "
+        f"first in record 4{odd and f': {odd!r}'}; "
+    )
+    assert warning in done.out
+    assert warning in " ".join(config.read_text().replace("\n# ", " ").split())
+    run = call("run", config, "-o", config.parent / "release")
+    assert run.code == 0
+    assert warning in run.out
+    share = config.parent / "release" / "share" / "report.public.json"
+    assert "lacks a positive" not in share.read_text(encoding="utf-8")
+
+
+def test_weights_of_which_many_are_negative_are_no_sampling_weights(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, finalwgt="weights", income="amounts")
+    frame.loc[:20, "finalwgt"] *= -1
     _, config = drafted(frame, tmp_path)
-    assert yaml.safe_load(config.read_text())["attacks"][1] == "uniqueness"
-    assert_runs(config)
+    assert roles(config)["finalwgt"] != "weight"
 
 
 def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:

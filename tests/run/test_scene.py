@@ -47,15 +47,24 @@ def test_weights_are_added_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "name", "message"),
     [
-        ("10,m,flu,0", "w", r"r\.csv: column 'w' contains '0'; a weight must be a positive number"),
-        ("10,m,flu,much", "w", "column 'w' contains 'much'"),
-        ("10,m,flu,", "w", "a weight must be a positive number"),
+        (
+            "10,m,flu,0",
+            "w",
+            r"r\.csv: column 'w' lacks a positive number in 2 of 2 records \(2 zero\), first in record 1: ",
+        ),
+        (
+            "10,m,flu,much",
+            "w",
+            r"\(2 not a number\), first in record 1: 'much'; give these records a positive",
+        ),
+        ("10,m,flu,", "w", r"in 2 of 2 records \(2 missing\), first in record 1; give"),
+        ('10,m,flu,"2,5"', "w", "'2,5'; write it with a decimal point, or set input.decimal: ',' if"),
         ("10,m,flu,3", "W", "weights column 'W' does not exist"),
     ],
 )
 def test_bad_weights_are_refused(tmp_path: Path, line: str, name: str, message: str) -> None:
     with (
-        open_release(written(tmp_path / "r.csv", line)) as relation,
+        open_release(written(tmp_path / "r.csv", line, line)) as relation,
         pytest.raises(InputError, match=message),
     ):
         read_release(plan_of(load_config(CONFIG)), relation, [name])

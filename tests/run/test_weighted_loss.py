@@ -499,6 +499,22 @@ def test_refused_weights(weight: str, message: SnapshotAssertion) -> None:
     assert exchange(f"people = {weight!r}", refused.value) == message
 
 
+def test_weights_named_as_missing_are_missing() -> None:
+    data = survey(20)
+    data.loc[3, "people"] = "999"
+    with pytest.raises(InputError, match=r"in 1 of 20 records \(1 missing\), first in record 4; "):
+        an.anonymize(data, asked(input={"missing": ["999"]}))
+
+
+def test_weights_stored_as_numbers_have_points_whatever_the_decimal_sign() -> None:
+    data = survey(20)
+    asked_for = asked(suppression={"limit": 0.5}, input={"decimal": ","})
+    data["people"] = data["people"].astype(float) + 0.5
+    found = an.anonymize(data, asked_for).report.to_dict()["weighted_loss"]
+    data["people"] = [str(each).replace(".", ",") for each in data["people"]]
+    assert found == an.anonymize(data, asked_for).report.to_dict()["weighted_loss"]
+
+
 def test_out_of_core_is_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
     job = written(tmp_path, survey(), engine={"name": "duckdb", "options": {"combinations": 5}})
     done = call("run", str(job), "-o", str(tmp_path / "out"), "--quiet")
