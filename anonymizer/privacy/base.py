@@ -163,13 +163,17 @@ class PrivacyModel(ABC):
     def concerns(self, knowledge: Mapping[str, Any]) -> bool:
         """Return whether the model limits an adversary whom an attack tried.
 
-        An adversary who rules out t values is certain of none only where classes have t + 2 values; no model
-        limits those who know other records, or who count what is only likely.
+        A model about a population limits adversaries who do not know whether the target is in the data; every
+        attack on a threat aims at a record of the release. An adversary who rules out t values is certain of
+        none only where classes have t + 2 values; no model limits those who know other records, or who count
+        what is only likely.
 
         Parameters
         ----------
         knowledge: of the adversary, as an attack's entry of a report has it.
         """
+        if self.needs_population:
+            return False
         excluded = knowledge.get("facts", 0)
         if isinstance(excluded, Mapping):
             likely = excluded.keys() - {"not", "where", "share"}

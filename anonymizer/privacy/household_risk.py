@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -63,6 +64,11 @@ class HouseholdRisk(TableModel):
         places = [(at, against) for against in Against for at in ("highest", "mean")]
         given = [{"max": 1, "at": at, "against": against} for at, against in places]
         return [cls(HouseholdRiskSettings.model_validate(each)) for each in given]
+
+    @property
+    def allowed_success(self) -> Decimal:
+        """The maximum: a member is found no more often than the household."""
+        return self.settings.max
 
     @property
     def singles_out(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
@@ -55,6 +56,11 @@ class MarketerRisk(TableModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return a probe against the records, and one against the population."""
         return [cls(MarketerRiskSettings.model_validate({"max": 1, "against": each})) for each in Against]
+
+    @property
+    def allowed_success(self) -> Decimal:
+        """The maximum."""
+        return self.settings.max
 
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return the share of re-identified records."""

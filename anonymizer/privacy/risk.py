@@ -63,8 +63,13 @@ class _Risk(PrivacyModel):
 
     @property
     def allowed_success(self) -> Decimal | None:
-        """The maximum, if it is that of every record, or of the mean."""
-        return None if isinstance(self.settings.at, dict) else self.settings.max
+        """The maximum of every record, or of the mean; of a share above a threshold, the mean it allows."""
+        most = self.settings.max
+        return (
+            most + (1 - most) * self.settings.at["share-above"]
+            if isinstance(self.settings.at, dict)
+            else most
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters; the place is left out where it is the default."""

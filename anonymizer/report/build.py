@@ -265,9 +265,10 @@ def attack_matrix(
 
     A claim is contradicted if the success of an attack on the same attribute, or the lower end of its
     interval, exceeds what the claim allows: the maximum of the model itself; else 1 / k for linkage and
-    re-identification if the config has a k; else the baseline of a guess without the release. Certainty of
-    the most frequent value, which a guess finds too, or of a missing one does not contradict a claim. Shares
-    of persons say nothing about a maximum of records, unless the success of single guesses is known.
+    re-identification, of its own k, or else of the config's; else the baseline of a guess without the
+    release. Only adversaries whom the model is about can contradict it. Certainty of the most frequent value,
+    which a guess finds too, or of a missing one does not contradict a claim. Shares of persons say nothing
+    about a maximum of records, unless the success of single guesses is known.
 
     Parameters
     ----------
@@ -286,7 +287,9 @@ def attack_matrix(
             if _same_attribute(entry, claim)
             and _same_unit(entry, claim)
             and claim.model.concerns(entry["knowledge"])
-            and _certain_success(entry) > (allowed := _allowed(entry, threat, claim.model, k))
+            # Rounding in a mean must not decide whether the success is at the limit.
+            and round(_certain_success(entry), 12)
+            > round(allowed := _allowed(entry, threat, claim.model, k), 12)
         ]
         rows.append(
             {
@@ -323,7 +326,8 @@ def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: 
     baseline: float = attack["baseline"]
     if model.allowed_success is not None:
         return max(baseline, float(model.allowed_success))
-    return max(baseline, 1 / k) if k and threat in WHO else baseline
+    own: int | None = getattr(model.settings, "k", k)
+    return max(baseline, 1 / own) if own and threat in WHO else baseline
 
 
 UTILITY_KEYS = [

@@ -232,15 +232,23 @@ def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
 
 
 def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield each attack that succeeds more often than a constraint allows, with the warning about it."""
+    """Yield each attack that succeeds more often than constraints allow, with the warning about it.
+
+    Each constraint is named once, with the smallest success that it allows.
+    """
     for row in report["attack_matrix"]:
         broken: dict[int, list[Mapping[str, Any]]] = {}
         for each in row.get("contradictions", ()):
             broken.setdefault(each["attack"], []).append(each)
         for place, claims in broken.items():
             entry = report["attacks"][place]
-            names = listed([constraint_name(report["constraints"][each["constraint"]]) for each in claims])
-            allow = f"{names} allow{'s' if len(claims) == 1 else ''}"
-            most = percent(max(each["allowed"] for each in claims))
-            what = f"{entry['attack']} succeeds more often than {allow} ({most})"
+            limits: dict[str, float] = {}
+            for each in claims:
+                name = constraint_name(report["constraints"][each["constraint"]])
+                limits[name] = min(each["allowed"], limits.get(name, 1.0))
+            own = [(name, percent(most)) for name, most in limits.items()]
+            allow = f"{own[0][0]} allows ({own[0][1]})"
+            if len(own) > 1:
+                allow = f"{listed([f'{name} ({most})' for name, most in own])} allow"
+            what = f"{entry['attack']} succeeds more often than {allow}"
             yield entry, f"{LOOK_AGAIN}{what}. {attack_sentence(entry)}".replace("\xa0", " ")

@@ -462,9 +462,12 @@ class PlannedRun:
 
 
 def risk_limit(config: Config) -> float | None:
-    """Return the largest re-identification risk that the constraints of a config allow; None without one."""
+    """Return the largest re-identification risk that the constraints of a config allow; None without one.
+
+    Constraints about a population allow any risk to those who know that the target is in the data.
+    """
     models = [each.build() for each in config.constraints]
-    who = [each for each in models if each.mitigates & WHO]
+    who = [each for each in models if each.mitigates & WHO and not each.needs_population]
     limits = [float(each.allowed_success) for each in who if each.allowed_success is not None]
     sizes = [each.settings.k for each in who if hasattr(each.settings, "k")]
     return min(limits or [1 / k for k in sizes], default=None)

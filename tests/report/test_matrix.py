@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anonymizer.attacks.base import ATTACKS, Attack
+from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, PrivacyModel
+from anonymizer.privacy.k_anonymity import KAnonymity
 from anonymizer.report.build import attack_matrix
+from anonymizer.report.wording import contradictions
 from anonymizer.run.plan import bind
 from tests.helpers import build
 
@@ -94,8 +100,19 @@ def test_a_claim_is_contradicted_by_more_than_it_allows(
     assert found["success"] == attack["success"]
 
 
-def test_without_a_k_linkage_is_held_to_its_baseline() -> None:
-    assert row(Threat.LINKAGE, entry("linkage", 0.15, 0.15), k=None)["contradicted"]
+class Unlimited(KAnonymity):
+    """A model that stops linkage and says no limit."""
+
+    class Settings(PlugInSettings):
+        """None."""
+
+
+@pytest.mark.parametrize(("k", "contradicted"), [(None, True), (5, False)])
+def test_a_model_without_a_limit_is_held_to_the_k_of_the_config_or_the_baseline(
+    k: int | None, *, contradicted: bool
+) -> None:
+    found = attack_matrix(bound(Unlimited(Unlimited.Settings())), [entry("linkage", 0.15, 0.15)], k)
+    assert found[0]["contradicted"] is contradicted
 
 
 @pytest.mark.parametrize(("low", "contradicted"), [(0.3, False), (0.31, True)])
@@ -139,12 +156,85 @@ def test_values_guessed_from_groups_are_inference(
 def test_a_model_that_allows_a_single_value_does_not_claim_to_stop_homogeneity(
     name: str, loose: dict[str, Any], strict: dict[str, Any]
 ) -> None:
-    for given, claims in ((loose, False), (strict, True)):
-        model = build.model(name, given)
+    for parameters, claims in ((loose, False), (strict, True)):
+        model = build.model(name, parameters)
         assert (Threat.HOMOGENEITY in model.mitigates) is claims
         rows = attack_matrix(bound(model), [entry("homogeneity", 0.2, 0.2, sensitive="ill")], 5)
         (found,) = (each for each in rows if each["threat"] == "homogeneity")
         assert found["contradicted"] is claims
+
+
+FOUND = entry("vulnerability", 0.3, 0.3, target="re-identification", attributes=["age"])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "limit"),
+    [
+        ("k-anonymity", {"k": 3}, 1 / 3),
+        ("k-anonymity", {"k": 4}, 0.25),
+        ("alpha-k-anonymity", {"alpha": 0.5, "k": 4}, 0.25),
+        ("p-sensitive-k-anonymity", {"p": 2, "k": 4}, 0.25),
+        ("vulnerability", {"max": 0.2}, 0.2),
+        ("prosecutor-risk", {"max": 0.2}, 0.2),
+        ("prosecutor-risk", {"max": 0.2, "at": "mean"}, 0.2),
+        ("prosecutor-risk", {"max": 0.1, "at": {"share-above": 0.2}}, 0.28),
+        ("prosecutor-risk", {"max": 0.2, "at": {"share-above": 0.2}}, 0.36),
+        ("marketer-risk", {"max": 0.2}, 0.2),
+        ("household-risk", {"max": 0.2}, 0.2),
+        ("household-risk", {"max": 0.4, "at": "mean"}, 0.4),
+    ],
+)
+def test_every_model_of_who_a_record_is_has_its_own_limit(
+    name: str, parameters: dict[str, Any], limit: float
+) -> None:
+    rows = attack_matrix(bound(build.model(name, parameters)), [FOUND], 100)
+    (found,) = (each for each in rows if each["threat"] == "re-identification")
+    broken = [{"attack": 0, "constraint": 0, "allowed": pytest.approx(limit)}]
+    assert found["contradictions"] == (broken if limit < 0.3 else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("k-map", {"k": 100}),
+        ("journalist-risk", {"max": 0.01}),
+        ("journalist-risk", {"max": 0.01, "at": "mean"}),
+        ("marketer-risk", {"max": 0.01, "against": "population"}),
+        ("household-risk", {"max": 0.01, "against": "population"}),
+        ("population-uniqueness", {"max": 0.01}),
+        ("delta-presence", {"max": 0.01}),
+    ],
+)
+def test_a_target_known_to_be_in_the_data_contradicts_no_model_of_a_population(
+    name: str, parameters: dict[str, Any]
+) -> None:
+    claims = bound(build.model(name, parameters))
+    rows = attack_matrix(claims, [FOUND, entry("linkage", 0.9, 0.9)], None)
+    assert any(each["claimed_by"] for each in rows)
+    assert not any(each["contradicted"] for each in rows)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 9))
+def test_what_satisfies_k_anonymity_is_not_contradicted_by_vulnerability(sizes: list[int], k: int) -> None:
+    success = sum(size * (1 / size) for size in sizes) / sum(sizes)  # rounded, as attacks on units are
+    found = entry("vulnerability", success, success, target="re-identification")
+    rows = attack_matrix(bound(build.model("k-anonymity", {"k": k})), [found | {"baseline": 0}], None)
+    (own,) = (each for each in rows if each["threat"] == "re-identification")
+    assert own["contradicted"] is (Fraction(len(sizes), sum(sizes)) > Fraction(1, k))
+
+
+def test_each_contradicted_constraint_is_named_once_with_its_own_limit() -> None:
+    asked = [("k-anonymity", {"k": 4}), ("household-risk", {"max": 0.2}), ("household-risk", {"max": 0.1})]
+    claims = bound(*(build.model(name, each) for name, each in asked), build.model("k-map", {"k": 100}))
+    told = FOUND | {"high": 0.3}
+    report = {
+        "attack_matrix": attack_matrix(claims, [told], 100),
+        "attacks": [told],
+        "constraints": [{"model": each.model.name, "attribute": None} for each in claims],
+    }
+    ((attack, said),) = contradictions(report)
+    assert attack is told
+    assert "than k-anonymity (25 %) and household-risk (10 %) allow. An adversary" in said
 
 
 def test_guessing_a_value_is_no_re_identification() -> None:
