@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
 
@@ -370,6 +370,14 @@ def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:
     """
     numbers, number = owners.targets(unit)
     return Fraction(len(np.unique(numbers[told])), number)
+
+
+def exact_sum(hits: IntArray, among: IntArray) -> Fraction:
+    """Return the exact sum of hits / among, both of shape (terms,), int64."""
+    sizes, place = np.unique(among, return_inverse=True)
+    sums = count(place, hits, len(sizes))
+    terms = (Fraction(hit, size) for hit, size in zip(sums.tolist(), sizes.tolist(), strict=True))
+    return sum(terms, Fraction(0))
 
 
 def found_units(

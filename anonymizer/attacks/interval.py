@@ -22,6 +22,7 @@ from anonymizer.attacks.base import (
     Share,
     chosen,
     clopper_pearson,
+    exact_sum,
     found_units,
     targets_of,
 )
@@ -106,14 +107,14 @@ class _Masked:
         hits, among: a target is inside with the probability hits / among, shape (targets,), int64.
         """
         if self.owned is None:
-            return _sum(hits * self.counts, among) / int(self.counts.sum())
+            return exact_sum(hits * self.counts, among) / int(self.counts.sum())
         unit, owners = self.owned
         numbers, number = owners.targets(unit)
         true = np.unique(self.true, return_inverse=True)[1]
         guess = true * (len(self.numbers) + 1) + self.place + 1
         first = numbered([numbers, owners.members(unit), guess], len(guess))[1]
         if len(first) == number:
-            return _sum(hits[first], among[first]) / number
+            return exact_sum(hits[first], among[first]) / number
         return float(found_units(owners, unit, guess, hits / among, once=False)[0].mean())
 
 
@@ -316,12 +317,6 @@ class Interval(Attack):
             _deviation(*spread),
             None if owned is None else (owned[0], owned[1].at(known)),
         )
-
-
-def _sum(hits: IntArray, among: IntArray) -> Fraction:
-    """Return the exact sum of hits / among."""
-    sums = {size: int(hits[among == size].sum()) for size in np.unique(among).tolist()}
-    return sum((Fraction(hit, size) for size, hit in sums.items()), Fraction(0))
 
 
 def _deviation(numbers: FloatArray, counts: IntArray | FloatArray) -> float:

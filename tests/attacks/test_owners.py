@@ -152,6 +152,24 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
 
 
 @FEWER
+@given(cases(), KNOWN)
+def test_values_of_persons_and_households_are_guessed_once(case: Case, known: tuple[str, ...]) -> None:
+    rows, persons, homes = published_rows(case[0]), case[1], case[2]
+    at, home = positions(known), dict(zip(persons, homes, strict=True))
+    scene, _ = view(case)
+    best, whole = (twins.best_values(rows, persons, each, 2) for each in (at, []))
+    (found,) = run("vulnerability", scene, knowledge=known, target="attribute-inference")
+    assert found.success == sum(best.values()) / len(best)
+    assert found.baseline == sum(whole.values()) / len(whole)
+    assert found.details["highest"] == pytest.approx(float(max(best.values())))
+    assert found.success >= one("homogeneity", scene, knowledge=known).success
+    (found,) = run("vulnerability", scene, knowledge=known, target="attribute-inference", unit="household")
+    assert float(found.success) == pytest.approx(float(twins.found_households(best, home)))
+    assert float(found.baseline) == pytest.approx(float(twins.found_households(whole, home)))
+    assert found.records == len(set(homes))
+
+
+@FEWER
 @given(cases(), st.sampled_from(["person", "household", "record"]))
 def test_no_linkage_finds_more_than_its_ceiling(case: Case, unit: str) -> None:
     scene, _ = view(case)
@@ -283,10 +301,12 @@ def test_persons_of_one_record_each_are_records(case: Case) -> None:
         assert by_person.success == pytest.approx(float(by_record.success)), name
         assert float(by_person.baseline) == pytest.approx(float(by_record.baseline)), name
         assert by_person.knowledge == {**by_record.knowledge, "unit": "person"}
-    by_person, by_record = (
-        run("vulnerability", scene, target="re-identification", unit=unit)[0] for unit in ("person", "record")
-    )
-    assert by_person.success == pytest.approx(float(by_record.success))
+    of_persons, of_records = (run("vulnerability", scene, unit=unit) for unit in ("person", "record"))
+    for by_person, by_record in zip(of_persons, of_records, strict=True):
+        assert by_person.success == by_record.success
+        assert by_person.baseline == by_record.baseline
+        assert (by_person.low, by_person.high) == (by_record.low, by_record.high)
+        assert by_person.knowledge == {**by_record.knowledge, "unit": "person"}
 
 
 def test_a_lone_patient_is_told_though_his_values_differ() -> None:

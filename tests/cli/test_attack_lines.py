@@ -55,6 +55,12 @@ def test_attacks_on_persons_say_so(attack: str, message: SnapshotAssertion) -> N
     assert exchange(attack, line) == message
 
 
+def test_values_of_households_are_guessed(message: SnapshotAssertion) -> None:
+    known = {"target": "attribute-inference", "sensitive": "illness", "unit": "household"}
+    (line,) = attack_lines([entry("vulnerability", [], knowledge={"attributes": ["age"], **known})])
+    assert exchange(known, line) == message
+
+
 @pytest.mark.parametrize("attack", sorted(ATTACKS))
 def test_every_attack_has_a_sentence_of_its_own(attack: str) -> None:
     assert ATTACKS[attack].sentence.__func__ is not Attack.sentence.__func__  # type: ignore[attr-defined]

@@ -645,7 +645,7 @@ def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAs
 def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     """They find the persons that a loop finds, who are known by the numbers of their visits."""
     frame = visits(60, 3)
-    attacks = ["uniqueness", "homogeneity", {"attack": "vulnerability", "target": "re-identification"}]
+    attacks = ["uniqueness", "homogeneity", "vulnerability"]
     risk = {"model": "inference-risk", "attack": "inference", "max": 0.6, "unit": "record"}
     constraints = [{"model": "k-anonymity", "k": 2}, risk]
     changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
@@ -658,7 +658,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     persons = [patient_of[visit] for visit in release["visit"]]
     rows = release[["age", "sex", "zip", "illness"]].to_numpy().tolist()
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    found = {each["attack"]: each for each in report["attacks"]}
+    found = {each["attack"]: each for each in reversed(report["attacks"])}
     assert {each["knowledge"]["unit"] for each in report["attacks"]} == {"person"}
     assert found["uniqueness"]["success"] == twins.lone_persons(rows, persons, (0, 1, 2))
     told = twins.told_persons(
@@ -667,6 +667,11 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     assert found["homogeneity"]["success"] == pytest.approx(float(told))
     best = twins.best_guess(rows, persons, (0, 1, 2))
     assert found["vulnerability"]["success"] == pytest.approx(float(sum(best.values()) / len(best)))
+    (guess,) = (
+        each for each in report["attacks"] if each["knowledge"].get("target") == "attribute-inference"
+    )
+    best = twins.best_values(rows, persons, (0, 1, 2), 3)
+    assert guess["success"] == pytest.approx(float(sum(best.values()) / len(best)))
     assert found["linkage"]["records"] == found["inference"]["records"] == len(set(persons))
     if algorithm == "lattice":
         at = {visit: [age, sex, place] for _, age, sex, place, _, visit in frame.to_numpy().tolist()}
@@ -675,7 +680,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         original = ("--original", tmp_path / "visits.csv")
         done = call("attack", tmp_path / "out" / "share" / "release.csv", "-c", config, "--json", *original)
         assert done.code == 0, done.err
-        again = {each["attack"]: each for each in done.json["attacks"]}
+        again = {each["attack"]: each for each in reversed(done.json["attacks"])}
         for name, each in found.items():
             assert again[name]["success"] == pytest.approx(each["success"])
             assert again[name]["knowledge"] == each["knowledge"]
@@ -751,7 +756,10 @@ def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, as
         {"attack": "homogeneity", "unit": "household"},
         {"attack": "homogeneity", "unit": "person", "facts": {"records": 1}},
         {"attack": "uniqueness", "unit": "person", "subsets": "all"},
-        {"attack": "vulnerability", "unit": "person", "target": "attribute-inference"},
+        {
+            **{"attack": "vulnerability", "unit": "person", "target": "attribute-inference"},
+            "facts": {"records": 1},
+        },
         {"attack": "linkage", "unit": "person", "overlap": 0.5},
         {"attack": "intersection", "unit": "person", "aligned": True},
     ],

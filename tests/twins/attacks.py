@@ -448,6 +448,22 @@ def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
     return found
 
 
+def best_values(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
+) -> dict[Any, Fraction]:
+    """Return for each member the largest share of the members of one of its classes who have one value."""
+    found: dict[Any, Fraction] = {}
+    for row, member in zip(rows, members, strict=True):
+        having: dict[Any, set[Any]] = defaultdict(set)
+        for each, other in zip(rows, members, strict=True):
+            if all(each[column] == row[column] for column in known):
+                having[each[secret]].add(other)
+        most = max(len(each) for each in having.values())
+        chance = Fraction(most, len(set().union(*having.values())))
+        found[member] = max(found.get(member, Fraction(0)), chance)
+    return found
+
+
 def linked_members(
     held: Sequence[Row], rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
 ) -> dict[Any, Fraction]:
