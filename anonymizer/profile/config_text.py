@@ -44,6 +44,7 @@ def config_text(
         _attributes(proposal),
         _constraints(proposal),
         _search(),
+        _objective(proposal),
         _attacks(proposal),
         *([] if "output" in further else [_output(proposal)]),
         *([f"{name}: {flow(section)}"] for name, section in further.items()),
@@ -131,6 +132,8 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     if column.role is Role.IDENTIFIER and column.draft is not None:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
         yield f"  # to keep it in a coarser form: {general}"
+    if column.proposed.weighs and column.role is not Role.WEIGHT:
+        yield "  # if it is a sampling weight: {role: weight, release: false}"
     if column.in_bands:
         yield f"  # to release the exact values: {flow(column.settings(column.role, exact=True))}"
 
@@ -151,6 +154,12 @@ def _search() -> Iterator[str]:
     yield "# each column, proven optimal."
     yield f"algorithm: {flow({'name': 'mondrian'})}"
     yield f"budget: {flow({'seconds': SECONDS})}"
+
+
+def _objective(proposal: Proposal) -> Iterator[str]:
+    if proposal.weights is not None:
+        yield "# With this line the loss is the mean over the people whom the records represent:"
+        yield f"# objective: {flow({'metric': 'loss', 'weights': proposal.weights})}"
 
 
 def _attacks(proposal: Proposal) -> Iterator[str]:

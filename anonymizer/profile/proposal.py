@@ -7,6 +7,7 @@ counted once for many pairs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -75,6 +76,7 @@ class RoleProposal:
     doubtful: whether a person who knows the data may decide otherwise.
     flag: the kind of identifier that the values look like; None if none.
     general: whether a coarser form may be published instead of dropping the column.
+    weighs: whether the column may be a sampling weight, though another role is proposed.
     """
 
     role: Role
@@ -83,6 +85,7 @@ class RoleProposal:
     doubtful: bool = False
     flag: str | None = None
     general: bool = False
+    weighs: bool = False
 
 
 def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
@@ -93,7 +96,11 @@ def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
     found: findings of the detectors, certain ones first.
     """
     proposals = (rule(column, found) for rule in RULES)
-    return next(proposal for proposal in proposals if proposal is not None)
+    proposal = next(proposal for proposal in proposals if proposal is not None)
+    if proposal.role is Role.INSENSITIVE and _may_weigh_records(column):
+        reason = f"{proposal.reason}, either weights of bodies or sampling weights"
+        return replace(proposal, reason=reason, doubtful=True, weighs=True)
+    return proposal
 
 
 def _without_information(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
@@ -131,6 +138,18 @@ def _weighs_records(column: ColumnFacts) -> bool:
     fractions = column.type is ValueType.NUMBER and mean >= HEAVY
     skewed = float(column.numbers[-1]) > HEAVY_TAIL * float(np.median(column.numbers))
     return NORMALISED[0] <= mean <= NORMALISED[1] or fractions or skewed or mean >= HEAVIEST
+
+
+def _may_weigh_records(column: ColumnFacts) -> bool:
+    """Return whether a column named as a weight has more decimals than scales show, or is heavy for bodies.
+
+    Released in groups, as a weight of bodies is, sampling weights reveal less: in doubt they are no weights.
+    """
+    numbers = column.numbers
+    if len(numbers) < 2 or numbers[0] < 0 or not BARE_WEIGHT.fit(column.name) or ANSWER.named(column.name):
+        return False
+    decimals = any(FINE_WEIGHT.fullmatch(text) for text, _ in column.values)
+    return decimals or float(np.average(numbers, weights=column.weights)) > HEAVY_BODY
 
 
 def _detected(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal | None:
@@ -260,6 +279,12 @@ MOST_NEGATIVE = 0.02
 
 NORMALISED = (0.5, 1.5)
 """Mean of survey weights that sum to the number of records."""
+
+FINE_WEIGHT = re.compile(r"[0-9]*[.,][0-9]{2,}")
+"""A number with two or more decimals."""
+
+HEAVY_BODY = 250
+"""Mean from which on weights are hardly of bodies, in kilograms or pounds; they may be in grams."""
 
 HEAVIEST = 10_000
 """Mean from which on weights are not of bodies, in any unit."""

@@ -157,6 +157,28 @@ def test_weights_that_are_not_positive_are_a_warning_and_not_used(
     assert "lacks a positive" not in share.read_text(encoding="utf-8")
 
 
+def test_a_weight_that_may_be_a_sampling_weight_comes_with_its_line(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, income="amounts")
+    frame["weight"] = [f"{20 + 1.37 * (number % 290):.2f}" for number in range(RECORDS)]
+    done, config = drafted(frame, tmp_path)
+    assert "either weights of bodies or sampling weights" in done.out
+    text = config.read_text()
+    line = "  # if it is a sampling weight: "
+    (given,) = (each.removeprefix(line) for each in text.splitlines() if each.startswith(line))
+    raw = yaml.safe_load(text)
+    assert raw["attributes"]["weight"]["role"] == "insensitive"
+    raw["attributes"]["weight"] = yaml.safe_load(given)
+    config.write_text(yaml.safe_dump(raw))
+    assert_runs(config)
+
+
+def test_the_line_for_a_loss_by_sampling_weights_runs(tmp_path: Path) -> None:
+    _, config = drafted(table(**PEOPLE, finalwgt="weights", income="amounts"), tmp_path)
+    config.write_text(config.read_text().replace("# objective:", "objective:"))
+    run = call("run", config, "-o", config.parent / "release")
+    assert (run.code, "weights finalwgt" in run.out) == (0, True)
+
+
 def test_weights_of_which_many_are_negative_are_no_sampling_weights(tmp_path: Path) -> None:
     frame = table(**PEOPLE, finalwgt="weights", income="amounts")
     frame.loc[:20, "finalwgt"] *= -1

@@ -272,6 +272,25 @@ def test_weights_that_differ_more_than_bodies_weigh_records() -> None:
     assert proposal("weight", shown).role is Role.WEIGHT
 
 
+@pytest.mark.parametrize(
+    ("shown", "uncertain"),
+    [
+        ([f"{19 + 1.3 * number % 400:.2f}" for number in range(360)], True),  # of a survey, or in pounds
+        ([1_000 + number * 37 % 900 for number in range(360)] * 2, True),  # of a survey, or in grams
+        ([f"{45 + number % 70}.{number % 10}" for number in range(360)], False),  # in kilograms
+        ([90 + number % 200 for number in range(360)], False),  # in pounds
+    ],
+)
+def test_weights_that_may_be_of_bodies_or_of_records_are_uncertain(
+    shown: list[object], uncertain: bool
+) -> None:
+    found = proposal("weight", shown)
+    assert (found.role, found.weighs) == (Role.INSENSITIVE, uncertain)
+    assert found.doubtful or not uncertain
+    assert ("either weights of bodies or sampling weights" in found.reason) is uncertain
+    assert not proposal("mass", shown).weighs
+
+
 def test_numbers_of_stays_are_no_places() -> None:
     assert proposal("hospital", [number % 9 for number in range(300)]).role is Role.SENSITIVE
     assert proposal("hospital", [1 + number % 9 for number in range(300)]).role is Role.QUASI_IDENTIFIER
