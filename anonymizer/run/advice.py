@@ -8,7 +8,7 @@ tried in the same way.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
@@ -20,7 +20,7 @@ import numpy as np
 
 from anonymizer.attacks.base import draw_sample
 from anonymizer.config.section import dotted
-from anonymizer.errors import InputError, listed, plural
+from anonymizer.errors import InputError, Interrupted, listed, plural
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.recoding import Recoding
@@ -58,9 +58,6 @@ NARROW = 10
 LATTICE = "lattice"
 """The algorithm of full-domain recoding, which loses more than others."""
 
-BRIEF = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-"""Methods of suppression whose candidates are quick; with the others each is a programme to solve."""
-
 QUICK = "mondrian"
 """The algorithm that is quick for any number of columns."""
 
@@ -97,11 +94,15 @@ class Change:
     search: SearchAlgorithm | None = None
 
 
-def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
+def advice_of(plan: Plan, found: Found, stopped: Callable[[], bool]) -> dict[str, Any] | None:
     """Return the ``advice`` entry of the report; None if the release says enough.
 
     It has the columns that lose most, and at most three changes, those that gain most first. A gain is the
     decrease of the mean loss of all quasi-identifiers that stay, measured by the same quick search.
+
+    Parameters
+    ----------
+    stopped: returns whether the user wants the run to end; nothing is measured then.
     """
     from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - forecasts need no report
 
@@ -125,7 +126,7 @@ def advice_of(plan: Plan, found: Found) -> dict[str, Any] | None:
         if losses[at] >= MUCH
     ]
     starred = tuple(at for at, each in enumerate(attributes) if each.name in named.starred)
-    return {"columns": columns, **_measured(plan, problem, starred)}
+    return {"columns": columns, **_measured(plan, problem, starred, stopped)}
 
 
 MANY = 9
@@ -189,15 +190,16 @@ def forecast(problem: SearchProblem) -> Forecast | None:
         return None
     search = SEARCH_ALGORITHMS[QUICK]()
     part = _part(problem, FIRST_LOOK // len(attributes))
-    before = _searched(search, part)
+    trial = Control(explained=False)
+    before = _searched(search, part, trial)
     some = part.table.records < problem.table.records
     if some and before is not None and _mean(before, attributes) >= MUCH:
         part = _part(problem, DRAFT_CELLS // len(attributes))
-        before = _searched(search, part)
+        before = _searched(search, part, trial)
     if before is None or _mean(before, attributes) < MUCH:
         return None
     dearest = tuple(_by_bits_kept(part.table, before)[:SHOWN])
-    after = _searched(search, _without(part, dearest, ()).problem)
+    after = _searched(search, _without(part, dearest, ()).problem, trial)
     others = [_mean(each, attributes, dearest) for each in (before, before if after is None else after)]
     return Forecast(
         len(attributes),
@@ -211,7 +213,9 @@ def forecast(problem: SearchProblem) -> Forecast | None:
     )
 
 
-def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> dict[str, Any]:
+def _measured(
+    plan: Plan, problem: SearchProblem, starred: tuple[int, ...], stopped: Callable[[], bool]
+) -> dict[str, Any]:
     """Return the changes that gain, and how they were measured; none where a search would take long."""
     width = len(problem.table.quasi_identifiers)
     lattice = plan.algorithm.name == LATTICE and width <= NARROW
@@ -221,14 +225,30 @@ def _measured(plan: Plan, problem: SearchProblem, starred: tuple[int, ...]) -> d
         and not problem.table.units
         and problem.table.population is None
         and problem.gate.open
-        and problem.suppression in search.suppressions & BRIEF
+        and problem.suppression in search.suppressions
+        and _judges_quickly(problem)
     )
     part = _part(problem, CELLS // width) if quick else problem
-    memory: dict[str, Any] = {}
-    before = _searched(search, part, memory=memory) if quick else None
-    changes = [] if before is None else _gains(plan, search, part, before, starred, memory)
+    trial = Control(explained=False, stopped=stopped, memory={})
+    before = _searched(search, part, trial) if quick else None
+    changes = [] if before is None else _gains(plan, search, part, before, starred, trial)
+    if stopped():
+        changes = []
     records = part.table.records if changes else 0
     return {"measured_by": search.name if changes else None, "records": records, "changes": changes}
+
+
+def _judges_quickly(problem: SearchProblem) -> bool:
+    """Return whether a candidate's suppressed records are found without an integer programme for each class.
+
+    Those of single records are where the conditions are on one attribute, under a fixed reference.
+    """
+    if problem.suppression is not SuppressionMethod.RECORDS:
+        return problem.suppression is SuppressionMethod.CLASSES
+    constraints = problem.class_constraints
+    moving = problem.moving_reference and any(each.model.uses_reference for each in constraints)
+    conditions = {(each.attribute, each.combined) for each in constraints if each.attribute is not None}
+    return len(conditions) <= 1 and not moving
 
 
 def _part(problem: SearchProblem, most: int) -> SearchProblem:
@@ -243,24 +263,18 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     return replace(problem, table=part, limit=limit, metric=metric)
 
 
-def _searched(
-    search: SearchAlgorithm,
-    problem: SearchProblem,
-    below: float = inf,
-    memory: dict[str, Any] | None = None,
-) -> FloatArray | None:
+def _searched(search: SearchAlgorithm, problem: SearchProblem, trial: Control) -> FloatArray | None:
     """Return the loss of each quasi-identifier in the best recoding found; None without one.
 
     Parameters
     ----------
-    below: objective from which on a recoding is not wanted.
-    memory: of searches of the same problem, with all or fewer columns.
+    trial: its ``memory`` is of searches of the same problem, with all or fewer columns.
     """
     try:
         # Mondrian runs to its end: its first cuts do not show which columns cost most.
         nodes = None if search.name == QUICK else NODES
-        outcome = search.search(problem, Control(nodes=nodes, below=below, explained=False, memory=memory))
-    except InputError:  # the algorithm does not support the problem
+        outcome = search.search(problem, replace(trial, nodes=nodes))
+    except (InputError, Interrupted):  # the algorithm does not support the problem, or the user ends the run
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)
 
@@ -294,14 +308,14 @@ def _gains(
     part: SearchProblem,
     before: FloatArray,
     starred: tuple[int, ...],
-    memory: dict[str, Any],
+    trial: Control,
 ) -> list[dict[str, Any]]:
     """Return the changes that gain most, measured.
 
     Parameters
     ----------
     before: losses without a change.
-    memory: of the search that found them.
+    trial: how they were measured, with what that search keeps for others.
     """
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
@@ -316,8 +330,9 @@ def _gains(
         enough = gains[-SHOWN] * (1 - ROUNDED) if len(gains) >= SHOWN else LEAST
         below = _objective(old - enough, attributes, change.without)
         # Without a column, the problem is the same at fewer levels.
-        shared = memory if change.without else None
-        after = _searched(change.search or search, change.problem, below, shared)
+        memory = trial.memory if change.without else None
+        own = replace(trial, below=below, memory=memory)
+        after = _searched(change.search or search, change.problem, own)
         if after is None:
             continue
         new = _mean(after, attributes, change.without)

@@ -755,7 +755,7 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
 
 def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor) -> Report:
     """Return the report of a verified release, and write all reports to the sink."""
-    watch.clock.begin(Phase.ADVISE)
+    watch.begin(Phase.ADVISE, "measuring the loss and what would lower it")
     release = release_facts(sink.titles, sink.dialect, found, verified.audited)
     losses = all_losses(found.promised)
     parts = report_parts(task.plan, found.prepared, found.outcome, task.input, release, verified, losses)
@@ -773,7 +773,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
             *differing,
             *useless,
         ],
-        advice=None if applied else advice_of(task.plan, found),
+        advice=None if applied else advice_of(task.plan, found, watch.stopped),
         weighted_loss=weighted_loss(found),
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))

@@ -22,7 +22,7 @@ from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.build import attack_matrix
 from anonymizer.report.public import RECORDS
-from anonymizer.run import advice
+from anonymizer.run import advice, job
 from anonymizer.run.plan import bind
 from anonymizer.run.units import repeats, values_by_class
 from tests.helpers import build
@@ -321,6 +321,30 @@ def test_searches_that_end_early_give_the_same_advice(
         found.append(json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["advice"])
     assert found[0] == found[1]
     assert found[0]["changes"]
+
+
+@pytest.mark.parametrize("attributes", [["sex"], ["sex", "job"]])
+def test_advice_solves_no_programme_for_each_class(tmp_path: Path, attributes: list[str]) -> None:
+    constraints = [{"model": "l-diversity", "l": 2, "attribute": name} for name in attributes]
+    constraints.append({"model": "k-anonymity", "k": 12})
+    case = useless(tmp_path, constraints=constraints, suppression={"limit": 0.02, "method": "records"})
+    config = json.loads(case.config.read_text(encoding="utf-8"))
+    config["attributes"] |= {name: {"role": "sensitive"} for name in attributes}
+    case.config.write_text(json.dumps(config), encoding="utf-8")
+    assert case.run().code == 0
+    found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["advice"]
+    assert found["columns"]
+    assert bool(found["changes"]) == (len(attributes) == 1)
+
+
+def test_nothing_is_tried_for_advice_once_the_user_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "advice_of", lambda plan, found, _: advice.advice_of(plan, found, lambda: True))
+    assert useless(tmp_path).run().code == 0
+    found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["advice"]
+    assert found["columns"]
+    assert found["changes"] == []
 
 
 def test_a_useful_release_has_no_advice(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.local import algorithm
 from anonymizer.search.local.algorithm import RECORDS, Exact, Local
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
@@ -196,6 +197,17 @@ def test_a_budget_of_steps_repeats_a_run_that_the_clock_ended(seconds: float) ->
     again = searched(problem(spec), len(timed.steps))
     assert (timed.objective, timed.bound, timed.steps) == (again.objective, again.bound, again.steps)
     assert contents(timed, spec) == contents(again, spec)
+
+
+def test_a_start_that_compares_many_distributions_has_a_quick_release_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = wide(3)
+    monkeypatch.setattr(algorithm, "SLOW", 50_000)
+    near = ConstraintSpec("t-closeness", {"t": 0.5}, "s")
+    for constraints, first in ((spec.constraints, "start"), ((*spec.constraints, near), "mondrian")):
+        found = searched(problem(replace(spec, constraints=constraints)), 3)
+        assert found.steps[0].candidate["move"] == first
 
 
 @pytest.mark.slow

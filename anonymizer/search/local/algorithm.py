@@ -245,12 +245,23 @@ class BoundSchedule:
 
 
 SLOW = 100_000_000
-"""Level vectors times distinct rows from which on the start takes more than a second or two."""
+"""Level vectors times counts read at each, from which on the start takes more than a second or two."""
 
 
-def greedy_start_is_slow(ground: LocalProblem, lattice: LevelLattice) -> bool:
-    """Return whether the start takes seconds, which a budget may not allow."""
-    return len(lattice.vectors) * ground.atoms.number >= SLOW
+def work_of_start(ground: LocalProblem, lattice: LevelLattice, values: int) -> int:
+    """Return how many counts the start reads.
+
+    Parameters
+    ----------
+    values: read in each class that is large enough, beside the distinct rows.
+    """
+    return len(lattice.vectors) * (ground.atoms.number + ground.records // ground.size * values)
+
+
+def referred_values(problem: SearchProblem) -> int:
+    """Return the number of values whose distribution in a class is compared with a reference."""
+    names = {each.attribute for each in problem.class_constraints if each.model.uses_reference}
+    return sum(len(own.column.counts) for own in problem.table.sensitive if own.name in names)
 
 
 def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
@@ -258,8 +269,6 @@ def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignm
 
     It has no budget, so that the result does not depend on the clock.
     """
-    if not ground.additive:
-        return None
     found = search_with("mondrian", ground.problem, Control(stopped=stopped))
     return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
 
@@ -336,7 +345,7 @@ class LocalRun(SearchRun):
         self._problem = problem
         self._ground = LocalProblem(problem)
         self._lattice = level_lattice(self._ground)
-        self._slow = greedy_start_is_slow(self._ground, self._lattice)
+        self._slow = work_of_start(self._ground, self._lattice, referred_values(problem)) >= SLOW
         self._validity = Validity(self._ground)
         self._judge = AssignmentJudge(self._ground)
         self._tried = 0
@@ -393,12 +402,15 @@ class LocalRun(SearchRun):
 
     def _take_quick(self) -> None:
         """Take a quick release before a slow start, in case the budget ends within it."""
-        quick = self._slow or self._lattice.wide
-        found = mondrian_start(self._ground, self._control.stopped) if quick else None
-        if found is not None:
+        if self._ground.bounded and (self._slow or self._lattice.wide):
+            found = mondrian_start(self._ground, self._control.stopped)
+            if found is not None:
+                self._take("mondrian", found)
+
+    def _take(self, name: str, found: Assignment) -> None:
+        if self._judge.admits(found):
             self._validity.refer_to(found.kept)
-            if self._judge.admits(found):
-                self._note("mondrian", found)
+            self._note(name, found)
 
     def _start(self) -> Assignment | None:
         """Return the start; None if there is none, or if the budget ends and there is a release.
@@ -432,10 +444,7 @@ class LocalRun(SearchRun):
         better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:
             return
-        found = assignment_of(self._ground, better.recoding)
-        if self._judge.admits(found):
-            self._validity.refer_to(found.kept)
-            self._note("lattice", found)
+        self._take("lattice", assignment_of(self._ground, better.recoding))
 
     def _improve(self, current: Assignment) -> None:
         random = np.random.default_rng(SEED)
@@ -542,7 +551,8 @@ class LocalRun(SearchRun):
         late = self._lattice.wide and self._control.out_of_time()
         if self._bound is None and self._best is not None and self._proving.possible and not late:
             # On a large table it takes minutes, so it also ends with the budget.
-            ended = self._control.out_of_time if self._slow else self._control.stopped
+            large = work_of_start(self._ground, self._lattice, 0) >= SLOW
+            ended = self._control.out_of_time if large else self._control.stopped
             seconds = self._control.seconds
             return best_possible(self._problem, ended, None if seconds is None else seconds * LATE)
         return self._bound
