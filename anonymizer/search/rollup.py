@@ -37,6 +37,9 @@ Codes = NDArray[np.integer]
 LARGEST = 1 << 16
 """Codes of one bundle: a table of them stays in the processor's cache."""
 
+SMALLEST, ROWS_A_CODE = 1 << 8, 2
+"""A bundle has at most one code for so many rows, but as many as fit a byte."""
+
 MOST_AXES = 32
 """Attributes of one bundle; arrays have at most 64 axes."""
 
@@ -97,9 +100,11 @@ def bundled(columns: Sequence[tuple[Codes, IntArray]], sizes: Sequence[int]) -> 
     sizes: number of base values of each.
     """
     bundles, start = [], 0
+    # A sum for each code takes as long as two look-ups, so few rows are looked up in more, smaller bundles.
+    largest = min(max(len(columns[0][0]) // ROWS_A_CODE, SMALLEST), LARGEST) if columns else LARGEST
     while start < len(columns):
         stop, space = start + 1, max(sizes[start], 1)
-        while stop < min(len(columns), start + MOST_AXES) and space * sizes[stop] <= LARGEST:
+        while stop < min(len(columns), start + MOST_AXES) and space * sizes[stop] <= largest:
             space *= sizes[stop]
             stop += 1
         own = tuple(max(size, 1) for size in sizes[start:stop])
@@ -190,10 +195,12 @@ class _Attribute:
 
     def raised(self, lowest: int) -> _Attribute:
         """Return the attribute with the nodes of a higher level as base values, by their ranks."""
-        ranks = self.at(lowest).ranks
+        ranks, above = self.at(lowest).ranks, lowest - self.lowest
         first = np.empty(self.at(lowest).size, dtype=np.int64)
         first[ranks] = np.arange(len(ranks))
-        return _Attribute.of(self.name, self.labels, lowest, self.nodes[lowest - self.lowest :, first])
+        # All base values of a node have the same nodes above it.
+        levels = [_Level(each.ranks[first], each.size) for each in self.levels[above:]]
+        return _Attribute(self.name, self.labels, lowest, self.nodes[above:, first], levels)
 
 
 class _DenseClasses(Classes):

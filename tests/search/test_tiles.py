@@ -113,6 +113,59 @@ def test_what_is_ruled_out_below_several_is_below_one_of_them(shape: list[int], 
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 2**32))
+def test_marking_several_marks_each(shape: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    lowest = tuple(random.integers(0, 3, len(shape)).tolist())
+    levels = random.integers(0, 7, (int(random.integers(0, 4)), len(shape)))
+    each, together = (tiles.Frontier(np.zeros(shape), lowest) for _ in range(2))
+    for own in levels.tolist():
+        each.mark(tuple(own))
+    together.mark_each(levels)
+    assert np.array_equal(each.bounds, together.bounds)
+    assert np.array_equal(each.evaluated, together.evaluated)
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 2**32))
+def test_the_next_of_a_queue_settles_most_of_what_is_still_open(shape: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    box = tiles.Frontier(random.random(shape), tuple(random.integers(0, 3, len(shape)).tolist()))
+    box.cut(float(random.random()), 0.0)
+    was_open = np.flatnonzero(box.open)
+    certain = tiles.Surrogate([np.arange(8) / 4.0] * len(shape), 100, 5)
+    edges = np.array([-1.0, 0.5])
+    classes = random.integers(0, 2, len(was_open))
+    difficulty = dict(zip([box.at(place) for place in was_open.tolist()], classes.tolist(), strict=True))
+
+    def score(levels: tuple[int, ...]) -> float:
+        below = [
+            edges[each]
+            for own, each in difficulty.items()
+            if box.is_open(own) and all(low <= high for low, high in zip(own, levels, strict=True))
+        ]
+        return sum(1 / (1 + np.exp((edge - certain.at(levels)) / (certain.spread / 2))) for edge in below)
+
+    levels = [box.at(place) for place in range(box.bounds.size)]
+    scores = np.array([score(own) for own in levels])
+    if not scores.any():
+        return
+    queue = tiles._Queue(box, scores, classes, edges)
+    for own in random.permutation(levels)[:2].tolist():
+        (box.mark if random.integers(2) else box.rule_out_below)(tuple(own))
+    box.shrink(high=bool(random.integers(2)))
+    kept = [levels[place] for place in np.argsort(-scores, kind="stable")[: tiles.QUEUED].tolist()]
+    found = queue.next(box, certain)
+    left = [score(own) for own in kept if box.contains(own) and not box.evaluated[box._index(own)]]
+    enough = tiles.RENEWED * scores.max()
+    if found is None:
+        assert all(own < enough * (1 + 1e-9) for own in left)
+    else:
+        chosen, settles = found
+        assert chosen in kept
+        assert box.contains(chosen)
+        assert settles(certain.at(chosen)) == pytest.approx(score(chosen)) == pytest.approx(max(left))
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 2**32))
 def test_a_box_that_shrinks_keeps_what_is_open(shape: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)
     box = tiles.Frontier(random.random(shape), tuple(random.integers(0, 3, len(shape)).tolist()))

@@ -345,7 +345,7 @@ class Annealing:
 
     def _traded(self, first: float, second: float) -> Move:
         """Return one attribute a level higher, and another one a level lower."""
-        own = self._position
+        own = self._position.tolist()
         raised = [place for place in self._movable if own[place] < len(self._levels[place]) - 1]
         if not raised:
             return []
@@ -354,18 +354,17 @@ class Annealing:
         if not lowered:
             return []
         two = _picked(lowered, second)
-        return [(one, int(own[one]) + 1), (two, int(own[two]) - 1)]
+        return [(one, own[one] + 1), (two, own[two] - 1)]
 
     def _swapped(self, first: float, second: float) -> Move:
         """Return two attributes with the levels of each other."""
-        one = _picked(self._movable, first)
-        at = int(self._position[one])
-        others = [place for place in self._movable if self._position[place] != at]
+        one, own = _picked(self._movable, first), self._position.tolist()
+        others = [place for place in self._movable if own[place] != own[one]]
         if not others:
             return []
         two = _picked(others, second)
-        moved = [(one, int(self._position[two])), (two, at)]
-        return moved if all(own < len(self._levels[place]) for place, own in moved) else []
+        moved = [(one, own[two]), (two, own[one])]
+        return moved if all(level < len(self._levels[place]) for place, level in moved) else []
 
     def _price(self, estimate: _Estimate) -> float:
         return estimate.loss + estimate.excess * self._charge * self._scale
@@ -473,8 +472,9 @@ class Findings:
         self.box: Frontier | None = None
         self._top = top
         self._proven: list[Finding] = []
-        self._reach = _Rows(len(top))
+        self._highest, self._lowest = _Rows(len(top)), _Rows(len(top))
         self._ruled_out = _Rows(len(top))
+        self._evaluated = _Rows(len(top))
 
     def open(self, box: Frontier, aim: float, rounding: float) -> None:
         """Apply all proofs so far that reach a new box.
@@ -488,20 +488,23 @@ class Findings:
         box.cut(aim, rounding)
         # First what closes most at once: bounds are raised only where something is open.
         box.rule_out_below_each(self._ruled_out.stacked)
-        for proof in np.flatnonzero((self._reach.stacked >= box.lowest).all(axis=1)).tolist():
+        box.mark_each(self._evaluated.stacked)
+        reached = (self._highest.stacked >= box.lowest) & (self._lowest.stacked <= box.highest)
+        for proof in np.flatnonzero(reached.all(axis=1)).tolist():
             self._proven[proof](box)
 
-    def _add(self, finding: Finding, highest: Levels) -> None:
-        """Apply a proof on transformations at or below some levels."""
+    def _add(self, finding: Finding, lowest: Levels, highest: Levels) -> None:
+        """Apply a proof on transformations from some levels up to others."""
         if self.box is not None:
             finding(self.box)
         self._proven.append(finding)
-        self._reach.append(highest)
+        self._lowest.append(lowest)
+        self._highest.append(highest)
 
     def mark(self, levels: Levels) -> None:
         """Mark a transformation as evaluated; one of the open box is in no other."""
         if self.box is None or not self.box.contains(levels):
-            self._add(lambda box: box.mark(levels), levels)
+            self._evaluated.append(levels)
         else:
             self.box.mark(levels)
 
@@ -514,13 +517,13 @@ class Findings:
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
-            self._add(lambda box: box.raise_above(levels, bound), self._top)
+            self._add(lambda box: box.raise_above(levels, bound), levels, self._top)
 
     def raise_below(
         self, levels: Levels, parts: Sequence[FloatArray], lowest: Levels, combine: Combine
     ) -> None:
         """Bound the objectives of all transformations at or below these levels by their parts."""
-        self._add(lambda box: box.raise_below(levels, parts, lowest, combine), levels)
+        self._add(lambda box: box.raise_below(levels, parts, lowest, combine), lowest, levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -583,8 +586,8 @@ class NodeTables(ABC):
     """The frequency tables from which transformations are counted."""
 
     @abstractmethod
-    def focus(self, lowest: Sequence[int]) -> None:
-        """Expect only transformations at or above some levels until the next call."""
+    def focus(self, lowest: Sequence[int], expected: int) -> None:
+        """Expect only so many transformations, at or above some levels, until the next call."""
 
     @abstractmethod
     def lost(self, levels: Levels) -> int | None:
@@ -612,12 +615,21 @@ class InMemoryTables(NodeTables):
 
     def __init__(self, table: Table) -> None:
         self._whole = NodeTable(table, RollUp.of(table))
-        self._rollup = self._whole.rollup
+        # After the whole the last roll-ups, together of at most as many rows.
+        self._held = [self._whole.rollup]
 
-    def focus(self, lowest: Sequence[int]) -> None:
+    def focus(self, lowest: Sequence[int], expected: int) -> None:
         """Roll the table up to the levels if that is likely to save time."""
-        finer = any(new < old for new, old in zip(lowest, self._rollup.lowest, strict=True))
-        self._rollup = (self._whole.rollup if finer else self._rollup).towards(lowest)
+        below = [each for each in self._held if _below(each.lowest, lowest)]
+        found = min(below, key=lambda each: len(each.counts))
+        if expected >= FEW:
+            found = found.towards(lowest)
+        held = [each for each in self._held[1:] if each is not found]
+        if found is not self._held[0]:
+            held.append(found)
+        while sum(len(each.counts) for each in held) > len(self._whole.rollup.counts):
+            held.pop(0)
+        self._held[1:] = held
 
     def lost(self, levels: Levels) -> None:  # noqa: ARG002 - any levels
         """Return None: every transformation can be counted."""
@@ -625,7 +637,7 @@ class InMemoryTables(NodeTables):
 
     def rollup(self, levels: Levels) -> RollUp:
         """Return the table rolled up to the focus, or the whole one outside of it."""
-        return self._rollup if _below(self._rollup.lowest, levels) else self._whole.rollup
+        return self._held[-1] if _below(self._held[-1].lowest, levels) else self._whole.rollup
 
     def whole(self, levels: Levels) -> NodeTable:  # noqa: ARG002 - any levels
         """Return the whole table."""
@@ -654,7 +666,7 @@ class OnDemandTables(NodeTables):
         self._records = problem.table.records
         self._held: OrderedDict[Levels, NodeTable] = OrderedDict()
 
-    def focus(self, lowest: Sequence[int]) -> None:
+    def focus(self, lowest: Sequence[int], expected: int) -> None:  # noqa: ARG002 - any number
         """Load the table of all these transformations if it fits."""
         self._find(tuple(lowest))
 
@@ -812,6 +824,9 @@ IDLE = 3
 
 ALONE, SOMETIMES = 16, 16
 """After so many evaluations in a row that settled no others, one in so many looks for proofs."""
+
+FEW = 32
+"""A table is rolled up for at least so many open transformations; it takes as long as counting several."""
 
 MEASURED = 10_000
 """Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
@@ -1105,7 +1120,7 @@ class _Run(LatticeRun):
         if frontier.minimum() < np.inf:
             if (self._tiles.fixed or self._knowledge.valid) and self._problem.gate.open:
                 frontier.shrink(high=True)
-            self._tables.focus(frontier.lowest)
+            self._tables.focus(frontier.lowest, int(np.count_nonzero(frontier.open)))
         bound = self._evaluate(frontier)
         while np.isposinf(bound) and self._waiting:
             if self._ended(self._evaluated):
@@ -1134,7 +1149,7 @@ class _Run(LatticeRun):
                 unsettled = left
                 lowest = frontier.lowest
                 if frontier.shrink(high=bool(self._tiles.fixed)) and frontier.lowest != lowest:
-                    self._tables.focus(frontier.lowest)
+                    self._tables.focus(frontier.lowest, left)
         return np.inf
 
     def _ask(self, candidate: Candidate) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 from math import exp, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ class Frontier:
     bounds: of each transformation, of the shape of the box.
     floors: the bounds at the start, of the same shape.
     evaluated: which transformations were evaluated, of the same shape.
+    cutoff: transformations whose bounds are not below it are closed.
     """
 
     def __init__(self, floors: FloatArray, lowest: Levels, fixed: Mapping[int, int] | None = None) -> None:
@@ -50,18 +52,23 @@ class Frontier:
         self.bounds = floors.copy()
         self.evaluated: BoolArray = np.zeros(floors.shape, dtype=bool)
         self.lowest = lowest
-        self._cutoff = np.inf
+        self.cutoff = np.inf
+
+    @property
+    def highest(self) -> Levels:
+        """Highest levels of the box."""
+        return tuple(low + size - 1 for low, size in zip(self.lowest, self.bounds.shape, strict=True))
 
     @property
     def open(self) -> BoolArray:
         """Transformations that may still be better than the incumbent."""
-        open_nodes: BoolArray = self.bounds < self._cutoff
+        open_nodes: BoolArray = self.bounds < self.cutoff
         return open_nodes
 
     def minimum(self) -> float:
         """Return the lowest open bound, infinite if none is open."""
         lowest = float(self.bounds.min(initial=np.inf))
-        return lowest if lowest < self._cutoff else np.inf
+        return lowest if lowest < self.cutoff else np.inf
 
     def at(self, place: int) -> Levels:
         """Return the levels at a place of the flat box."""
@@ -69,7 +76,7 @@ class Frontier:
 
     def is_open(self, levels: Levels) -> bool:
         """Return whether a transformation is in the box and may still be better than the incumbent."""
-        return self.contains(levels) and bool(self.bounds[self._index(levels)] < self._cutoff)
+        return self.contains(levels) and bool(self.bounds[self._index(levels)] < self.cutoff)
 
     def levels(self, index: Sequence[int] | Sequence[np.intp] | IntArray) -> Levels:
         """Return the levels at an index of the box."""
@@ -91,9 +98,21 @@ class Frontier:
             self.evaluated[self._index(levels)] = True
             self.bounds[self._index(levels)] = np.inf
 
+    def mark_each(self, levels: IntArray) -> None:
+        """Mark those of several transformations that are in the box, shape (transformations, attributes)."""
+        inside = levels[((levels >= self.lowest) & (levels <= self.highest)).all(axis=1)]
+        if len(inside):
+            places = np.ravel_multi_index(tuple((inside - self.lowest).T), self.bounds.shape)
+            self.evaluated.ravel()[places] = True
+            self.bounds.ravel()[places] = np.inf
+
     def bound(self, levels: Levels) -> float:
         """Return the bound of a transformation; infinite outside the box."""
         return float(self.bounds[self._index(levels)]) if self.contains(levels) else np.inf
+
+    def was_evaluated(self, levels: Levels) -> bool:
+        """Return whether a transformation of the box was evaluated."""
+        return bool(self.evaluated[self._index(levels)])
 
     def rule_out_below(self, levels: Levels) -> None:
         """Rule out all transformations at or below these levels."""
@@ -136,7 +155,7 @@ class Frontier:
             window.append(slice(start - self.lowest[axis], stop - self.lowest[axis]))
             known.append(part[start - lowest[axis] : stop - lowest[axis]])
         box = self.bounds[tuple(window)]
-        if (box < self._cutoff).any():
+        if (box < self.cutoff).any():
             np.maximum(box, combine(known), out=box)
 
     def raise_above(self, levels: Levels, bound: float) -> None:
@@ -151,7 +170,7 @@ class Frontier:
         ----------
         rounding: relative error of bounds and objectives; smaller differences do not count.
         """
-        self._cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
+        self.cutoff = best - rounding * max(1.0, abs(best)) if np.isfinite(best) else best
 
     def shrink(self, *, high: bool = False) -> bool:
         """Cut slices without open transformations off the low ends of the box; return whether there were any.
@@ -161,14 +180,14 @@ class Frontier:
         high: whether to cut them off the high ends too. A transformation above all open ones can rule out
             others without being a candidate, but no more of them than the one at their highest levels.
         """
-        open_nodes = self.open
-        starts, window = [], []
-        for axis, size in enumerate(open_nodes.shape):
-            others = tuple(other for other in range(open_nodes.ndim) if other != axis)
-            along = np.asarray(open_nodes.any(axis=others))
-            starts.append(int(along.argmax()))
-            window.append(slice(starts[-1], size - int(along[::-1].argmax()) if high else size))
-        if open_nodes[tuple(window)].shape == open_nodes.shape:
+        shape, places = self.bounds.shape, np.flatnonzero(self.open)
+        if not len(places):
+            return False
+        index = np.unravel_index(places, shape)
+        starts = [int(own.min()) for own in index]
+        stops = [int(own.max()) + 1 for own in index] if high else shape
+        window = [slice(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        if all(stop - start == size for start, stop, size in zip(starts, stops, shape, strict=True)):
             return False
         self.bounds = np.ascontiguousarray(self.bounds[tuple(window)])
         self.floors = np.ascontiguousarray(self.floors[tuple(window)])
@@ -183,6 +202,10 @@ SLICES = 4
 
 NEXT = 16
 """Transformations chosen at once where single evaluations hardly change the choice."""
+
+QUEUED, RENEWED, AGED = 16, 0.4, 8
+"""In lattices of many boxes, so many of the transformations that settle most are kept when all are scored.
+All are scored again when none of these settles this share of what the first did, or so many were chosen."""
 
 RECENT = 200
 """Evaluations that tell how far the estimates are off."""
@@ -231,6 +254,11 @@ class Surrogate:
         residuals = self._targets[recent] - self._rows[recent] @ self._weights
         self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
 
+    def at(self, levels: Levels) -> float:
+        """Return the estimated log odds of a transformation."""
+        own = zip(self._weights[1:].tolist(), self._entropies, levels, strict=True)
+        return float(self._weights[0] + sum(weight * entropies[level] for weight, entropies, level in own))
+
     def rise(self, place: int, level: int) -> float:
         """Return how much a level more of an attribute adds to the estimated log odds."""
         own = self._entropies[place]
@@ -244,6 +272,89 @@ class Surrogate:
         ]
         parts[0] = parts[0] + self._weights[0]
         return reduce(np.add.outer, parts)
+
+
+Settles = Callable[[float], float]
+"""Estimates from its log odds of certain losses how many transformations of the box one settles."""
+
+
+def _settles(edges: FloatArray, numbers: NDArray[Any], spread: float) -> Settles:
+    """Return the estimate for a transformation from the open ones below it, of each class of difficulty."""
+    below = [(edge, float(number)) for edge, number in zip(edges.tolist(), numbers, strict=True) if number]
+
+    def settles(odds: float) -> float:
+        return sum(number / (1 + exp(min((edge - odds) / spread, STEEPEST))) for edge, number in below)
+
+    return settles
+
+
+class _Queue:
+    """The transformations of a box that settled most when all were scored; each is scored again by itself.
+
+    The score of one hardly ever rises, so that the first whose new score is above the old ones of all others
+    settles most. The first of all was chosen when they were scored.
+
+    Parameters
+    ----------
+    scores: by place of the flat box.
+    classes: class of difficulty of each open transformation, shape (open,), by the edges of the classes.
+    """
+
+    def __init__(self, frontier: Frontier, scores: FloatArray, classes: IntArray, edges: FloatArray) -> None:
+        self._frontier, self._edges, self._classes = frontier, edges, classes
+        self._open, self._taken = np.flatnonzero(frontier.open), 1
+        least = np.partition(scores, -QUEUED)[-QUEUED] if len(scores) > QUEUED else 0.0
+        places = np.flatnonzero(scores >= least)
+        places = places[_first(-scores[places], QUEUED)]
+        first = zip(scores[places].tolist(), places.tolist(), strict=True)
+        self._heap = [(-score, frontier.at(place)) for score, place in first]
+        self._least = RENEWED * float(scores[places[0]])
+        self._put()
+
+    def _put(self) -> None:
+        """Note where in the box the open transformations are, and which are at or below each level."""
+        self._bounds = self._frontier.bounds
+        index = np.array(np.unravel_index(self._open, self._bounds.shape))
+        self._levels = index + np.array(self._frontier.lowest)[:, None]
+        self._below = [
+            [own <= level for level in range(size - 1)]
+            for own, size in zip(index, self._bounds.shape, strict=True)
+        ]
+
+    def _follow(self) -> None:
+        """Follow the box after it shrank."""
+        low, high = (np.array(own)[:, None] for own in (self._frontier.lowest, self._frontier.highest))
+        inside = ((self._levels >= low) & (self._levels <= high)).all(axis=0)
+        self._classes = self._classes[inside]
+        index = self._levels[:, inside] - low
+        self._open = np.ravel_multi_index(tuple(index), self._frontier.bounds.shape)
+        self._put()
+
+    def next(self, frontier: Frontier, certain: Surrogate) -> tuple[Levels, Settles] | None:
+        """Return the transformation to evaluate, and what it settles; None if all should be scored again."""
+        if self._taken >= AGED or frontier is not self._frontier:
+            return None
+        if frontier.bounds is not self._bounds:
+            self._follow()
+        still = frontier.bounds.ravel()[self._open] < frontier.cutoff
+        while self._heap:
+            levels = heapq.heappop(self._heap)[1]
+            if not frontier.contains(levels) or frontier.was_evaluated(levels):
+                continue
+            below = still
+            for own, level, low in zip(self._below, levels, frontier.lowest, strict=True):
+                if level - low < len(own):
+                    below = below & own[level - low]
+            numbers = np.bincount(self._classes[below], minlength=len(self._edges))
+            settles = _settles(self._edges, numbers, certain.spread / 2)
+            score = settles(certain.at(levels))
+            if score < self._least:
+                continue
+            heapq.heappush(self._heap, (-score, levels))
+            if self._heap[0][1] == levels:
+                self._taken += 1
+                return levels, settles
+        return None
 
 
 class Guide:
@@ -277,6 +388,7 @@ class Guide:
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
         # The best of the last choice that are not evaluated yet, the best one last.
         self._next: list[Levels] = []
+        self._queue: _Queue | None = None
         # What the last floors and incumbent needed: incumbents change rarely.
         self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), np.inf, np.empty(0))
 
@@ -299,6 +411,10 @@ class Guide:
         while many and self._next:
             if frontier.is_open(levels := self._next.pop()):
                 return levels
+        queue, self._queue = self._queue, None
+        if queue is not None and (found := queue.next(frontier, self._certain)):
+            self._queue = queue
+            return self._lifted(frontier, found[0], self._certain.at(found[0]), found[1], known)
         shape, most = frontier.bounds.shape, NEXT if many else 1
         lost = self._lost.guess(frontier.lowest, shape)
         places = self._promising(frontier, lost, best, most)
@@ -331,7 +447,7 @@ class Guide:
         frontier: Frontier,
         start: Levels,
         certain: float,
-        settles: Callable[[float], float],
+        settles: Settles,
         known: Container[Levels],
     ) -> Levels:
         """Raise levels that the box fixes while that promises to settle more, also in boxes not open yet.
@@ -362,7 +478,7 @@ class Guide:
 
     def _covering(
         self, frontier: Frontier, certain: FloatArray, best: float, most: int
-    ) -> tuple[IntArray, Callable[[float], float]]:
+    ) -> tuple[IntArray, Settles]:
         """Return the places expected to rule out the most open transformations at or below them.
 
         All but the first are open. Also an estimate how many the first rules out, by its log odds of certain
@@ -383,11 +499,9 @@ class Guide:
         if score[index] <= 0:
             return np.array([frontier.bounds.argmin()]), lambda odds: 0.0  # noqa: ARG005 - any odds
         spread, own = self._certain.spread / 2, covered.reshape(len(edges), -1)[:, index]
-        below = [(edge, float(number)) for edge, number in zip(edges.tolist(), own, strict=True) if number]
-
-        def settles(odds: float) -> float:
-            return sum(number / (1 + exp(min((edge - odds) / spread, STEEPEST))) for edge, number in below)
-
+        settles = _settles(edges, own, spread)
+        if frontier.fixed and most == 1:
+            self._queue = _Queue(frontier, score, np.minimum(slices, len(edges) - 1), edges)
         places = np.array([index])
         if most > 1:
             score[index] = 0
