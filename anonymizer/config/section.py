@@ -186,7 +186,8 @@ def key_of(name: str, field: FieldInfo) -> str:
     return field.validation_alias if isinstance(field.validation_alias, str) else name
 
 
-def keys(model: type[BaseModel]) -> dict[str, str]:
+@lru_cache(maxsize=512)
+def keys(model: type[BaseModel]) -> Mapping[str, str]:
     """Return the field names of a settings class by their key in the config."""
     return {key_of(name, field): name for name, field in model.model_fields.items()}
 
@@ -391,6 +392,7 @@ def _may_misfit(value: Any, *, texts: bool) -> bool:
     return isinstance(value, bool) or (texts and isinstance(value, str))
 
 
+@lru_cache(maxsize=2048)
 def _lists_sections(model: type[BaseModel], name: str) -> bool:
     """Return whether a field is a list of sections, which report texts themselves."""
     of = get_args(model.model_fields[name].annotation)

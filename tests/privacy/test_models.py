@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
+from collections.abc import Iterator
 from math import ceil, isclose, isinf
 from typing import Any
 
@@ -115,13 +115,14 @@ def test_no_class_that_satisfies_a_model_has_fewer_values_than_it_says(name: str
             assert len(set(group)) >= least
 
 
-COUNTS = [
-    own
-    for size in range(1, 13)
-    for own in combinations_with_replacement(range(1, 13), size)
-    if sum(own) <= 12
-]
-"""Counts of the values of a class of at most twelve records."""
+def counts(records: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Give the counts of the values of each class of at most some records, the largest first."""
+    for most in range(1, min(records, largest) + 1):
+        yield (most,)
+        yield from ((most, *others) for others in counts(records - most, most))
+
+
+COUNTS = list(counts(12, 12))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -72,6 +73,26 @@ class _Choice:
     kept: int
     costs: FloatArray
     cheapest: FloatArray
+
+
+@lru_cache(maxsize=RECORDS)
+def _parts(records: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return every pair of a subset of some records and a part of it.
+
+    Returns
+    -------
+    Parts and what each leaves of its subset, shape (3**records,), in the order of the subsets; the position
+    of the first pair of each subset, shape (2**records,).
+    """
+    parts, others, number = (np.zeros(1, dtype=np.int64) for _ in range(3))
+    number += 1
+    for record in range(records):
+        own = 1 << record
+        inside = np.stack([parts, parts | own], axis=1).ravel()
+        outside = np.stack([others | own, others], axis=1).ravel()
+        parts, others = np.concatenate([parts, inside]), np.concatenate([others, outside])
+        number = np.concatenate([number, 2 * number])
+    return parts, others, np.cumsum(number) - number
 
 
 class Exact:
@@ -147,9 +168,12 @@ class Exact:
     def _cheapest(self, costs: FloatArray) -> FloatArray:
         """Return the least cost of a partition of each subset, shape (subsets,)."""
         cheapest = np.zeros(len(costs))
-        for subset in range(1, len(costs)):
-            first = self._first_classes(subset)
-            cheapest[subset] = (costs[first] + cheapest[subset ^ first]).min()
+        # Subsets by their first record: what its class leaves of them has only later ones.
+        for record in reversed(range(len(self._atoms))):
+            own, later = 1 << record, record + 1
+            parts, others, starts = _parts(len(self._atoms) - later)
+            of_pairs = costs[parts << later | own] + cheapest[others << later]
+            cheapest[own :: 2 * own] = np.minimum.reduceat(of_pairs, starts)
         return cheapest
 
     def _assignment(self, choice: _Choice) -> Assignment:
