@@ -390,7 +390,7 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = "pseudonyms of an earlier release are unknown"
         yield ("apply",), f"{what}; remove apply, or input.person.release_as"
     for position, constraint in enumerate(config.constraints):
-        if not constraint.counts_units:
+        if not constraint.counts_units or constraint.plug_in.by_attack:
             what = f"{constraint.model} does not consider that a pseudonym links the rows of a person"
             yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
@@ -531,7 +531,9 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
         raise refusal([problem(what, ("unit",))])
     if people or (unit or given.default_unit) == RECORD:
         return constraint
-    what, instead = f"{constraint.model} counts records only", ""
+    guesser = getattr(constraint.settings, "attack", None)
+    model = f"{constraint.model} with attack: {guesser}" if isinstance(guesser, str) else constraint.model
+    what, instead = f"{model} counts records only", ""
     if constraint.plug_in.counts_units or constraint.plug_in.people_units:
         # A risk of the whole release; that of each class counts persons.
         at = "mean" if constraint.settings.at == "mean" else "{share-above: ...}"

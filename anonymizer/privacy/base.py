@@ -114,7 +114,7 @@ class PrivacyModel(ABC):
     thresholds: ClassVar[tuple[Threshold, ...]]
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
-    counts_units: ClassVar[bool] = False
+    counts_units: bool = False
     people_units: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[str, ...]] = ()
     by_attack: ClassVar[bool] = False
@@ -613,7 +613,7 @@ class TableConstraint(_Binding):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReleaseConstraint(_Binding):
-    """A model that an attack on the release measures, as a constraint."""
+    """A model that an attack on the release measures, as a constraint on records or on units."""
 
     model: AttackModel
 
@@ -631,9 +631,18 @@ class ReleaseConstraint(_Binding):
         return self.model.worst(self.attacked(adversary, random))
 
     def attacked(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Return the results of the attack, for the constraint's attribute only if it has one."""
+        """Return the results of the attack, for the constraint's attribute only if it has one.
+
+        Parameters
+        ----------
+        adversary: with the owners of the records if the constraint counts units.
+        """
         target = adversary if self.attribute is None else adversary.about(self.attribute)
-        return self.model.attack().run(target, random)
+        attack = self.model.attack()
+        if self.unit is None:
+            return attack.run(target.without_owners(), random)
+        attack.settings = attack.settings.model_copy(update={"unit": self.unit})
+        return attack.run(target, random)
 
 
 CountedConstraint = ClassConstraint | TableConstraint

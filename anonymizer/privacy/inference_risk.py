@@ -63,7 +63,11 @@ class InferenceRiskSettings(RiskSettings):
     ] = None
     targets: Annotated[
         WholeNumber | None,
-        Field(ge=2, description="with inference: maximum number of held-out records; default: 20000"),
+        Field(
+            ge=2,
+            description="with inference: maximum number of held-out records, or persons with theirs; "
+            "default: 20000",
+        ),
     ] = None
 
     @model_validator(mode="after")
@@ -95,7 +99,8 @@ class InferenceRisk(AttackModel):
 
     The adversary knows the original quasi-identifiers and the class or bucket of each record and runs the
     attack ``definetti``, or knows the quasi-identifiers of records that were held out and runs ``inference``;
-    the upper end of the 95% interval decides. No release is below the share of its most frequent value.
+    the upper end of the 95% interval decides. No release is below the share of its most frequent value. With
+    ``inference`` it is the share of persons, or other units, where constraints count these.
     """
 
     name = "inference-risk"
@@ -103,6 +108,10 @@ class InferenceRisk(AttackModel):
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
     mitigates = frozenset({Threat.INFERENCE})
+
+    def __init__(self, settings: InferenceRiskSettings) -> None:
+        super().__init__(settings)
+        self.counts_units = settings.attack is Guesser.INFERENCE
 
     @property
     def fault_in_buckets(self) -> str | None:

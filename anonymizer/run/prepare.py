@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.attacks.adversary_view import owners_of_records
 from anonymizer.attacks.base import AttackResult
 from anonymizer.config.load import check_columns
 from anonymizer.config.section import dotted
@@ -81,7 +82,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
     describe,
 )
-from anonymizer.release.query import follows_from_codes
+from anonymizer.release.query import follows_from_codes, rows_of_records
 from anonymizer.run.plan import (
     NO_SOURCES,
     Bands,
@@ -355,7 +356,8 @@ def problem_of(
         )
     if plan.counts_population or plan.needs_households:
         table = _with_counted_people(plan, relation, table, encoded, units)
-    problem = replace(_problem(plan, table.by_weight(), constraints), source=source, most=found.most)
+    problem = _problem(plan, table.by_weight(), constraints, _owning(plan, encoded, units))
+    problem = replace(problem, source=source, most=found.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
@@ -369,6 +371,12 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
             f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
             f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
         )
+    for each in plan.planned:
+        if each.unit is not None and isinstance(each.model, AttackModel):
+            raise InputError(
+                f"{relation.name}: {each.model.name} can count persons and other units in memory only; set "
+                f"engine.name to memory, or unit: {RECORD}"
+            )
     if plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
         raise InputError(
             f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
@@ -577,7 +585,46 @@ def _in_parts(plan: Plan) -> str:
     return f"remove {'suppression.whole' if plan.pseudonym is None else 'input.person.release_as'}"
 
 
-def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> SearchProblem:
+Owning = Callable[[Table, Recoding, AdversaryView], AdversaryView]
+"""Returns the view of a release with the owners of its records, given the searched table and its recoding."""
+
+
+def _owning(plan: Plan, encoded: Encoded, units: Mapping[str, IntArray]) -> Owning | None:
+    """Return how the attacks of constraints learn whose the records are; None if they count records."""
+    if all(each.unit is None for each in plan.planned if isinstance(each.model, AttackModel)):
+        return None
+
+    def owned(table: Table, recoding: Recoding, view: AdversaryView) -> AdversaryView:
+        return owned_view(plan, encoded, table, units, recoding, view)
+
+    return owned
+
+
+def owned_view(
+    plan: Plan,
+    encoded: Encoded,
+    table: Table,
+    units: Mapping[str, IntArray],
+    recoding: Recoding,
+    view: AdversaryView,
+) -> AdversaryView:
+    """Return the view of a release that is known with its original, with the owners of its records.
+
+    Parameters
+    ----------
+    encoded: the records; their distinct rows are those of ``table``, the searched one.
+    units: of each record, as ``units_of_records`` returns them.
+    """
+    assert view.original is not None, "whose records are owned"
+    released = tuple(plan.released(encoded.relation.columns))
+    rows = rows_of_records(encoded.relation, encoded.combination, recoding, released)
+    owners = owners_of_records(table, recoding, rows, units, view.release, view.original)
+    return replace(view, original=replace(view.original, owners=owners))
+
+
+def _problem(
+    plan: Plan, table: Table, constraints: Sequence[Constraint], owning: Owning | None
+) -> SearchProblem:
     """Return the search problem of a table in memory.
 
     Raises
@@ -599,6 +646,7 @@ def _problem(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> Sea
             [each for each in constraints if isinstance(each, ReleaseConstraint)],
             plan.seed,
             every_step=plan.attacks_every_step,
+            owned=owning,
         ),
         plan.seed,
     )
@@ -671,7 +719,7 @@ def attack_written_release(
 
     Parameters
     ----------
-    scene: the release and the input, without the recipe; constraints count its records.
+    scene: the release and the input, without the recipe.
     phase: receives which constraint is measured.
     """
     gate, found = prepared.problem.gate, []
@@ -682,8 +730,8 @@ def attack_written_release(
 
 
 def attacked(constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator) -> Measurement:
-    """Return the measurement of a constraint by its attack; it counts records."""
-    measured = constraint.measured(scene.without_owners(), random)
+    """Return the measurement of a constraint by its attack."""
+    measured = constraint.measured(scene, random)
     found = _measurement(constraint, measured, constraint.holds(measured))
     return replace(found, verifiable_from_release=constraint.of_release_alone)
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import owners_of_records
 from anonymizer.attacks.base import Attack
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.config.model import Acknowledgement
@@ -36,7 +35,7 @@ from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, people_of_rows, stored_units, units_of_rows
+from anonymizer.run.prepare import Prepared, owned_view, people_of_rows, stored_units, units_of_rows
 from anonymizer.search.base import sensitive_codes
 
 
@@ -91,15 +90,7 @@ def with_owners(plan: Plan, prepared: Prepared, recoding: Recoding, view: Advers
     """Return the view of a run's release with the owners of its records, if the config names units."""
     if not prepared.units or view.original is None:
         return view
-    owners = owners_of_records(
-        prepared.problem.table,
-        recoding,
-        _rows(plan, prepared, recoding),
-        prepared.units,
-        view.release,
-        view.original,
-    )
-    return replace(view, original=replace(view.original, owners=owners))
+    return owned_view(plan, prepared.encoded, prepared.problem.table, prepared.units, recoding, view)
 
 
 def all_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:

@@ -129,13 +129,20 @@ class AttackCheck:
     seed: of the run.
     every_step: whether every candidate that satisfies all other constraints is attacked, not only those that
         would be the release.
+    owned: returns the view of a candidate, given the searched table, with the owners of its records; None
+        where no constraint counts units.
     """
 
     def __init__(
-        self, constraints: Sequence[ReleaseConstraint] = (), seed: int = 0, *, every_step: bool = False
+        self,
+        constraints: Sequence[ReleaseConstraint] = (),
+        seed: int = 0,
+        *,
+        every_step: bool = False,
+        owned: Callable[[Table, Recoding, AdversaryView], AdversaryView] | None = None,
     ) -> None:
         self.constraints = tuple(constraints)
-        self._seed = seed
+        self._seed, self._owned = seed, owned
         self.every_step = every_step and bool(constraints)
         self._reached: dict[tuple[bytes, str], AttackerMeasure] = {}
         self._refused: dict[tuple[bytes, str], float] = {}
@@ -147,7 +154,7 @@ class AttackCheck:
 
     def asking(self, constraints: Sequence[ReleaseConstraint]) -> Self:
         """Return an attack check of other constraints that shares the results of this one."""
-        other = type(self)(constraints, self._seed, every_step=self.every_step)
+        other = type(self)(constraints, self._seed, every_step=self.every_step, owned=self._owned)
         other._reached, other._refused = self._reached, self._refused
         return other
 
@@ -174,11 +181,15 @@ class AttackCheck:
         for constraint in self.constraints:
             asked = key, _asked(constraint)
             if asked not in self._reached:
-                scene = scene or adversary_of(table, recoding)
+                scene = scene or self._scene(table, recoding)
                 self._reached[asked] = _measure(constraint, scene, self.random(constraint, Stage.SEARCH))
             if not self._reached[asked].satisfied:
                 return (f"{describe(constraint)} {self._reached[asked].measured:.4g}",)
         return ()
+
+    def _scene(self, table: Table, recoding: Recoding) -> AdversaryView:
+        view = adversary_of(table, recoding)
+        return view if self._owned is None else self._owned(table, recoding, view)
 
     def estimate(self, recoding: Recoding) -> str | None:
         """Return the constraint whose estimate alone rejects a candidate; None if it is surely invalid.
@@ -240,8 +251,9 @@ class AttackCheck:
         self._refused |= {(key, _measured_by(each)): measured for each, measured in violated}
 
     def random(self, constraint: ReleaseConstraint, stage: Stage) -> np.random.Generator:
-        """Return the random numbers of an attack; they depend on no other attack."""
-        return np.random.default_rng([self._seed, crc32(describe(constraint).encode()), stage])
+        """Return the random numbers of an attack; they depend on no other attack, nor on what is counted."""
+        name = describe(replace(constraint, unit=None))
+        return np.random.default_rng([self._seed, crc32(name.encode()), stage])
 
 
 def _measure(

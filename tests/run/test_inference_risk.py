@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -10,9 +13,14 @@ import pytest
 
 import anonymizer as an
 from anonymizer.attacks.definetti import Definetti
+from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.config.load import load_config
+from anonymizer.data.open import open_file
 from anonymizer.errors import ConfigError
+from anonymizer.run.plan import plan_of
+from anonymizer.run.shape import adversary_from_files
 from tests.helpers.age_and_zip import AGE_AND_ZIP
+from tests.run.commands import call
 
 RISK = {"model": "inference-risk", "attack": "definetti", "max": 0.55}
 
@@ -114,6 +122,106 @@ def test_a_model_of_the_release_may_measure_it() -> None:
     assert own["measured"] <= 0.6 < other["measured"]
     assert own["parameters"]["knowledge"] == ["age"]
     assert any("inference-risk" in each for step in found["steps"] for each in step["failed"])
+
+
+def stays(each: int = 2) -> pd.DataFrame:
+    """Return stays of 150 persons, whose ages differ from stay to stay and tell the illness, mostly."""
+    frame = people(150).loc[np.repeat(np.arange(150), each)].reset_index(drop=True)
+    random = np.random.default_rng(5)
+    frame["person"] = [f"P{place // each}" for place in range(len(frame))]
+    if each > 1:
+        frame["age"] += random.integers(0, 5, len(frame))
+        frame["illness"] = np.where(random.random(len(frame)) < 0.3, "a", frame["illness"])
+    return frame
+
+
+OF_PERSONS: dict[str, Any] = {
+    "input": {"path": "stays.csv", "person": "person"},
+    "attributes": {**settings()["attributes"], "person": {"role": "identifier"}},
+}
+
+
+def of_persons(risk: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    guesses = {"model": "inference-risk", "attack": "inference", "attribute": "illness", **risk}
+    sizes = {"model": "k-anonymity", "k": 4, **({"unit": "record"} if risk.get("unit") == "record" else {})}
+    return settings(**{"constraints": [guesses, sizes], "attacks": [], **OF_PERSONS, **changed})
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
+def test_a_model_guesses_persons_who_are_held_out_as_a_whole(tmp_path: Path, algorithm: str) -> None:
+    """What is measured in the search and after it is what the attack finds on the written file."""
+    stays().to_csv(tmp_path / "stays.csv", index=False)
+    path = tmp_path / "job.json"
+    config = of_persons({"max": 0.85}, algorithm={"name": algorithm}, budget={"steps": 20})
+    path.write_text(json.dumps(config), encoding="utf-8")
+    done = call("run", path, "-o", tmp_path / "out", "-q")
+    assert done.code == 0, done.err
+    found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    own = found["constraints"][0]
+    assert own["parameters"]["unit"] == "person"
+    assert own["measured"] <= 0.85
+    files = [open_file(each) for each in (tmp_path / "out" / "share" / "release.csv", tmp_path / "stays.csv")]
+    view = adversary_from_files(plan_of(load_config(path)), *files)
+    if algorithm == "local":  # whose records are in which part is known to the run alone
+        return
+    assert view.owners is not None
+    attack = Inference(InferenceSettings())
+    (accepted,) = [each for each in found["steps"] if each["accepted"] and each.get("attackers")][-1:]
+    for stage, shown in ((1, own["measured"]), (0, accepted["attackers"][0]["measured"])):
+        random = np.random.default_rng([0, crc32(b"inference-risk(illness)"), stage])
+        (result,) = attack.run(view, random)
+        assert result.knowledge["unit"] == "person"
+        assert result.records == 150
+        assert shown == pytest.approx(max(result.high, float(result.baseline)))
+    (records,) = Inference(InferenceSettings(unit="record")).run(view, np.random.default_rng(0))
+    assert records.success < result.success
+
+
+@pytest.mark.parametrize("allowed", [0.55, 0.8])
+def test_persons_of_one_record_are_guessed_like_records(allowed: float) -> None:
+    """The search takes the same steps to the same release."""
+    found = [
+        an.anonymize(stays(1), of_persons({"max": allowed, **unit})).report.to_dict()
+        for unit in ({}, {"unit": "person"}, {"unit": "record"})
+    ]
+    measured = [[own["measured"] for own in each["constraints"]] for each in found]
+    assert measured[0] == measured[1] == measured[2]
+    reached = [
+        [
+            (step["candidate"], [own["measured"] for own in step.get("attackers", ())])
+            for step in each["steps"]
+        ]
+        for each in found
+    ]
+    assert reached[0] == reached[1] == reached[2]
+    for key in ("recoding", "loss"):
+        assert found[0][key] == found[1][key] == found[2][key], key
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "definetti": ({"attack": "definetti"}, {}, "inference-risk with attack: definetti counts records only"),
+    "a pseudonym": (
+        {},
+        {"input": {"path": "s.csv", "person": {"column": "person", "release_as": "pseudonym"}}},
+        "inference-risk does not consider that a pseudonym links the rows of a person",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_persons_who_cannot_be_guessed_are_refused(name: str) -> None:
+    risk, changed, what = REFUSED[name]
+    with pytest.raises(ConfigError, match=what):
+        load_config(of_persons({"max": 0.5, **risk}, **changed))
+
+
+def test_out_of_core_nobody_knows_whose_the_records_are(tmp_path: Path) -> None:
+    stays().to_csv(tmp_path / "stays.csv", index=False)
+    config = of_persons({"max": 0.5}, engine={"name": "duckdb", "options": {"combinations": 40}})
+    (tmp_path / "job.json").write_text(json.dumps(config), encoding="utf-8")
+    done = call("run", tmp_path / "job.json", "-q")
+    assert done.code == 2
+    assert "inference-risk can count persons and other units in memory only; set engine.name to" in done.err
 
 
 def test_anatomy_has_no_records_that_a_model_could_learn_from() -> None:
