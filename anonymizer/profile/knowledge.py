@@ -249,6 +249,16 @@ HOUSEHOLD_KEYS = Words(
     "hogar$, huishouden$"
 )
 
+HOMES = Words(
+    f"{HOUSEHOLD_KEYS.terms}, "
+    + ", ".join(
+        f"{home} {number}$" for home in ("household", "hh", "family", "dwelling") for number in _NUMBERS
+    )
+    + ", family$, famnr$, dwelling$, =address, address id, home address$, postal address$, street address$, "
+    "familie$, familien id, familiennummer, famille$, familia$, famiglia$, adresse$"
+)
+"""Names of keys of people who live together."""
+
 ORGANISATIONS = Words(
     "school, class, company, firm, hospital, clinic, ward, department, product, course, item, country, "
     "city, state, region, district, county, province, station, site, center, centre, group, cluster, team, "

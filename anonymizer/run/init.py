@@ -25,7 +25,7 @@ from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
 from anonymizer.run.source import open_rows
-from anonymizer.run.units import KNOWN, RepeatedKey, person_among, repeats
+from anonymizer.run.units import KNOWN, keys_of, person_among
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:
@@ -200,11 +200,9 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         untried = _UNTRIED.format(width=width, widest=WIDEST)
         proposal = replace(proposal, warnings=(*proposal.warnings, untried))
     roles = {column.name: column.role for column in proposal.columns}
-    keys = [
-        RepeatedKey(column.name, column.facts.distinct, column.facts.present)
-        for column in proposal.columns
-        if column.role not in KNOWN and repeats(column.facts, column.role)
-    ]
+    keys = keys_of(
+        [(column.facts, column.role) for column in proposal.columns if column.role not in KNOWN], {}
+    )
     person = choices.person or person_among([each for each in keys if roles[each.name] in LEFT_OUT])
     if person is None or not relation.ordered:
         warnings = [each.warning(proposal.joint.k) for each in keys]

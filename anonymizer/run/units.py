@@ -32,7 +32,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
-from anonymizer.profile.knowledge import HOUSEHOLD_KEYS, PERSON_KEYS, Ground, subject_of
+from anonymizer.profile.knowledge import HOMES, PERSON_KEYS, Ground, subject_of
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, owned_view, people_of_rows, stored_units, units_of_rows
@@ -311,7 +311,7 @@ MANY_PERSONS = 30
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
-NO_PERSONS = f"if no person has two records, set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
+ACKNOWLEDGE = f"set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
 
 
 @dataclass(frozen=True)
@@ -324,6 +324,8 @@ class RepeatedKey:
     records: with a value.
     below, classes: number of classes that hold fewer than k of its values, and of all; None if not counted.
     known: whether the config names it, but no constraint counts its values.
+    household: whether it tells who lives together, not whose the records are.
+    alone: of such a key, a column that is named like a key of persons and never repeats; None without one.
     """
 
     name: str
@@ -332,6 +334,8 @@ class RepeatedKey:
     below: int | None = None
     classes: int | None = None
     known: bool = False
+    household: bool = False
+    alone: str | None = None
 
     def warning(self, k: int | None) -> str:
         """Return the warning about the key, which no constraint counts.
@@ -350,10 +354,25 @@ class RepeatedKey:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
             counted += f": {few} of {self.classes:,} classes hold fewer than {k or 2} of its values"
-        remedy = (
-            f"add a constraint without unit: {RECORD}" if self.known else f"set input.person: {self.name}"
-        )
-        return f"{what}; {counted}; to protect persons, {remedy}; {NO_PERSONS}"
+        return "; ".join([what, counted, *self._remedies()])
+
+    def _remedies(self) -> Iterator[str]:
+        """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
+        if not self.household:
+            named = f"set input.person: {self.name}"
+            yield f"to protect persons, {f'add a constraint without unit: {RECORD}' if self.known else named}"
+        if self.alone is None:
+            yield f"if no person has two records, {ACKNOWLEDGE}"
+        else:
+            yield (
+                f"as far as column '{self.alone}' tells, which has a different value in every record, each "
+                f"record is a person: if so, {ACKNOWLEDGE}"
+            )
+        if self.household and not self.known:
+            yield (
+                f"to protect households too, set input.household: {self.name} and add household-risk, or a "
+                f"constraint with unit: {HOUSEHOLD}"
+            )
 
     def drafted(self) -> str:
         """Return the note about the key of a draft, which counts persons by it.
@@ -371,7 +390,7 @@ class RepeatedKey:
 def person_among(keys: Sequence[RepeatedKey]) -> str | None:
     """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear."""
     named = [each.name for each in keys if PERSON_KEYS.fit(each.name)]
-    others = [each.name for each in keys if not HOUSEHOLD_KEYS.fit(each.name)]
+    others = [each.name for each in keys if not each.household]
     found = named[:1] or (others if len(others) == 1 else [])
     return next(iter(found), None)
 
@@ -401,25 +420,59 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
 
 
 def keys_among(
-    relation: Relation, columns: Iterable[tuple[str, Role | None]], person: str | None = None
-) -> Iterator[RepeatedKey]:
-    """Yield the keys that repeat among some columns of an open input.
+    relation: Relation, columns: Iterable[tuple[str, Role | None]], units: Mapping[str, str]
+) -> list[RepeatedKey]:
+    """Return the keys that repeat among some columns of an open input.
 
     Parameters
     ----------
     columns: with their roles; None for a column without one.
-    person: the column that the config names as the key of persons; None without one.
+    units: columns that the config names as keys of units.
     """
     from anonymizer.profile.detection import named_as_number  # noqa: PLC0415 - most runs look at no key
 
+    measured = []
+    person = units.get(PERSON)
     for name, role in columns:
         # Measuring every column of a wide file would take long.
-        if name != person and (role in KNOWN or not (role in LEFT_OUT or named_as_number(name))):
-            continue
-        facts = measure_column(relation, name)
-        named = name == person and facts.distinct < facts.present
-        if named or repeats(facts, role):
-            yield RepeatedKey(name, facts.distinct, facts.present, known=name == person)
+        if name == person or (role not in KNOWN and (role in LEFT_OUT or named_as_number(name))):
+            measured.append((measure_column(relation, name), role))
+    return keys_of(measured, units)
+
+
+def keys_of(
+    columns: Sequence[tuple[ColumnFacts, Role | None]], units: Mapping[str, str]
+) -> list[RepeatedKey]:
+    """Return the keys that repeat among some columns, those of households with one of persons that does not.
+
+    Parameters
+    ----------
+    columns, units: as for ``keys_among``.
+    """
+    person, household = units.get(PERSON), units.get(HOUSEHOLD)
+    keys = [
+        RepeatedKey(
+            facts.name,
+            facts.distinct,
+            facts.present,
+            known=facts.name in (person, household),
+            household=facts.name != person and (facts.name == household or _of_household(facts.name)),
+        )
+        for facts, role in columns
+        if repeats(facts, role) or (facts.name == person and facts.distinct < facts.present)
+    ]
+    if any(PERSON_KEYS.fit(each.name) for each in keys if not each.household):
+        return keys
+    alone = next((own.name for own, _ in columns if own.distinct == own.rows and _of_person(own.name)), None)
+    return [replace(each, alone=alone) if each.household else each for each in keys]
+
+
+def _of_household(name: str) -> bool:
+    return HOMES.fit(name) and not PERSON_KEYS.fit(name)
+
+
+def _of_person(name: str) -> bool:
+    return PERSON_KEYS.fit(name) and not HOMES.fit(name)
 
 
 def key_warnings(plan: Plan, prepared: Prepared, recoding: Recoding) -> list[str]:
@@ -431,7 +484,7 @@ def key_warnings(plan: Plan, prepared: Prepared, recoding: Recoding) -> list[str
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
-    keys = [*keys_among(relation, columns, plan.units.get(PERSON))]
+    keys = keys_among(relation, columns, plan.units)
     if keys and prepared.problem.source is None and relation.ordered and not plan.applied:
         own, number = class_of_records(plan, prepared, recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
@@ -516,7 +569,7 @@ def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = Fal
         return []
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    return [each.warning(plan.k) for each in keys_among(original, columns, plan.units.get(PERSON))]
+    return [each.warning(plan.k) for each in keys_among(original, columns, plan.units)]
 
 
 def check_warnings(
@@ -524,16 +577,16 @@ def check_warnings(
     quasi_identifiers: Sequence[str],
     columns: Iterable[tuple[str, Role | None]],
     k: int | None,
-    person: str | None = None,
+    units: Mapping[str, str],
 ) -> list[str]:
     """Return the warnings about the repeated keys of a file, whose classes have equal quasi-identifiers.
 
     Parameters
     ----------
-    columns, person: as for ``keys_among``.
+    columns, units: as for ``keys_among``.
     """
     warnings = []
-    for key in keys_among(relation, columns, person):
+    for key in keys_among(relation, columns, units):
         groups = relation.group_counts([*quasi_identifiers, key.name])
         sizes = [len(values) for values in groups.values[:-1]]
         class_of, number = group_rows(zip(groups.codes.T[:-1], sizes, strict=True), len(groups.counts))

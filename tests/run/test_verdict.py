@@ -24,7 +24,7 @@ from anonymizer.report.build import attack_matrix
 from anonymizer.report.public import RECORDS
 from anonymizer.run import advice, job
 from anonymizer.run.plan import bind
-from anonymizer.run.units import repeats, values_by_class
+from anonymizer.run.units import keys_of, repeats, values_by_class
 from tests.helpers import build
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows
@@ -140,6 +140,102 @@ def test_init_check_and_python_warn_too(tmp_path: Path) -> None:
     assert [alone in each for each in found.attrs["warnings"]] == [True]
     config = json.loads(case.config.read_text(encoding="utf-8"))
     assert any("'id' repeats" in each for each in an.anonymize(frame, config).report["warnings"])
+
+
+def survey(folder: Path, person: str = "person_id", household: str = "household", **config: Any) -> Case:
+    """Return a survey of 40 households of 3 persons, with one record each."""
+    random = Random(4)
+    columns = {
+        person: [f"P{n:03}" for n in range(120)],
+        household: [f"H{n // 3:02}" for n in range(120)],
+        "age": [str(random.randint(20, 39)) for _ in range(120)],
+        "sex": [random.choice("fm") for _ in range(120)],
+    }
+    attributes = {
+        person: {"role": "identifier"},
+        household: {"role": "drop"},
+        "age": {**QI, "hierarchy": {"intervals": {"width": [2, 4, 20]}}},
+        "sex": QI,
+    }
+    constraints = [{"model": "k-anonymity", "k": 3}]
+    return Case(folder, columns, {"attributes": attributes, "constraints": constraints, **config})
+
+
+ALONE = (
+    "as far as column 'person_id' tells, which has a different value in every record, each record is a person"
+)
+BOTH = "to protect households too, set input.household: household and add household-risk, or a constraint"
+
+
+def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: SnapshotAssertion) -> None:
+    """In the warning, in the draft and in Python alike; and the rows are not taken for persons in silence."""
+    case = survey(tmp_path)
+    assert exchange("40 households of 3 persons", case.run().out) == message
+    drafted = call("init", tmp_path / "data.csv")
+    text = (tmp_path / "data.yaml").read_text(encoding="utf-8")
+    assert "\n  person:" not in text
+    assert "input.household: household" in text.replace("\n# ", " ")
+    frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
+    said = [
+        *case.warnings(),
+        *(line for line in drafted.out.splitlines() if "repeats" in line),
+        *an.init(frame).warnings,
+        *an.check(frame, quasi_identifiers=["age", "sex"]).attrs["warnings"],
+    ]
+    said = [each for each in said if "repeats" in each]
+    assert len(said) == 4
+    for each in said:
+        assert "'household' repeats: 40 values in 120 records; " in each
+        assert f"{ALONE}: if so, set acknowledge: [rows-are-persons]; {BOTH}" in each
+        assert "input.person" not in each
+    assert case.public_warnings == [RECORDS]
+
+
+def test_a_household_survey_that_is_acknowledged_says_so_nowhere(tmp_path: Path) -> None:
+    case = survey(
+        tmp_path,
+        acknowledge=["rows-are-persons"],
+        input={"path": "data.csv", "household": "household"},
+        constraints=[
+            {"model": "k-anonymity", "k": 3},
+            {"model": "k-anonymity", "k": 2, "unit": "household"},
+            {"model": "household-risk", "max": 0.9},
+        ],
+    )
+    assert case.run().code == 0
+    assert not any("repeats" in each for each in case.warnings())
+    assert case.public_warnings == []
+
+
+@pytest.mark.parametrize(
+    ("person", "household", "said", "unsaid"),
+    [
+        ("row", "family_id", ["no person has two records", "set input.household: family_id"], "as far as"),
+        ("person_id", "address_id", ["'person_id' tells", "set input.household: address_id"], "input.person"),
+        ("person_id", "hid", ["'person_id' tells", "set input.household: hid"], "input.person"),
+        ("person_id", "patient_id", ["set input.person: patient_id", "no person has two"], "as far as"),
+        ("person_id", "stay_id", ["set input.person: stay_id", "no person has two"], "as far as"),
+    ],
+)
+def test_what_a_repeating_key_is_proposed_for(
+    tmp_path: Path, person: str, household: str, said: list[str], unsaid: str
+) -> None:
+    case = survey(tmp_path, person, household)
+    assert case.run().code == 0
+    (warning,) = (each for each in case.warnings() if "repeats" in each)
+    assert all(each in warning for each in said)
+    assert unsaid not in warning
+
+
+def test_a_named_household_is_not_proposed_again_and_persons_that_repeat_are_no_rows() -> None:
+    persons = facts("person_id", [f"p{n}" for n in range(100)])
+    homes = facts("zqr", [f"h{n // 2}" for n in range(100)])
+    (key,) = keys_of([(persons, Role.IDENTIFIER), (homes, Role.DROP)], {"household": "zqr"})
+    assert (key.household, key.known, key.alone) == (True, True, "person_id")
+    assert "input." not in key.warning(5)
+    panel_of = facts("patient_id", [f"q{n // 4}" for n in range(100)])
+    columns = [(persons, Role.IDENTIFIER), (homes, Role.DROP), (panel_of, Role.DROP)]
+    assert [each.alone for each in keys_of(columns, {"household": "zqr"})] == [None, None]
 
 
 def facts(name: str, texts: list[str], kind: ValueType = ValueType.TEXT) -> ColumnFacts:
