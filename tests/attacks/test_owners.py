@@ -198,9 +198,13 @@ def learned(scene: AdversaryView, case: Case, own: list[int], seed: int) -> tupl
     distinct = list(dict.fromkeys(case[0]))
     texts = release.sensitive["illness"].attribute.column.texts
     rows = list(zip(case[0], published_rows(case[0]), strict=True))
-    # Persons in the order of their first records, as rows of the two tables.
+    # Persons in the order of their first records, as rows of the two tables; equal rows as they are given.
     records = sorted(
-        (distinct.index(row), places[shown], person) for (row, shown), person in zip(rows, own, strict=True)
+        (
+            (distinct.index(row), places[shown], person)
+            for (row, shown), person in zip(rows, own, strict=True)
+        ),
+        key=lambda each: each[:2],
     )
     order = list(dict.fromkeys(person for *_, person in records))
     secrets = [next(distinct[row][2] for row, _, person in records if person == each) for each in order]
