@@ -37,6 +37,22 @@ DRAWN = {"html", "test_compare_page.py"}
 CONNECTING = {"data", "databases"}
 """Folders of tests in which each database is a DuckDB of its own among the quick tests too."""
 
+MANY_RUNS = {
+    "audit",
+    "test_dates.py",
+    "test_decimal.py",
+    "test_init_runs.py",
+    "test_joined_release.py",
+    "test_missing_marker.py",
+    "test_number_columns.py",
+    "test_output_as_input.py",
+    "test_spaces.py",
+    "test_systems.py",
+    "test_tripled.py",
+    "test_unit_combinations.py",
+}
+"""Slow tests of many small runs, by folder or file: they spare charts and starts of DuckDB too."""
+
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
 settings.register_profile("default", max_examples=30, deadline=None, suppress_health_check=QUIET)
@@ -81,13 +97,22 @@ def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Spare the charts of pages and starts of DuckDB where another room is tested quickly."""
-    thorough, folders = settings.get_current_profile_name() == "thorough", set(item.path.parts)
-    vars(wording)["inline_svg"] = canvas.inline_svg if thorough or DRAWN & folders else undrawn
-    duckdb.connect = connect if thorough or CONNECTING & folders else quick_connect
+    """Spare the charts of pages and starts of DuckDB where another room is tested, in runs that are many."""
+    folders = set(item.path.parts)
+    whole = settings.get_current_profile_name() == "thorough" and not is_one_of_many(item)
+    vars(wording)["inline_svg"] = canvas.inline_svg if whole or DRAWN & folders else undrawn
+    duckdb.connect = connect if whole or CONNECTING & folders else quick_connect
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
+
+
+def is_one_of_many(item: pytest.Item) -> bool:
+    """Return whether a test runs the same again and again: on many examples, or in many small runs."""
+    if item.get_closest_marker("spark"):
+        return False
+    repeats = item.get_closest_marker("hypothesis") and not item.get_closest_marker("slow")
+    return bool(repeats or MANY_RUNS & set(item.path.parts))
 
 
 class Spark(IntEnum):
