@@ -13,6 +13,7 @@ from anonymizer.report.wording import (
     LOOK_AGAIN,
     NOT_PEOPLE,
     attack_sentence,
+    by_weights,
     floored,
     measured_of,
     rejected_by_estimates,
@@ -164,13 +165,13 @@ def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     >>> found = {"objective": 0.403, "optimal": False, "bound": None, "best_possible": 0.1}
     >>> objective({"metric": "loss"}, found)
     'loss 0.403 of 1; the best possible is between 0.1 and 0.403'
-    >>> objective({"metric": "loss", "weights": "people"}, found | {"best_possible": None})
-    'loss 0.403 of 1 by the weights people; how much lower the best possible is, is not known'
+    >>> objective({"metric": "loss", "weights": "w"}, found | {"best_possible": None})
+    "loss 0.403 of 1 by the sampling weights in column 'w'; how much lower the best possible is, is not known"
     """
-    metric, weights = settings["metric"], settings.get("weights")
+    metric = settings["metric"]
     found = f"{search['objective']:.4g}"
     own = f"{metric} {found}{' of 1' if metric == 'loss' else ''}"
-    own += "" if weights is None else f" by the weights {weights}"
+    own += f" {by_weights(settings['weights'])}" if settings.get("weights") else ""
     if search["optimal"]:
         return f"{own}, proven best of {search['candidates']:,} candidates"
     if search["bound"] is not None:

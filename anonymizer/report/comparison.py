@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, FloatArray
-from anonymizer.report.wording import percent
+from anonymizer.report.wording import by_weights, percent
 
 DIGITS = 12
 """Decimal places in which equal numbers agree; further ones are rounding."""
@@ -126,6 +126,7 @@ class Measured:
     algorithm: that made the release; with ``auto``, the chosen one.
     query_error: of count queries, None if not measured.
     weights: column of the weights; None where all losses are over records.
+    over_records: the metrics that are by weights, over records instead.
     """
 
     losses: dict[str, float | None]
@@ -136,6 +137,7 @@ class Measured:
     algorithm: str
     query_error: float | None = None
     weights: str | None = None
+    over_records: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def loss(self) -> float:
@@ -222,6 +224,7 @@ def measured_of(report: Mapping[str, Any]) -> Measured:
         search["algorithm"],
         next((_number(each["value"]) for each in measures if each["measure"] == QUERY_ERROR), None),
         weighted.get("weights"),
+        {name: _number(value) for name, value in report["loss"].items() if name in weighted},
     )
 
 
@@ -362,6 +365,7 @@ class Advice:
     point: of those the one that loses least; without any, the safest of all.
     less_loss: the run of lower loss with the least risk; None without.
     safer: the run of lower risk with the least loss; None without.
+    shown: the attack of the risks in the table and the chart.
     """
 
     limit: float
@@ -370,6 +374,7 @@ class Advice:
     point: Point
     less_loss: Point | None
     safer: Point | None
+    shown: str | None = None
 
     @property
     def because(self) -> str:
@@ -382,6 +387,10 @@ class Advice:
             )
         most = f"a risk of at most {limit} by {self.attack}"
         measured = f"risk {risk}, loss {own.measured.loss:.3g}"
+        if self.shown not in (None, self.attack):
+            measured = (
+                f"that risk {risk}, loss {own.measured.loss:.3g}; the table shows the risk by {self.shown}"
+            )
         if self.within == 1:
             return f"Take run {number}: it is the only run with {most} ({measured})."
         return f"Take run {number}: of the {self.within} runs with {most}, it loses least ({measured})."
@@ -501,6 +510,7 @@ class Comparison:
             point,
             min(fewer, key=lambda each: (each.risk.high, each.measured.loss), default=None),
             min(safer, key=lambda each: (each.measured.loss, each.risk.high), default=None),
+            self.attack,
         )
 
     @cached_property
@@ -638,12 +648,12 @@ class Comparison:
             yield f"{numbered(group)}: the same risk and loss"
         for one, other in self.indistinguishable:
             yield f"{one} and {other}: not distinguishable in risk, their intervals overlap"
-        by_weights: dict[str, list[int]] = {}
+        weighted: dict[str, list[int]] = {}
         for each, own in self._releases:
             if own.weights is not None:
-                by_weights.setdefault(own.weights, []).append(each.number)
-        for weights, numbers in by_weights.items():
-            yield f"{numbered(numbers)}: loss, ncp and precision by the weights {weights}"
+                weighted.setdefault(own.weights, []).append(each.number)
+        for weights, numbers in weighted.items():
+            yield f"{numbered(numbers)}: loss, ncp and precision {by_weights(weights)}"
         for run, attacks in self._safer_elsewhere().items():
             yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
         if self.in_groups:

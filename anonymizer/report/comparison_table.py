@@ -56,12 +56,25 @@ def _numbers(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
         "suppressed_records": None if own is None else own.suppressed,
         "classes": None if own is None else own.classes,
         **{name: losses.get(name) for name in metrics},
+        **_weighed(comparison, own),
         "query_error": None if own is None else own.query_error,
     }
     for name in comparison.attacks:
         for part in ("success", "low", "high", "baseline"):
             numbers[f"{name} {part}"] = getattr(risks.get(name), part, None)
     return numbers
+
+
+def _weighed(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
+    """Return the column of sampling weights, and the losses over records beside those by weights."""
+    every = [run.measured for run in comparison.runs if run.measured is not None]
+    names = dict.fromkeys(name for each in every for name in each.over_records)
+    if not names:
+        return {}
+    return {
+        "weights": None if own is None else own.weights,
+        **{f"{name}_over_records": None if own is None else own.over_records.get(name) for name in names},
+    }
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
@@ -114,6 +127,7 @@ def _run(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
         "classes": None if own is None else own.classes,
         "in_groups": None if own is None else own.in_groups,
         "loss": None if own is None else own.losses,
+        **_weighed(comparison, own),
         "query_error": None if own is None else own.query_error,
         "risk": None if risk is None else {"attack": comparison.attack, **vars(risk)},
         "attacks": None if own is None else {name: vars(risk) for name, risk in own.risks.items()},

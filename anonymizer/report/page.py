@@ -47,6 +47,7 @@ from anonymizer.report.wording import (
     Grid,
     attack,
     attack_sentence,
+    by_weights,
     constraint_name,
     drawn,
     floored,
@@ -69,16 +70,16 @@ if TYPE_CHECKING:
 def metrics(report: dict[str, Any]) -> Grid:
     """Return a table of the loss metrics with four digits; more could reveal suppressed records."""
     names = sorted(LOSS_METRICS, key=lambda name: (name != "loss", name))
-    rows = tuple(
-        (name, _four(report["loss"].get(loss_key(name))), LOSS_METRICS[name].summary) for name in names
-    )
-    weighted = report.get("weighted_loss", {})
-    rows += tuple(
-        (name, _four(weighted[loss_key(name)]), f"the same by the weights {weighted['weights']}")
-        for name in names
-        if loss_key(name) in weighted
-    )
-    return Grid("Loss metrics, smaller is better", ("metric", "value", "is"), rows)
+    weighted, rows = report.get("weighted_loss", {}), []
+    for name in names:
+        key, summary = loss_key(name), LOSS_METRICS[name].summary
+        if key in weighted:
+            rows.append(
+                (f"{name} over people", _four(weighted[key]), f"{summary}, {by_weights(weighted['weights'])}")
+            )
+        over = f"{name} over records" if key in weighted else name
+        rows.append((over, _four(report["loss"].get(key)), summary))
+    return Grid("Loss metrics, smaller is better", ("metric", "value", "is"), tuple(rows))
 
 
 def _four(value: Any) -> str:
@@ -109,7 +110,9 @@ def losses_chart(facts: Facts) -> Chart | None:
         for each in losses
     )
     head = ("attribute", "loss", "level", "values before", "values published", "weight")
-    by = "" if facts.weights is None else f", by the weights {facts.weights}"
+    by = ""
+    if facts.weights is not None:
+        head, by = (*head[:-1], "attribute weight"), f", {by_weights(facts.weights)}"
     title = f"Loss by attribute{by}"
     return Chart(title, svg, _finding(losses), Grid("Attributes, most lost first", head, rows))
 
@@ -477,6 +480,12 @@ GLOSSARY = {
     "constraints.",
 }
 
+LOSS_OVER_PEOPLE = (
+    "Share of the information that is lost, averaged over quasi-identifiers and over the people whom the "
+    "records represent, by sampling weights, or where the page says so over records: 0 is the input, 1 is "
+    "everything suppressed."
+)
+
 
 def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
     """Return a table with a row for each constraint."""
@@ -684,7 +693,7 @@ def facts_of_search(report: dict[str, Any]) -> Grid:
         ("candidates", number(search["candidates"])),
         ("evaluated", number(search["evaluated"])),
         ("steps", number(search["steps"])),
-        ("objective", f"{report['config']['objective']['metric']} {number(search['objective'])}"),
+        ("objective", f"{_metric(report)} {number(search['objective'])}"),
     ]
     if search["bound"] is not None:
         rows.append(("bound", number(search["bound"])))
@@ -824,7 +833,7 @@ def _price(report: dict[str, Any]) -> str:
             "suppressed)"
         )
     if objective.get("weights") is not None:
-        own += f", as a mean over the people whom the records represent by '{objective['weights']}'"
+        own += f", as a mean over the people whom the records represent {by_weights(objective['weights'])}"
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:
@@ -834,6 +843,12 @@ def _price(report: dict[str, Any]) -> str:
         least = floored(search["best_possible"])
         return f"{own}; no recoding along the hierarchies loses less than {least} (proven)."
     return f"{own}; no lower bound is known."
+
+
+def _metric(report: dict[str, Any]) -> str:
+    """Return the metric of the objective, and whether it is over the people whom the records represent."""
+    settings: dict[str, Any] = report["config"]["objective"]
+    return f"{settings['metric']}{' over people' if settings.get('weights') else ''}"
 
 
 def _proof(search: dict[str, Any]) -> str:
@@ -865,11 +880,7 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
             f"under {facts.smallest}" if least is None else f"{least:,}",
             plural(released["classes"], "class"),
         ),
-        Tile(
-            report["config"]["objective"]["metric"],
-            number(search["objective"], 3),
-            _proof(search),
-        ),
+        Tile(_metric(report), number(search["objective"], 3), _proof(search)),
         Tile(
             "strongest attack",
             "not run" if best is None else percent(best["success"]),
@@ -911,7 +922,7 @@ def page(report: Report, facts: Facts) -> str:
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
         promises=constraints_grid(content, facts),
         scenarios=scenarios_grid(content),
-        glossary=GLOSSARY,
+        glossary=GLOSSARY if facts.weights is None else GLOSSARY | {"loss": LOSS_OVER_PEOPLE},
         version=content["environment"]["anonymizer"],
         utility=utility_section(content),
         **_charts(content, facts),

@@ -83,6 +83,15 @@ def floored(bound: float) -> str:
     )
 
 
+def by_weights(column: str) -> str:
+    """Return what a loss is averaged by.
+
+    >>> by_weights("people")
+    "by the sampling weights in column 'people'"
+    """
+    return f"by the sampling weights in column '{column}'"
+
+
 def rejected_by_estimates(search: Mapping[str, Any]) -> str:
     """Return why a search that ended has no proof, as the end of a sentence; nothing if it has.
 

@@ -220,7 +220,8 @@ def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None
     return [
         *([IN_INPUT_DATABASE] if plan.in_input_database else []),
         *(
-            f"no constraint protects the sensitive attribute '{name}', which is released unchanged"
+            f"no constraint protects the sensitive attribute '{name}', which is released "
+            f"{'in groups' if name in plan.bands else 'unchanged'}"
             for name in plan.with_role(Role.SENSITIVE)
             if name not in protected
         ),

@@ -176,7 +176,7 @@ def test_the_line_for_a_loss_by_sampling_weights_runs(tmp_path: Path) -> None:
     _, config = drafted(table(**PEOPLE, finalwgt="weights", income="amounts"), tmp_path)
     config.write_text(config.read_text().replace("# objective:", "objective:"))
     run = call("run", config, "-o", config.parent / "release")
-    assert (run.code, "weights finalwgt" in run.out) == (0, True)
+    assert (run.code, "by the sampling weights in column 'finalwgt'" in run.out) == (0, True)
 
 
 def test_weights_of_which_many_are_negative_are_no_sampling_weights(tmp_path: Path) -> None:

@@ -285,6 +285,11 @@ def test_exact_values_are_no_longer_warned_of(tmp_path: Path) -> None:
     assert any("score" in warning and "released exactly" in warning for warning in exact["warnings"])
     grouped = run(written(tmp_path, patients(), config(**ALL)), tmp_path / "grouped")
     assert not any("released exactly" in warning for warning in grouped["warnings"])
+    unprotected = "no constraint protects the sensitive attribute 'wage', which is released"
+    for labels, how in (({}, "unchanged"), (ALL, "in groups")):
+        raw = config(**labels) | {"constraints": [{"model": "k-anonymity", "k": 5}]}
+        warnings = run(written(tmp_path, patients(), raw), tmp_path / how)["warnings"]
+        assert f"{unprotected} {how}" in warnings
 
 
 REFUSED = {

@@ -414,7 +414,7 @@ def test_a_run_and_its_audit(tmp_path: Path) -> None:
     job = written(tmp_path, survey(), constraints=[{"model": "k-anonymity", "k": 7}])
     done = call("run", str(job), "-o", str(tmp_path / "out"), "--quiet")
     assert done.code == 0
-    assert "by the weights people, proven best" in done.out
+    assert "by the sampling weights in column 'people', proven best" in done.out
     report = json.loads((tmp_path / "out/report.json").read_text(encoding="utf-8"))
     assert report["search"]["objective"] == report["weighted_loss"]["loss"]
     public = json.loads((tmp_path / "out/share/report.public.json").read_text(encoding="utf-8"))
@@ -428,7 +428,12 @@ def test_a_run_and_its_audit(tmp_path: Path) -> None:
     }
     assert public["search"]["objective"] is None
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert "people whom the records represent" in page
+    assert "people whom the records represent by the sampling weights in column &#39;people&#39;" in page
+    assert "Loss by attribute, by the sampling weights in column &#39;people&#39;" in page
+    assert all(page.count(f"{name} over records<") == 1 for name in ("loss", "ncp", "precision"))
+    assert "averaged over quasi-identifiers and over the people whom" in page
+    assert ">attribute weight<" in page
+    assert all(f"{name} over people<" in page for name in ("loss", "ncp", "precision"))
     release, own = str(tmp_path / "out/share/release.csv"), str(tmp_path / "out/report.json")
     assert call("audit", release, "--report", own).code == 0
     assert call("audit", release).code == 0
@@ -446,7 +451,11 @@ def test_a_comparison_says_so() -> None:
     compared = an.compare(data, config, algorithms=["lattice", "mondrian"])
     own = an.anonymize(data, config).report.to_dict()["weighted_loss"]
     assert [compared["loss"][0], compared["ncp"][0]] == [own["loss"], own["ncp"]]
-    assert "1 and 2: loss, ncp and precision by the weights people" in compared.attrs["remarks"]
+    remark = "1 and 2: loss, ncp and precision by the sampling weights in column 'people'"
+    assert remark in compared.attrs["remarks"]
+    plain = an.anonymize(data, config).report.to_dict()["loss"]
+    assert (compared["weights"][0], compared["loss_over_records"][0]) == ("people", plain["loss"])
+    assert compared["precision_over_records"][0] == plain["precision"]
 
 
 @pytest.mark.parametrize(
