@@ -544,6 +544,9 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     if unit is None:
         # Nobody wrote a unit.
         what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint{instead}"
+        if given.person is not None and constraint.fault_with_persons is not None:
+            # The next message would refuse what this one asks for.
+            what += f"; {constraint.fault_with_persons}"
         raise refusal([problem(what, ("model",))])
     raise refusal([problem(f"{what}; accepted: {RECORD}{instead}", ("unit",))])
 
@@ -639,7 +642,10 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
         raise _undefined(unit, given)
     weights = getattr(attack.settings, "weights", None)
     if weights in attributes and not attributes[weights].released:
-        what = f"'{weights}' is not released; accepted: a released column, such as one with role: weight"
+        remedy = "accepted: a released column, such as one with role: weight"
+        if attributes[weights].role is Role.WEIGHT:
+            remedy = f"set attributes.{weights}.release: true, or use the constraint population-uniqueness"
+        what = f"'{weights}' is not released; {remedy}"
         raise refusal([problem(what, ("weights",))])
     return attack
 

@@ -83,7 +83,10 @@ class PopulationUniqueness(TableModel):
         if self.settings.estimator is EstimatorName.COUNT:
             return None
         own = self.settings.estimator.value
-        return f"estimator {own} counts each record as a person; with input.person, accepted: count"
+        return (
+            f"estimator {own} takes each record for a person; with input.person, accepted: count; if each "
+            "person has one record, remove input.person and set acknowledge: [rows-are-persons]"
+        )
 
     @property
     def singles_out(self) -> bool:

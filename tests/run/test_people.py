@@ -273,6 +273,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "households of records": ({"model": "household-risk", "max": 0.5, "unit": "record"}, {}),
     "people of households": ({"model": "k-map", "k": 2, "unit": "household"}, {}),
     "shares of records": ({"model": "delta-presence", "max": 0.5, "unit": "record"}, {}),
+    "an estimate by the default unit": ({"model": "population-uniqueness", "max": 0.5}, {}),
     "an estimate": ({"model": "population-uniqueness", "max": 0.5, "unit": "record"}, {}),
     "stored households": (
         {"model": "k-anonymity", "k": 2, "unit": "household"},

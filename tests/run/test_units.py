@@ -724,7 +724,7 @@ def test_two_releases_tell_of_persons(tmp_path: Path) -> None:
 
 
 def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
-    attacks = ["homogeneity", "inference", {"attack": "wildcard"}]
+    attacks = ["homogeneity", "vulnerability", "inference", {"attack": "wildcard"}]
     config = written(tmp_path, visits(60, 3), attacks=attacks)
     assert run(config).code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
