@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult, known_columns
+from anonymizer.attacks.base import Attack, AttackResult, UnitSettings, known_columns, reached, targets_of
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes
@@ -46,17 +46,22 @@ class Minimality(Attack):
 
     k-anonymity alone reveals nothing: it depends on quasi-identifiers only, which the adversary knows.
 
+    Where it is known whose the records are, it is the share of persons, or other units, with a record in such
+    a part. The constraints are on records: what a finer transformation breaks of others is not derived.
+
     Source: Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing" (VLDB 2007).
     """
 
     name = "minimality"
     threat = None
+    Settings = UnitSettings
+    settings: UnitSettings
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
-        """Return the share of records about which the choice of the release tells too much."""
+        """Return the share of targets about which the choice of the release tells too much."""
         who = f"An adversary who knows the config and every person's {known_columns(knowledge)}"
-        learns = f"learns more than the constraints allow about {success} of the records"
+        learns = f"learns more than the constraints allow about {success} of the {targets_of(knowledge)}"
         return f"{who} {learns} from the fact that nothing finer was released."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -66,13 +71,13 @@ class Minimality(Attack):
         if adversary.recipe is None:
             return (
                 "a release by lattice that is proven best and suppresses nothing, with constraints that look "
-                "at one class at a time"
+                "at one class at a time and count records"
             )
         if adversary.original.links.records != adversary.original.records:
             return "a release that contains all original records"
         if adversary.original.names != adversary.release.names:
             return "original records with every quasi-identifier of the release"
-        return None
+        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the result over all transformations one level finer."""
@@ -93,9 +98,23 @@ class Minimality(Attack):
                         "certain": int(certain.sum()),
                     }
                 )
-        success = Fraction(int(links.counts[disclosed].sum()), original.records)
-        known = {"attributes": list(original.names), "sensitive": [own.sensitive for own in recipe.promises]}
-        return [self.counted(adversary, known, success, Fraction(0), {"finer_nodes": nodes})]
+        known: dict[str, Any] = {
+            "attributes": list(original.names),
+            "sensitive": [own.sensitive for own in recipe.promises],
+        }
+        details = {"finer_nodes": nodes}
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        if unit is None or owners is None:
+            success = Fraction(int(links.counts[disclosed].sum()), original.records)
+            return [self.counted(adversary, known, success, Fraction(0), details)]
+        width = len(adversary.release.counts)
+        link = np.searchsorted(
+            links.original * width + links.release, owners.original * width + owners.release
+        )
+        success = reached(owners, unit, disclosed[link])
+        exact, number = float(success), owners.targets(unit)[1]
+        known["unit"] = unit
+        return [AttackResult(self.name, known, success, Fraction(0), exact, exact, number, details)]
 
 
 def _parts(adversary: AdversaryView, original: Original, position: int, level: int) -> _Parts:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, SensitiveConstraint
+from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Owners, SensitiveConstraint
 from tests.attacks.published import FEWER, attack, one, release, run
-from tests.attacks.scenes import scene
+from tests.attacks.scenes import _places, scene
 from tests.helpers.messages import exchange
 from tests.twins import attacks as twins
 
@@ -61,6 +63,33 @@ def test_certain_parts_violate_in_every_world(
     told = twins.certain_parts(own, lambda row: row[0], distinct, size)
     found = one("minimality", made(people, distinct, size, missing_counts=missing_counts))
     assert found.success == Fraction(len(told), len(people))
+
+
+def owned(view: AdversaryView, people: list[Person], persons: list[int]) -> AdversaryView:
+    """Return the view with the person of each record."""
+    assert view.original is not None
+    distinct, places = list(dict.fromkeys(people)), _places(view.release)
+    rows = np.array([distinct.index(row) for row in people], dtype=np.int64)
+    shown = np.array([places[TREES["q"][q][1], s] for q, s in people], dtype=np.int64)
+    owners = Owners.of(rows, shown, {"person": np.array(persons, dtype=np.int64)})
+    return replace(view, original=replace(view.original, owners=owners))
+
+
+@FEWER
+@given(st.data(), st.integers(2, 3), st.randoms(use_true_random=False))
+def test_persons_with_a_record_in_a_certain_part(data: st.DataObject, distinct: int, random: Random) -> None:
+    own = data.draw(classes(distinct, missing_counts=False))
+    people = [row for rows in own for row in rows]
+    told = twins.certain_parts(own, lambda row: row[0], distinct, distinct)
+    persons = [random.randrange(4) for _ in people]
+    view = owned(made(people, distinct, distinct), people, persons)
+    found = one("minimality", view)
+    assert found.success == Fraction(len({persons[each] for each in told}), len(set(persons)))
+    assert (found.records, found.knowledge["unit"]) == (len(set(persons)), "person")
+    records = one("minimality", view, unit="record")
+    assert records.success == Fraction(len(told), len(people))
+    single = one("minimality", owned(view, people, list(range(len(people)))))
+    assert replace(single, knowledge=records.knowledge) == records
 
 
 def test_the_only_part_that_can_is_certain() -> None:
