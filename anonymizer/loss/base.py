@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, joined_by
 from anonymizer.model.classes import Released
 from anonymizer.model.recoding import FullDomainRecoding, Recoding
 from anonymizer.model.table import PublishedValues, QuasiIdentifier, Table
@@ -190,7 +190,7 @@ class LatticeLoss(ABC):
 
     def combine(self, parts: Sequence[FloatArray]) -> FloatArray:
         """Return the bounds of all transformations from one vector of parts per attribute."""
-        return reduce(np.add.outer, parts)
+        return joined_by(np.add, parts)
 
     def floor(self, levels: Sequence[int]) -> float:
         """Return the bound of one transformation that is known before any class is counted."""
@@ -335,7 +335,7 @@ class CellLatticeLoss(LatticeLoss):
 
     def combine(self, parts: Sequence[FloatArray]) -> FloatArray:
         """Return the aggregated bounds, by outer operations of the aggregate."""
-        return self._aggregate.finish(reduce(self._aggregate.join.outer, parts))
+        return self._aggregate.finish(joined_by(self._aggregate.join, parts))
 
     def floor(self, levels: Sequence[int]) -> float:
         """Return the aggregated mean costs of one transformation without suppression."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,24 @@ def ranks_of(order: Sequence[int]) -> CodeArray:
 def freeze(array: NDArray[np.generic]) -> None:
     """Make an array read-only, to share it."""
     array.setflags(write=False)
+
+
+SHORT, MANY = 4, 64
+"""Most numbers that NumPy joins to at least so many others more slowly than one by one."""
+
+
+def joined_by(join: np.ufunc, vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join all combinations of numbers, one of each vector, from left to right, an axis for each vector."""
+    found = vectors[0]
+    for own in vectors[1:]:
+        if len(own) <= SHORT and len(found) > MANY:
+            wider = np.empty((len(found), len(own)), dtype=np.result_type(found, own))
+            for place, number in enumerate(own):
+                join(found, number, out=wider[:, place])
+        else:
+            wider = join.outer(found, own)
+        found = wider.reshape(-1)
+    return found.reshape([len(own) for own in vectors])
 
 
 def group_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:

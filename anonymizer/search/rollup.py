@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -25,6 +25,7 @@ from anonymizer.model.arrays import (
     count,
     count_exactly,
     group_keys,
+    joined_by,
 )
 from anonymizer.model.classes import NO_UNITS, Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.population import Population, PopulationSizes
@@ -69,7 +70,7 @@ class Bundle:
 
     def parts(self, by_value: Sequence[IntArray]) -> IntArray:
         """Return the sum of a number of each attribute's value, for each code of the bundle."""
-        return reduce(np.add.outer, [by_value[place] for place in self.places]).ravel()
+        return joined_by(np.add, [by_value[place] for place in self.places]).ravel()
 
     def marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
         """Add up whole weights of some combinations by the base values of each attribute."""
@@ -170,8 +171,8 @@ class _Attribute:
     def of(cls, name: str, labels: Sequence[str], lowest: int, nodes: CodeArray) -> _Attribute:
         levels = []
         for own in nodes:
-            distinct, ranks = np.unique(own, return_inverse=True)
-            levels.append(_Level(ranks.astype(np.int64), len(distinct)))
+            ranks, distinct = group_keys(own.astype(np.int64), int(own.max(initial=0)) + 1)
+            levels.append(_Level(ranks, len(distinct)))
         return cls(name, labels, lowest, nodes, levels)
 
     @property

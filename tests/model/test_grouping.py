@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import reduce
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.arrays import BLOCK, add_up, add_up_packed, count, group_keys, starts_of
+from anonymizer.model.arrays import BLOCK, add_up, add_up_packed, count, group_keys, joined_by, starts_of
 
 KEYS = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 
@@ -59,3 +60,16 @@ def test_sums_are_told_apart_across_blocks() -> None:
     distinct, sums = add_up_packed(packed, 3)
     assert np.array_equal(distinct, np.arange(len(expected)))
     assert np.array_equal(sums, expected)
+
+
+@pytest.mark.parametrize("join", [np.add, np.maximum, np.multiply])
+@given(lengths=st.lists(st.integers(0, 7), min_size=1, max_size=5), seed=st.integers(0, 2**32))
+def test_numbers_are_joined_as_in_turn(join: np.ufunc, lengths: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    for vectors in (
+        [random.normal(size=length) for length in lengths],
+        [random.integers(0, 9, length) for length in lengths],
+    ):
+        found, expected = joined_by(join, vectors), reduce(join.outer, vectors)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.loss.base import LatticeLoss
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, joined_by
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.base import Control, Progress, SearchRun
@@ -252,7 +252,7 @@ class Surrogate:
         self._moments += row * (target - row @ self._prior)
         self._weights = self._prior + np.linalg.solve(self._matrix, self._moments)
         residuals = self._targets[recent] - self._rows[recent] @ self._weights
-        self.spread = max(0.3, float(np.sqrt(np.mean(residuals**2))))
+        self.spread = max(0.3, float(np.sqrt(np.add.reduce(residuals**2) / len(residuals))))
 
     def at(self, levels: Levels) -> float:
         """Return the estimated log odds of a transformation."""
@@ -271,7 +271,7 @@ class Surrogate:
             for weight, own, low, size in zip(self._weights[1:], self._entropies, lowest, shape, strict=True)
         ]
         parts[0] = parts[0] + self._weights[0]
-        return reduce(np.add.outer, parts)
+        return joined_by(np.add, parts)
 
 
 Settles = Callable[[float], float]
@@ -484,14 +484,16 @@ class Guide:
         All but the first are open. Also an estimate how many the first rules out, by its log odds of certain
         losses.
         """
-        needed = self._needed(frontier, best)
-        open_nodes = frontier.open
+        needed = self._needed(frontier, best).ravel()
         # Masks index at most 32 axes, so that lattices of more columns are looked at as vectors.
-        values = needed.ravel()[open_nodes.ravel()]
-        edges = np.unique(np.linspace(values.min(), values.max(), self._slices + 1)[1:])
-        slices = np.searchsorted(edges, values)
+        open_places = np.flatnonzero(frontier.open)
+        values = needed[open_places]
+        edges, slices = values.max(keepdims=True), np.zeros(len(values), dtype=np.int64)
+        if self._slices > 1:
+            edges = np.unique(np.linspace(values.min(), edges[0], self._slices + 1)[1:])
+            slices = np.minimum(np.searchsorted(edges, values), len(edges) - 1)
         counts = np.zeros((len(edges), needed.size), dtype=np.float32)
-        counts[np.minimum(slices, len(edges) - 1), np.flatnonzero(open_nodes)] = 1
+        counts[slices, open_places] = 1
         covered = _sums_below(counts, frontier.bounds.shape)
         score = _weighed(covered, edges, certain, self._certain.spread / 2).ravel()
         score[frontier.evaluated.ravel()] = 0
@@ -501,11 +503,11 @@ class Guide:
         spread, own = self._certain.spread / 2, covered.reshape(len(edges), -1)[:, index]
         settles = _settles(edges, own, spread)
         if frontier.fixed and most == 1:
-            self._queue = _Queue(frontier, score, np.minimum(slices, len(edges) - 1), edges)
+            self._queue = _Queue(frontier, score, slices, edges)
         places = np.array([index])
         if most > 1:
             score[index] = 0
-            others = np.flatnonzero(open_nodes.ravel() & (score > 0))
+            others = open_places[score[open_places] > 0]
             places = np.append(places, others[_first(-score[others], most - 1)])
         return places, settles
 
@@ -551,12 +553,16 @@ def _weighed(
     covered: by class of difficulty, shape (edges, *shape of certain).
     certain: estimated log odds of certain losses.
     """
-    odds = np.exp(np.clip(certain / -spread, -STEEPEST, STEEPEST))
-    found = np.zeros_like(certain)
+    odds = certain / -spread
+    np.clip(odds, -STEEPEST, STEEPEST, out=odds)
+    np.exp(odds, out=odds)
+    found: FloatArray | None = None
     for edge, own in zip(np.exp(np.clip(edges / spread, -STEEPEST, STEEPEST)), covered, strict=True):
         chance = odds * edge
         chance += 1
-        found += np.divide(own, chance, out=chance)
+        np.divide(own, chance, out=chance)
+        found = chance if found is None else np.add(found, chance, out=found)
+    assert found is not None, "there is a class of difficulty"
     return found
 
 
