@@ -332,7 +332,8 @@ def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     weights = config.with_role(Role.WEIGHT)
     if name not in weights:
-        what, hint = "not a column of attributes", suggestion(name, config.attributes)
+        what = "not a column of attributes; if the input has it, give it role: weight there"
+        hint = suggestion(name, config.attributes)
         if name in config.attributes:
             what = "not a column with role weight"
             hint = f"accepted: {', '.join(weights)}" if weights else "set role: weight for this column"
@@ -458,8 +459,8 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
         if settings.bands is not None and config.apply is not None:
             yield (
                 name,
-                "with apply, columns that are not generalized cannot be released in groups; remove it, or "
-                "remove the key apply",
+                "with apply, columns that are not generalized cannot be released in groups; if the earlier "
+                "run released groups of it, run on all records without apply, else remove labels",
             )
         if form is NumberLabels.RANGE:
             continue

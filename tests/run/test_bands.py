@@ -335,7 +335,11 @@ def test_groups_are_not_appended(tmp_path: Path) -> None:
     done = call("run", written(tmp_path, patients(2), raw, "further"), "-o", tmp_path / "out")
     assert done.code == 2
     assert "attributes.wage.labels" in done.err
-    assert "with apply, columns that are not generalized cannot be released in groups" in done.err
+    assert (
+        "with apply, columns that are not generalized cannot be released in groups; if the earlier"
+        in done.err
+    )
+    assert "run on all records without apply, else remove labels" in done.err
 
 
 @pytest.mark.spark
