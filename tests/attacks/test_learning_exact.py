@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.attacks.linkage import learned
 from anonymizer.attacks.linkage.families import (
     Bilinear,
     Choquet,
@@ -109,7 +110,14 @@ def ordered_squares(record: list[int], other: list[int]) -> list[int]:
     return sorted(squares(record, other), reverse=True)
 
 
+@pytest.fixture
+def _few_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave most of the work to the proof: what a local search finds needs none."""
+    monkeypatch.setattr(learned, "SEARCHES", 10)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_few_searches")
 @pytest.mark.parametrize(("kind", "features"), [(WeightedMean, squares), (Owa, ordered_squares)])
 @share(2)
 @given(seed=st.integers(0, 2**20))
