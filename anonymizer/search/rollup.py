@@ -133,8 +133,9 @@ def keys_of(bundles: Sequence[Bundle], by_value: Sequence[IntArray], combination
     keys = np.zeros(combinations, dtype=np.int64)
     for start in range(0, combinations, BLOCK):
         block = keys[start : start + BLOCK]
+        # Taking by narrow codes is quicker than indexing with them.
         for codes, own in parts:
-            block += own[codes[start : start + BLOCK]]
+            block += own.take(codes[start : start + BLOCK])
     return keys
 
 

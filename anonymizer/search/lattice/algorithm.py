@@ -14,10 +14,11 @@ With local suppression, the transformations are completed in the order of their 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import log
 
 import numpy as np
@@ -193,7 +194,7 @@ class Annealing:
         self._seen: dict[bytes, _Estimate] = {}
         self._length, self._taken = FIRST_CYCLE * 2 // 3, 0
         self._charge, self._hottest = CHARGE, HOTTEST
-        self._kind, self._accepted, self._tried = 0, np.ones(4), np.full(4, 2.0)
+        self._kind, self._accepted, self._tried = 0, [1.0] * 4, [2.0] * 4
         self._lowest = self._loss.floor([own[0] for own in self._levels])
         self._walk([len(own) - 1 for own in self._levels])
         self._bar = np.inf
@@ -281,9 +282,10 @@ class Annealing:
         """Note whether the last move was counted, and accepted; the last few hundred moves tell."""
         self._tried[self._kind] += counted
         self._accepted[self._kind] += accepted
-        if self._tried.sum() > REMEMBERED:
-            self._tried /= 2
-            self._accepted /= 2
+        *_, tried = accumulate(self._tried)
+        if tried > REMEMBERED:
+            self._tried = [each / 2 for each in self._tried]
+            self._accepted = [each / 2 for each in self._accepted]
 
     def _step(self, draws: list[float]) -> _Estimate | None:
         """Propose a move; return the estimate of its transformation if it is accepted."""
@@ -325,9 +327,11 @@ class Annealing:
         top, most steps and jumps suppress far too much, and swaps keep the loss of the levels. Without a
         move of its kind there are none.
         """
-        rates = self._accepted / self._tried
-        chances = np.cumsum(LEAST_CHANCE + rates / rates.sum())
-        self._kind = min(int(np.searchsorted(chances, draws[0] * chances[-1])), len(rates) - 1)
+        # A few numbers, for which lists are quicker than arrays.
+        rates = [accepted / tried for accepted, tried in zip(self._accepted, self._tried, strict=True)]
+        *_, total = accumulate(rates)
+        chances = list(accumulate(LEAST_CHANCE + rate / total for rate in rates))
+        self._kind = min(bisect_left(chances, draws[0] * chances[-1]), len(rates) - 1)
         return (self._stepped, self._jumped, self._traded, self._swapped)[self._kind](draws[1], draws[2])
 
     def _stepped(self, first: float, second: float) -> Move:
@@ -489,6 +493,8 @@ class Findings:
         # First what closes most at once: bounds are raised only where something is open.
         box.rule_out_below_each(self._ruled_out.stacked)
         box.mark_each(self._evaluated.stacked)
+        if np.isposinf(box.minimum()):
+            return
         reached = (self._highest.stacked >= box.lowest) & (self._lowest.stacked <= box.highest)
         for proof in np.flatnonzero(reached.all(axis=1)).tolist():
             self._proven[proof](box)

@@ -83,14 +83,15 @@ class Frontier:
         return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
 
     def _index(self, levels: Levels) -> Levels:
-        return tuple(level - low for level, low in zip(levels, self.lowest, strict=True))
+        return tuple([level - low for level, low in zip(levels, self.lowest, strict=True)])
 
     def _below(self, levels: Levels) -> tuple[slice, ...]:
         return tuple(slice(0, max(i + 1, 0)) for i in self._index(levels))
 
     def contains(self, levels: Levels) -> bool:
         """Return whether a transformation is in the box."""
-        return all(0 <= i < size for i, size in zip(self._index(levels), self.bounds.shape, strict=True))
+        sides = zip(levels, self.lowest, self.bounds.shape, strict=True)
+        return all(0 <= level - low < size for level, low, size in sides)
 
     def mark(self, levels: Levels) -> None:
         """Mark a transformation as evaluated."""
