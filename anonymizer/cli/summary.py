@@ -46,7 +46,8 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield f"{kept}; {objective(content['config']['objective'], search)}"
     if _tells(search) and search["bound"] not in (None, search["best_possible"]):
         least = floored(search["best_possible"])
-        yield f"Any other kind of recoding with these hierarchies loses at least {least}"
+        own = "The proof is about recodings of this kind"
+        yield f"{own}; any other with these hierarchies loses at least {least}"
     yield from recoding_lines(content)
     yield from (f"Attack {line}" for line in attack_lines(content["attacks"]))
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
