@@ -41,7 +41,7 @@ def attack(original: pd.DataFrame, masked: pd.DataFrame, **options: Any) -> pd.D
 @given(
     st.integers(0, 100_000),
     st.sampled_from(METHODS),
-    st.sampled_from([0.1, 0.5, 1.0]),
+    st.sampled_from([0.1, 0.5, 0.9]),  # 1.0 is at the threshold of pca
     st.integers(1, 4),
 )
 def test_it_is_the_definition(seed: int, method: str, noise: float, attributes: int) -> None:
