@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult, known_columns
-from anonymizer.model.adversary import AdversaryView
+from anonymizer.attacks.base import (
+    Attack,
+    AttackResult,
+    UnitSettings,
+    known_columns,
+    reached,
+    target_of,
+    targets_of,
+)
+from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, numbered
 
 
@@ -18,21 +26,30 @@ class Wildcard(Attack):
 
     A suppressed cell ``*`` of the record itself matches anything, a ``*`` of another record matches nothing
     else. Records that some tools count as equal only because of the ``*`` of others are unique here.
+
+    Where it is known whose the records are, it is the share of persons, or other units, with a record whose
+    combination nobody else publishes.
     """
 
     name = "wildcard"
     threat = None
     of_release_alone = True
+    Settings = UnitSettings
+    settings: UnitSettings
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
-        """Return the share of unique records."""
+        """Return the share of unique records, or of units with one."""
         known = known_columns(knowledge)
+        if "unit" in knowledge:
+            whom = f"{success} of the {targets_of(knowledge)}"
+            what = f"unsuppressed values of {known} that no other {target_of(knowledge)} has"
+            return f"{whom} have a record with {what}."
         return f"{success} of the records are the only ones with their unsuppressed values of {known}."
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:  # noqa: ARG002 - the interface's
-        """Return None: the release is enough."""
-        return None
+    def missing_requirement(self, adversary: AdversaryView) -> str | None:
+        """Return the missing units, if any; else the release is enough."""
+        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records.
@@ -41,6 +58,16 @@ class Wildcard(Attack):
         each set of suppressed attributes.
         """
         release = adversary.release
+        blanks = int((release.blanks.sum(axis=1) * release.counts).sum())
+        knowledge: dict[str, Any] = {"attributes": list(release.names)}
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        if unit is not None and owners is not None:
+            told = _alone(release, owners, unit)
+            success = reached(owners, unit, told)
+            details = {"blank_cells": blanks, "unique_records": int(told.sum())}
+            exact, number = float(success), owners.targets(unit)[1]
+            knowledge["unit"] = unit
+            return [AttackResult(self.name, knowledge, success, Fraction(0), exact, exact, number, details)]
         classes = release.classes()
         alone = np.flatnonzero(classes.sizes[classes.class_of] == 1)
         pattern_of, patterns = _patterns(release.blanks[alone])
@@ -51,16 +78,38 @@ class Wildcard(Attack):
                 continue
             left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
             unique += int((release.count_matching(alone[pattern_of == number], left) == 1).sum())
-        blanks = int((release.blanks.sum(axis=1) * release.counts).sum())
         return [
             self.counted(
                 adversary,
-                {"attributes": list(release.names)},
+                knowledge,
                 Fraction(unique, release.records),
                 Fraction(0),
                 {"blank_cells": blanks, "unique_records": unique},
             )
         ]
+
+
+def _alone(release: PublishedTable, owners: Owners, unit: str) -> BoolArray:
+    """Return which records have unsuppressed values that no other unit publishes, shape (records,), bool."""
+    units = owners.targets(unit)[0]
+    told = _single(release.classes().class_of[owners.release], units)
+    blanks = release.blanks
+    blanked = np.asarray(blanks.any(axis=1), dtype=np.bool_)
+    some = np.flatnonzero(told & blanked[owners.release])
+    pattern_of, patterns = _patterns(blanks[owners.release[some]])
+    for number, blank in enumerate(patterns):
+        left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
+        class_of = release.class_of(left)[owners.release]
+        own = some[pattern_of == number]
+        told[own] = _single(class_of, units)[own]
+    return told
+
+
+def _single(class_of: IntArray, units: IntArray) -> BoolArray:
+    """Return which records are in a class with a single unit, shape (records,), bool."""
+    first = numbered([class_of, units], len(units))[1]
+    alone: BoolArray = np.bincount(class_of[first])[class_of] == 1
+    return alone
 
 
 def _patterns(blanks: BoolArray) -> tuple[IntArray, BoolArray]:

@@ -100,6 +100,10 @@ class PublishedTable:
             self._classes[known] = found
         return self._classes[known]
 
+    def class_of(self, known: Sequence[str]) -> IntArray:
+        """Return the class of each row by some columns, not kept in memory, shape (combinations,), int64."""
+        return self._grouped(known)[0]
+
     def _grouped(self, known: Sequence[str]) -> tuple[IntArray, int]:
         packing = Packing(len(self.counts))
         for position in map(self.names.index, known):

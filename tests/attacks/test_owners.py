@@ -21,7 +21,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Owners
 from anonymizer.model.arrays import IntArray
 from tests.attacks.published import FEWER, attack, one, release, run
-from tests.attacks.scenes import _places, original
+from tests.attacks.scenes import _places, original, owned
 from tests.helpers.messages import exchange
 from tests.strategies import tree
 from tests.twins import attacks as twins
@@ -311,6 +311,27 @@ def test_persons_of_one_record_each_are_records(case: Case) -> None:
         assert by_person.baseline == by_record.baseline
         assert (by_person.low, by_person.high) == (by_record.low, by_record.high)
         assert by_person.knowledge == {**by_record.knowledge, "unit": "person"}
+
+
+@FEWER
+@given(cases(), st.lists(st.tuples(st.booleans(), st.booleans()), min_size=14, max_size=14))
+def test_persons_are_alone_by_what_is_left_published(case: Case, stars: list[tuple[bool, bool]]) -> None:
+    rows, persons, homes = case
+    shown = [
+        tuple("*" if hidden else cell for cell, hidden in zip(row, (*own, False), strict=True))
+        for row, own in zip(rows, stars, strict=False)
+    ]
+    released = release(NAMES, shown, ("illness",))
+    known = original(NAMES, rows, released, shown, ("illness",))
+    records = list(range(len(rows)))
+    units = {"person": persons, "household": homes, "stay": records}
+    scene = AdversaryView(released, None, owned(known, released, rows, shown, units))
+    assert one("wildcard", scene).success == twins.wildcard_persons(shown, persons, 2)
+    found = one("wildcard", scene, unit="household")
+    assert found.success == twins.wildcard_persons(shown, homes, 2)
+    assert (found.knowledge["unit"], found.records) == ("household", len(set(homes)))
+    alone, of_records = one("wildcard", scene, unit="stay"), one("wildcard", scene, unit="record")
+    assert alone == replace(of_records, knowledge={**of_records.knowledge, "unit": "stay"})
 
 
 def test_a_lone_patient_is_told_though_his_values_differ() -> None:

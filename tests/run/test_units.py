@@ -649,7 +649,12 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     risk = {"model": "inference-risk", "attack": "inference", "max": 0.6, "unit": "record"}
     constraints = [{"model": "k-anonymity", "k": 2}, risk]
     changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
-    attacks += ["linkage", "inference", {"attack": "interval", "measure": "rid", "attributes": ["age"]}]
+    attacks += [
+        "linkage",
+        "inference",
+        "wildcard",
+        {"attack": "interval", "measure": "rid", "attributes": ["age"]},
+    ]
     config = written(tmp_path, frame, attacks=attacks, constraints=constraints, **changed)
     done = run(config)
     assert done.code == 0, done.err
@@ -673,6 +678,8 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     best = twins.best_values(rows, persons, (0, 1, 2), 3)
     assert guess["success"] == pytest.approx(float(sum(best.values()) / len(best)))
     assert found["linkage"]["records"] == found["inference"]["records"] == len(set(persons))
+    assert found["interval"]["records"] == len(set(persons))
+    assert found["wildcard"]["success"] == twins.wildcard_persons(rows, persons, 3)
     if algorithm == "lattice":
         at = {visit: [age, sex, place] for _, age, sex, place, _, visit in frame.to_numpy().tolist()}
         linked = twins.linked_members([at[visit] for visit in release["visit"]], rows, persons, (0, 1, 2))
@@ -724,7 +731,7 @@ def test_two_releases_tell_of_persons(tmp_path: Path) -> None:
 
 
 def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
-    attacks = ["homogeneity", "vulnerability", "inference", {"attack": "wildcard"}]
+    attacks = ["homogeneity", "vulnerability", "inference", {"attack": "uniqueness", "subsets": "all"}]
     config = written(tmp_path, visits(60, 3), attacks=attacks)
     assert run(config).code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))

@@ -122,6 +122,21 @@ def wildcard(rows: Sequence[Row], width: int) -> Fraction:
     return Fraction(unique, len(rows))
 
 
+def wildcard_persons(rows: Sequence[Row], persons: Sequence[Any], width: int) -> Fraction:
+    """Share of persons with a record of which no record of anybody else has all values that are left."""
+    unique = set()
+    for row, person in zip(rows, persons, strict=True):
+        left = [column for column in range(width) if row[column] != STAR]
+        matching = {
+            owner
+            for other, owner in zip(rows, persons, strict=True)
+            if all(other[column] == row[column] for column in left)
+        }
+        if matching == {person}:
+            unique.add(person)
+    return Fraction(len(unique), len(set(persons)))
+
+
 def around(position: int, ordered: Sequence[float], reach: int) -> tuple[float, float]:
     """Return the ends of the interval by rank around the number at a position, which is counted from 1."""
     return ordered[max(position - reach, 1) - 1], ordered[min(position + reach, len(ordered)) - 1]
