@@ -207,7 +207,8 @@ def _fault_of_weight(text: str | None, absent: Collection[str], numerals: Numera
     number = key_of(ValueType.NUMBER, numerals)(text)
     if not isinstance(number, Decimal):
         return "not a number"
-    return "" if number > 0 else "negative" if number else "zero"
+    # What reads it as a float must not weigh the record zero.
+    return "" if float(number) > 0 else "negative" if number < 0 else "zero"
 
 
 def parse(

@@ -470,7 +470,7 @@ def risk_limit(config: Config) -> float | None:
     who = [each for each in models if each.mitigates & WHO and not each.needs_population]
     limits = [float(each.allowed_success) for each in who if each.allowed_success is not None]
     sizes = [each.settings.k for each in who if hasattr(each.settings, "k")]
-    return min(limits or [1 / k for k in sizes], default=None)
+    return min([*limits, *(1 / k for k in sizes)], default=None)
 
 
 def planned(

@@ -10,11 +10,12 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.config.load import variations
+from anonymizer.config.load import load_config, variations
 from anonymizer.errors import ConfigError, InputError, OutputError
 from anonymizer.report.comparison import RunStatus, measured_of
 from anonymizer.run.compare import (
@@ -27,6 +28,7 @@ from anonymizer.run.compare import (
     job_of,
     open_folder,
     planned,
+    risk_limit,
     run_to_result,
 )
 from anonymizer.run.job import run
@@ -327,3 +329,20 @@ def test_usage_errors_are_exit_2_and_leave_nothing(job: Job) -> None:
     assert done.code == 2
     assert "--vary seed=1: must be equal in all runs" in done.err
     assert not (job.folder / "comparison").exists()
+
+
+@pytest.mark.parametrize(
+    "risk",
+    [
+        {"model": "marketer-risk", "max": 0.5},
+        {"model": "household-risk", "max": 0.5},
+        {"model": "prosecutor-risk", "max": 0.1, "at": {"share-above": 0.3}},
+    ],
+)
+def test_a_weaker_risk_does_not_lift_the_limit_of_k(risk: dict[str, Any]) -> None:
+    config = {
+        "input": {"path": "own.csv", "household": "home"},
+        "attributes": {"age": {"role": "quasi-identifier"}, "home": {"role": "identifier"}},
+        "constraints": [{"model": "k-anonymity", "k": 20}, risk],
+    }
+    assert risk_limit(load_config(config)) == 1 / 20

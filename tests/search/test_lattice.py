@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from math import inf, isclose
 from random import Random
 from typing import Any
@@ -12,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.recoding import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice import frontier
 from anonymizer.search.lattice.algorithm import Lattice
+from tests import strategies
 from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
 from tests.strategies import problems
@@ -79,6 +82,33 @@ def test_searches_with_one_memory_find_what_each_finds_alone(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontier, "LARGEST_BOX", largest)
         assert_memory_changes_nothing(problem(spec), Random(seed))
+
+
+@pytest.mark.parametrize("seed", [65, 408, 456, 900, 995])
+def test_what_one_search_set_aside_is_open_to_the_next(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worse than the best of the first search, a transformation may be the best with a column at its top."""
+    monkeypatch.setattr(frontier, "LARGEST_BOX", 4)
+    asked = replace(
+        problem(strategies.problem(Random(seed))),
+        suppression=SuppressionMethod.CLASSES,
+        metric=LeafShareLoss(),
+        table_constraints=(),
+    )
+    width = len(asked.table.quasi_identifiers)
+    for places in (own for number in range(1, width) for own in combinations(range(width), number)):
+        memory: dict[str, Any] = {}
+        Lattice().search(asked, Control(explained=False, memory=memory, nodes=150))
+        own = [
+            replace(each, minimum=each.hierarchy.height, maximum=each.hierarchy.height)
+            if place in places
+            else each
+            for place, each in enumerate(asked.table.quasi_identifiers)
+        ]
+        part = replace(asked, table=replace(asked.table, quasi_identifiers=tuple(own)))
+        alone = Lattice().search(part, Control(explained=False))
+        found = Lattice().search(part, Control(explained=False, memory=memory))
+        assert found.status is alone.status
+        assert found.objective is None or same(found.objective, alone.objective)
 
 
 def assert_memory_changes_nothing(asked: SearchProblem, random: Random) -> None:

@@ -520,6 +520,10 @@ class Findings:
             self.box.rule_out_below(levels)
         self._ruled_out.append(levels)
 
+    def end(self) -> None:
+        """Leave the box and forget what was evaluated: it may be worse than the best of this search alone."""
+        self.box, self._evaluated = None, _Rows(len(self._top))
+
     def raise_above(self, levels: Levels, bound: float) -> None:
         """Bound the objectives of all transformations at or above these levels."""
         if np.isfinite(bound):
@@ -959,10 +963,10 @@ class _Run(LatticeRun):
 
     def _remember(self) -> None:
         """Leave for later searches which transformations are valid."""
-        self._findings.box = None
-        for levels, objective in self._valid.items():
+        self._findings.end()
+        self._knowledge.valid.update(self._valid)
+        for levels in self._knowledge.valid:
             self._findings.mark(levels)
-            self._knowledge.valid[levels] = objective
 
     def _lowest(self, bound: float) -> float:
         """Return the bound on all transformations from the lowest open one."""
