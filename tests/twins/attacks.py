@@ -466,6 +466,38 @@ def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
 def best_values(
     rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
 ) -> dict[Any, Fraction]:
+    """Return for each member the probability that a value of any of its records is guessed.
+
+    The guess is any value that most members have in a class where the share of these is largest.
+    """
+    values: dict[Any, set[Any]] = defaultdict(set)
+    for row, member in zip(rows, members, strict=True):
+        values[member].add(row[secret])
+    guesses: dict[Any, dict[Any, tuple[Fraction, frozenset[Any]]]] = defaultdict(dict)
+    for row, member in zip(rows, members, strict=True):
+        having: dict[Any, set[Any]] = defaultdict(set)
+        for each, other in zip(rows, members, strict=True):
+            if all(each[column] == row[column] for column in known):
+                having[each[secret]].add(other)
+        most = max(len(each) for each in having.values())
+        frequent = frozenset(value for value, each in having.items() if len(each) == most)
+        cells = tuple(row[column] for column in known)
+        guesses[member][cells] = Fraction(most, len(set().union(*having.values()))), frequent
+    found: dict[Any, Fraction] = {}
+    for member, own in guesses.items():
+        best = max(share for share, _ in own.values())
+        right = [
+            Fraction(len(frequent & values[member]), len(frequent))
+            for share, frequent in own.values()
+            if share == best
+        ]
+        found[member] = sum(right, Fraction(0)) / len(right)
+    return found
+
+
+def best_shares(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
+) -> dict[Any, Fraction]:
     """Return for each member the largest share of the members of one of its classes who have one value."""
     found: dict[Any, Fraction] = {}
     for row, member in zip(rows, members, strict=True):
