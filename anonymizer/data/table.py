@@ -207,8 +207,7 @@ def _fault_of_weight(text: str | None, absent: Collection[str], numerals: Numera
     number = key_of(ValueType.NUMBER, numerals)(text)
     if not isinstance(number, Decimal):
         return "not a number"
-    # What reads it as a float must not weigh the record zero.
-    return "" if float(number) > 0 else "negative" if number < 0 else "zero"
+    return "" if number > 0 else "negative" if number else "zero"
 
 
 def parse(
