@@ -435,7 +435,7 @@ class Targets:
 
     @classmethod
     def of_records(cls, links: Links, most: int, random: np.random.Generator) -> Targets:
-        """Return at most so many linked records, drawn at random, each of which is a target."""
+        """Draw at most so many linked records; each is a target."""
         which = np.repeat(np.arange(len(links.counts)), draw_sample(links.counts, most, random))
         return cls(links.original[which], links.release[which], np.arange(len(which)), len(which))
 

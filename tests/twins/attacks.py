@@ -463,6 +463,23 @@ def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
     return found
 
 
+def guesses_of_values(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
+) -> dict[Any, list[tuple[Fraction, set[Any]]]]:
+    """Return for each class of each member the largest share of members with one value, and these values."""
+    guesses: dict[Any, dict[Any, tuple[Fraction, set[Any]]]] = defaultdict(dict)
+    for row, member in zip(rows, members, strict=True):
+        having: dict[Any, set[Any]] = defaultdict(set)
+        for each, other in zip(rows, members, strict=True):
+            if all(each[column] == row[column] for column in known):
+                having[each[secret]].add(other)
+        most = max(len(each) for each in having.values())
+        frequent = {value for value, each in having.items() if len(each) == most}
+        cells = tuple(row[column] for column in known)
+        guesses[member][cells] = Fraction(most, len(set().union(*having.values()))), frequent
+    return {member: list(own.values()) for member, own in guesses.items()}
+
+
 def best_values(
     rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
 ) -> dict[Any, Fraction]:
@@ -473,24 +490,11 @@ def best_values(
     values: dict[Any, set[Any]] = defaultdict(set)
     for row, member in zip(rows, members, strict=True):
         values[member].add(row[secret])
-    guesses: dict[Any, dict[Any, tuple[Fraction, frozenset[Any]]]] = defaultdict(dict)
-    for row, member in zip(rows, members, strict=True):
-        having: dict[Any, set[Any]] = defaultdict(set)
-        for each, other in zip(rows, members, strict=True):
-            if all(each[column] == row[column] for column in known):
-                having[each[secret]].add(other)
-        most = max(len(each) for each in having.values())
-        frequent = frozenset(value for value, each in having.items() if len(each) == most)
-        cells = tuple(row[column] for column in known)
-        guesses[member][cells] = Fraction(most, len(set().union(*having.values()))), frequent
     found: dict[Any, Fraction] = {}
-    for member, own in guesses.items():
-        best = max(share for share, _ in own.values())
-        right = [
-            Fraction(len(frequent & values[member]), len(frequent))
-            for share, frequent in own.values()
-            if share == best
-        ]
+    for member, own in guesses_of_values(rows, members, known, secret).items():
+        best = max(share for share, _ in own)
+        taken = [frequent for share, frequent in own if share == best]
+        right = [Fraction(len(each & values[member]), len(each)) for each in taken]
         found[member] = sum(right, Fraction(0)) / len(right)
     return found
 
@@ -499,16 +503,8 @@ def best_shares(
     rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
 ) -> dict[Any, Fraction]:
     """Return for each member the largest share of the members of one of its classes who have one value."""
-    found: dict[Any, Fraction] = {}
-    for row, member in zip(rows, members, strict=True):
-        having: dict[Any, set[Any]] = defaultdict(set)
-        for each, other in zip(rows, members, strict=True):
-            if all(each[column] == row[column] for column in known):
-                having[each[secret]].add(other)
-        most = max(len(each) for each in having.values())
-        chance = Fraction(most, len(set().union(*having.values())))
-        found[member] = max(found.get(member, Fraction(0)), chance)
-    return found
+    guesses = guesses_of_values(rows, members, known, secret)
+    return {member: max(share for share, _ in own) for member, own in guesses.items()}
 
 
 def linked_members(
