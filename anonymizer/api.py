@@ -28,7 +28,7 @@ from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import Result, anonymize_frame, tree_of_attribute
 from anonymizer.run.plan import Plan, plan_of, reading_release, rewritten_numbers
 from anonymizer.run.shape import adversary_from_files, answers_of_files
-from anonymizer.run.units import records_warnings
+from anonymizer.run.units import attack_warnings, records_warnings
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -312,9 +312,10 @@ def attack(
     Returns
     -------
     A DataFrame of pandas, one row per finding; its columns are the keys of an entry of the report's
-    ``attacks``. With ``original_df``, ``attrs["warnings"]`` gives the number of records of the release that
-    could come from it. With ``control_df``, ``attrs["three_questions"]`` has an entry each for singling out,
-    linkability and inference, with what succeeds on the records that were held out.
+    ``attacks``. ``attrs["warnings"]`` says where persons with several records were not counted, and with
+    ``original_df`` how many records of the release could come from it. With ``control_df``,
+    ``attrs["three_questions"]`` has an entry each for singling out, linkability and inference, with what
+    succeeds on the records that were held out.
 
     Raises
     ------
@@ -329,6 +330,7 @@ def attack(
         release, *others = _opened(stack, release_df, second_df, sensitive_table, options=options)
         known, held = _opened(stack, original_df, control_df, options=_of_input(loaded))
         view = _adversary_view(plan, release, known, *others)
+        uncounted = attack_warnings(plan, known, view)
         warning = origin_warning(plan, view, force=force)
         answers: list[Answer] = []
         if held is not None:
@@ -338,8 +340,10 @@ def attack(
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
-    counted = records_warnings(plan, [(each.by, each.finding.knowledge) for each in attacked], answers)
-    warnings = [*([] if warning is None else [warning]), *counted]
+    warnings = [*uncounted, *([] if warning is None else [warning])]
+    if view.owners is not None:
+        by = [(each.by, each.finding.knowledge) for each in attacked]
+        warnings += records_warnings(plan, by, answers)
     if warnings:
         found.attrs["warnings"] = warnings
     if answers:

@@ -650,8 +650,35 @@ def linked(possible: tuple[IntArray, IntArray], records: IntArray, released: Int
     sources, targets = possible
     lone = np.bincount(sources, minlength=len(records)) <= 1
     if lone.all() and np.array_equal(count(targets, records[sources], len(released)), released):
-        return links_of_pairs(sources, targets, records[sources])
-    return _flow(sources, targets, records, released)
+        return replace(links_of_pairs(sources, targets, records[sources]), forced=True)
+    found = _flow(sources, targets, records, released)
+    return replace(found, forced=_forced(possible, found, records, released))
+
+
+def _forced(possible: tuple[IntArray, IntArray], found: Links, records: IntArray, released: IntArray) -> bool:
+    """Return whether all released records are linked, and no other links of them fit.
+
+    Other links move records from one released row to the next in a circle, or put a record that has no link
+    in the place of one that has.
+
+    Parameters
+    ----------
+    possible, records, released: as for ``linked``.
+    """
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  the same
+
+    used = count(found.original, found.counts, len(records))
+    own = np.full(len(records), -1, dtype=np.int64)
+    own[found.original] = found.release
+    sources, targets = possible
+    whole = len(np.unique(found.original)) == len(found.original)
+    if not whole or found.records != int(released.sum()) or (used < records)[sources].any():
+        return False
+    moves = own[sources] != targets
+    ends = own[sources[moves]], targets[moves]
+    graph = csr_matrix((np.ones(int(moves.sum()), dtype=np.int8), ends), shape=(len(released),) * 2)
+    return bool(connected_components(graph, connection="strong", return_labels=False) == len(released))
 
 
 def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: IntArray) -> Links:

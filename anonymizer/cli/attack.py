@@ -104,7 +104,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         source = None if original is None else stack.enter_context(open_as(loaded, original))
         opened = _Opened(stack, loaded, plan, release, source)
         view = opened.view(second, watch.phase)
-        for warning in attack_warnings(plan, source, owners=view.owners is not None):
+        for warning in attack_warnings(plan, source, view):
             results.warn(warning, "Warning: ")
         results.warn(origin_warning(plan, view, force=force))
         if target is not None:

@@ -263,11 +263,13 @@ class Links:
     ----------
     original, release: positions of rows in the two tables, shape (links,), int64; ascending by ``original``.
     counts: records, shape (links,), int64, positive.
+    forced: whether they were reconstructed for all released records, and no others fit.
     """
 
     original: IntArray
     release: IntArray
     counts: IntArray
+    forced: bool = False
 
     @property
     def records(self) -> int:
@@ -483,7 +485,7 @@ class AdversaryView:
         """Return words for a message if nobody knows the unit that the attack asks for, else None."""
         if asked in (None, RECORD) or (self.owners is not None and asked in self.owners.units):
             return None
-        return f"original records with the {asked} of each, all linked to their released rows"
+        return f"original records with the {asked} of each, which fit the released rows in only one way"
 
     def without_owners(self) -> AdversaryView:
         """Return the same view with records that may each be of somebody else."""

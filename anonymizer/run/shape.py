@@ -514,9 +514,7 @@ def original_of_files(
         truth,
         _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
-        _owners(plan, table, relation, encoded, links)
-        if first is None
-        else _everybody(plan, relation, encoded),
+        _owners(plan, relation, encoded, links) if first is None else _everybody(plan, relation, encoded),
     )
 
 
@@ -614,16 +612,13 @@ def _refuse_unread(
                 )
 
 
-def _owners(
-    plan: Plan, table: PublishedTable, relation: Relation, encoded: Encoded, links: Links
-) -> Owners | None:
+def _owners(plan: Plan, relation: Relation, encoded: Encoded, links: Links) -> Owners | None:
     """Return the owners of the released records by the units of the original ones.
 
-    None where the config names no unit, the original lacks its column, or records of one distinct row may be
-    linked to several rows, or to none.
+    None where the config names no unit, the original lacks its column, or a released record may be of several
+    persons, or of none, as several links fit: one of them would tell about other persons than are released.
     """
-    whole = np.array_equal(links.counts, encoded.counts[links.original]) and links.records == table.records
-    if not plan.units or not whole or not set(plan.units.values()) <= set(relation.columns):
+    if not plan.units or not links.forced or not set(plan.units.values()) <= set(relation.columns):
         return None
     placed = np.full(len(encoded.counts), -1, dtype=np.int64)
     placed[links.original] = links.release

@@ -517,11 +517,12 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
 UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so their figures may be too low"
 
 
-def _unlike_constraints() -> str:
-    """Return what attacks count, unlike constraints."""
+def _unlike_constraints(plan: Plan, reason: str = "") -> str:
+    """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
-    return f"{NOT_PEOPLE}; constraints with unit: {PERSON} count persons"
+    unlike = f"; constraints with unit: {PERSON} count persons" if plan.counts_persons else ""
+    return f"{NOT_PEOPLE}{reason}{unlike}"
 
 
 def records_warnings(
@@ -548,28 +549,42 @@ def records_warnings(
         names.append(attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])")
     if any("unit" not in each.knowledge for each in answers):
         names.append("the three questions")
-    return [f"{listed(list(dict.fromkeys(names)))} counted {_unlike_constraints()}"] if names else []
+    return [f"{listed(list(dict.fromkeys(names)))} counted {_unlike_constraints(plan)}"] if names else []
 
 
-def attack_warnings(plan: Plan, original: Relation | None, *, owners: bool = False) -> list[str]:
+def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) -> list[str]:
     """Return the warnings about persons with several records, whom attacks take for several persons.
 
     Parameters
     ----------
     original: the records that the adversary has, None without.
-    owners: whether it is known whose the released records are.
     """
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
     if plan.pseudonym is not None:
         return [UNLINKED]
-    if plan.counts_persons:
-        return [] if owners else [f"attacks count {_unlike_constraints()}"]
-    if original is None:
-        return []
+    unowned = PERSON in plan.units and view.owners is None
+    said = [f"attacks count {_unlike_constraints(plan, _unowned(plan, original, view))}"] if unowned else []
+    if original is None or plan.counts_persons:
+        return said
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    return [each.warning(plan.k) for each in keys_among(original, columns, plan.units)]
+    return [*said, *(each.warning(plan.k) for each in keys_among(original, columns, plan.units))]
+
+
+def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
+    """Return why it is not known whose the released records are, to follow what is counted in their place."""
+    own = view.original
+    if original is None or own is None:
+        return ", as no original records are given"
+    if view.grouped is not None:
+        return ", as nobody knows whose the records of an Anatomy release are"
+    lacking = [each for each in plan.units.values() if each not in original.columns]
+    if lacking:
+        return f", as {original.name} has no column '{lacking[0]}'"
+    if own.links.records < view.release.records:
+        return f", as not every released record has one of {original.name} that fits it"
+    return f", as records of {original.name} fit several released rows, so that nobody knows whose these are"
 
 
 def check_warnings(

@@ -12,6 +12,7 @@ from hypothesis import given
 from anonymizer.attacks.adversary_view import (
     CoveringJoin,
     adversary_from_recoding,
+    linked,
     located,
     meaning_of,
     published_table,
@@ -141,6 +142,50 @@ def test_a_reconstructed_truth_is_feasible(random: Random):
     assert (np.bincount(links.original, weights=links.counts, minlength=len(records)) <= records).all()
     for position, meaning in enumerate(meanings):
         assert meaning.covers(codes[links.original, position], published[links.release, position]).all()
+
+
+def ways(possible: list[tuple[int, int]], records: list[int], released: list[int], place: int = 0) -> int:
+    """Return in how many ways every released record is one of the records that fit it."""
+    if place == len(released):
+        return 1
+    if not released[place]:
+        return ways(possible, records, released, place + 1)
+    fit = [row for row, target in possible if target == place and records[row]]
+    found = 0
+    for position, row in enumerate(fit):
+        # Of equal records it does not matter which: those of later rows fill up what earlier ones leave.
+        left = [number - (each == row) for each, number in enumerate(records)]
+        later = [each for each in possible if each[1] != place or each[0] in fit[position:]]
+        less = [number - (each == place) for each, number in enumerate(released)]
+        found += ways(later, left, less, place)
+    return found
+
+
+@given(strategies.randoms())
+def test_links_are_forced_where_no_others_fit(random: Random):
+    rows, targets = random.randint(1, 4), random.randint(1, 4)
+    records = [random.randint(1, 2) for _ in range(rows)]
+    released = [0] * targets
+    possible = set()
+    for row, number in enumerate(records):
+        for _ in range(number):
+            if random.random() < 0.9:
+                target = random.randrange(targets)
+                released[target] += 1
+                possible.add((row, target))
+    if random.random() < 0.7:
+        possible |= {(random.randrange(rows), random.randrange(targets)) for _ in range(random.randint(0, 4))}
+    seen = [target for target in range(targets) if released[target]]
+    pairs = sorted((row, seen.index(target)) for row, target in possible if target in seen)
+    released = [released[target] for target in seen]
+    if not released:
+        return
+    sources, ends = np.array(pairs, dtype=np.int64).T
+    links = linked((sources, ends), np.array(records), np.array(released))
+    assert links.records == sum(released)
+    # Of a row that is released in part, or in several parts, one record may stand for another.
+    whole = [records[row] for row in links.original.tolist()] == links.counts.tolist()
+    assert links.forced == (ways(pairs, records, released) == 1 and whole)
 
 
 def test_rows_are_located():

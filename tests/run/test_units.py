@@ -703,6 +703,44 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         assert audited.code == 0, audited.out
 
 
+IN_PARTS: dict[str, dict[str, Any]] = {
+    "lattice": {},
+    "relaxed": ALGORITHMS["mondrian in relaxed mode"],
+    "cells": {"suppression": {"method": "cells", "limit": 0.3}},
+}
+
+
+@quickly(60, 4)
+@drawn(randoms())
+@pytest.mark.parametrize("kind", IN_PARTS)
+def test_files_tell_of_persons_as_the_run_does_or_of_records_with_a_warning(
+    kind: str, random: Random
+) -> None:
+    """Published rows that overlap do not tell whose records they are."""
+    frame = visits(random.randint(4, 16), random.randint(1, 3), random.randrange(1000))
+    names = ["homogeneity", "uniqueness", "vulnerability", "linkage", "wildcard"]
+    k = {"model": "k-anonymity", "k": random.randint(2, 3)} | ({"unit": "record"} if kind == "cells" else {})
+    asked = {**CONFIG, "constraints": [k], "attacks": names, **IN_PARTS[kind]}
+    asked["input"] = {"person": "patient_id"}
+    attributes = {**CONFIG["attributes"], "zip": INSENSITIVE} if random.random() < 0.5 else None
+    asked["attributes"] = attributes or CONFIG["attributes"]
+    try:
+        result = an.anonymize(frame, asked)
+    except an.Infeasible:
+        return
+    run_, files = result.report.to_dict()["attacks"], an.attack(result.data, frame, asked)
+    said = [each for each in files.attrs.get("warnings", []) if each.startswith("attacks count")]
+    if "unit" in files["knowledge"][0]:
+        assert not said
+        assert [each["knowledge"] for each in run_] == files["knowledge"].tolist()
+        for name in ("success", "baseline", "low", "high", "records"):
+            assert files[name].tolist() == pytest.approx([each[name] for each in run_])
+    else:
+        assert not any("unit" in each for each in files["knowledge"])
+        assert said[0].startswith("attacks count records, not people, as ")
+        assert kind != "lattice"
+
+
 def release_path(folder: Path) -> Path:
     return folder / "out" / "share" / "release.csv"
 
