@@ -102,6 +102,7 @@ def test_regions_are_cut_alike_in_small_pieces(labels: LabelName, mode: ModeName
         patch.setattr("anonymizer.search.mondrian.store.BATCH", 4)
         patch.setattr("anonymizer.search.mondrian.algorithm.SAMPLE", 2)
         patch.setattr("anonymizer.search.mondrian.algorithm.LARGE", 3)
+        patch.setattr("anonymizer.search.mondrian.algorithm.FEW_ROWS", 0)
         patch.setattr("anonymizer.search.mondrian.labelling.MASKED_UNITS", 2)
         patch.setattr("anonymizer.search.mondrian.labelling.WORD_BITS", random.choice((2, 62)))
         pieces = mondrian(labels, mode).search(asked, Control())

@@ -587,6 +587,9 @@ SAMPLE = 256
 LARGE = 4 * SAMPLE
 """Fewest rows of a large region."""
 
+FEW_ROWS = 100_000
+"""Rows of a batch below which tracing all takes less time than choosing some: at 20,000 a fourth less."""
+
 
 @dataclass(frozen=True, eq=False)
 class Slotted:
@@ -612,11 +615,11 @@ def proven_traces(batch: Batch, slotted: Slotted, ends: Ends) -> Traces:
 
     A side costs at least as much as a sample of its rows, and at most as much as the region with only the
     parts of the side. If the two are equal, the other rows do not matter; otherwise, and if no row of the
-    side is in the sample, all are traced.
+    side is in the sample, all are traced. Small batches are traced whole at once.
     """
     coding, slots, slot_of = batch.coding, slotted.number, slotted.of_row
     large = batch.rows >= LARGE
-    if not large.any():
+    if not large.any() or len(batch.counts) < FEW_ROWS:
         return batch.slot_traces(slot_of, slots)
     rows, number = _some_rows(batch, large)
     found = batch.take(rows, number).slot_traces(slot_of[rows], slots)
