@@ -35,8 +35,12 @@ from anonymizer.attacks.base import (
     AttackResult,
     KnowledgeSettings,
     Share,
+    UnitSettings,
     clopper_pearson,
+    exact_sum,
+    found_units,
     subject_of,
+    targets_of,
 )
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
 from anonymizer.attacks.pace import step
@@ -45,6 +49,7 @@ from anonymizer.model.adversary import (
     AdversaryView,
     AnatomyRelease,
     Original,
+    Owners,
     Truth,
     ValueCoverage,
 )
@@ -1045,6 +1050,8 @@ class View:
     true: records of each entry's kind whose true value is the entry's, shape (entries,), int64; None if
         unknown.
     kind: of each released row, link or tuple that the features come from, shape (items,), int64.
+    by_link: whether these are links.
+    values: true value of each row of the release, shape (rows,), int64; None in buckets.
     """
 
     names: tuple[str, ...]
@@ -1052,6 +1059,65 @@ class View:
     groups: Groups
     true: IntArray | None
     kind: IntArray
+    by_link: bool = False
+    values: IntArray | None = None
+
+    def of_units(self, original: Original, owners: Owners, unit: str) -> GuessedUnits:
+        """Return whose the records are."""
+        assert self.values is not None, "nobody knows the owners of records in buckets"
+        item = owners.release
+        if self.by_link:
+            links, width = original.links, len(self.values)
+            item = np.searchsorted(
+                links.original * width + links.release, owners.original * width + owners.release
+            )
+        entries = self.groups.entries_of(self.kind[item], self.values[owners.release])
+        return GuessedUnits(self.groups, owners, unit, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class GuessedUnits:
+    """Persons, or other units, whose values are guessed: each kind of their records by one guess.
+
+    Attributes
+    ----------
+    entries: of the kind and the true value of each record, shape (records,), int64.
+    """
+
+    groups: Groups
+    owners: Owners
+    unit: str
+    entries: IntArray
+
+    @property
+    def number(self) -> int:
+        """Number of units."""
+        return self.owners.targets(self.unit)[1]
+
+    @cached_property
+    def _pairs(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Pair of a member and a kind by record, kind of each pair, and one record for each of its values."""
+        kind = self.groups.kind[self.entries]
+        pairs, first = numbered([self.owners.members(self.unit), kind], len(kind))
+        return pairs, kind[first], numbered([pairs, self.entries], len(kind))[1]
+
+    def success(self, chances: FloatArray) -> Share:
+        """Return the share of units of whom a guess is true: the value of a record of the kind it is about.
+
+        A tie of n is guessed with 1/n each, for each kind by itself; the share is exact where each unit has
+        one kind of records.
+
+        Parameters
+        ----------
+        chances: probability of each entry, shape (entries,).
+        """
+        pairs, kind, records = self._pairs
+        best, ties = _likeliest(self.groups, chances)
+        right = count(pairs[records], best[self.entries[records]].astype(np.int64), len(kind))
+        if len(kind) == self.number:
+            return exact_sum(right, ties[kind]) / self.number
+        found, _ = found_units(self.owners, self.unit, pairs, (right / ties[kind])[pairs], once=False)
+        return float(found.mean())
 
 
 class FeatureSource(ABC):
@@ -1115,7 +1181,7 @@ class OriginalFeatures(FeatureSource):
         codes = original.codes[links.original][:, positions].astype(np.int64)
         features = [each.code[column] for each, column in zip(codings, codes.T, strict=True)]
         people = np.column_stack(features), links.release, links.counts
-        return _view(adversary, names, own, sensitive, codings, people)
+        return _view(adversary, names, own, sensitive, codings, people, by_link=True)
 
     def pairs(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> int:
         """Return the number of values in each original's class, summed over original rows."""
@@ -1153,6 +1219,8 @@ def _view(
     sensitive: str,
     codings: tuple[FeatureCoding, ...],
     people: tuple[IntArray, IntArray, IntArray],
+    *,
+    by_link: bool = False,
 ) -> View:
     """Return records in the classes of a release.
 
@@ -1161,6 +1229,7 @@ def _view(
     names: of the quasi-identifiers that make up the classes.
     features: names of the attributes whose values are features.
     people: features, released row and number of each item, shapes (items, features), (items,) and (items,).
+    by_link: whether the items are links.
     """
     codes, item, counts = people
     classes = adversary.release.classes(names)
@@ -1174,7 +1243,8 @@ def _view(
         held.attribute.column.size,
     )
     true = count(groups.entries_of(kind, values), counts, int(groups.first[-1]))
-    return View(tuple(features), codings, groups, true, kind)
+    rows = classes.sensitive_codes(sensitive)
+    return View(tuple(features), codings, groups, true, kind, by_link, rows)
 
 
 class AnatomyFeatures(FeatureSource):
@@ -1314,12 +1384,17 @@ def expected_accuracy(groups: Groups, chances: FloatArray) -> float:
     return float(best @ groups.counts) / groups.people
 
 
-def _right(groups: Groups, chances: FloatArray, true: IntArray) -> Fraction:
-    """Return the expected number of records whose most likely value is the true one."""
+def _likeliest(groups: Groups, chances: FloatArray) -> tuple[BoolArray, IntArray]:
+    """Return which entries are most likely in their kind, shape (entries,), and their number in each kind."""
     starts = groups.first[:-1]
     best = chances == np.maximum.reduceat(chances, starts)[groups.kind]
-    ties = np.add.reduceat(best.astype(np.int64), starts)[groups.kind]
-    people = np.bincount(ties[best], weights=true[best]).astype(np.int64).tolist()
+    return best, np.add.reduceat(best.astype(np.int64), starts)
+
+
+def _right(groups: Groups, chances: FloatArray, true: IntArray) -> Fraction:
+    """Return the expected number of records whose most likely value is the true one."""
+    best, ties = _likeliest(groups, chances)
+    people = np.bincount(ties[groups.kind][best], weights=true[best]).astype(np.int64).tolist()
     return sum((Fraction(number, tied) for tied, number in enumerate(people) if number), Fraction(0))
 
 
@@ -1362,7 +1437,7 @@ class Features(StrEnum):
     SIMILAR = "similar"
 
 
-class DefinettiSettings(KnowledgeSettings):
+class DefinettiSettings(KnowledgeSettings, UnitSettings):
     """The adversary's knowledge, the prior and the effort of sampling."""
 
     features: Annotated[
@@ -1410,6 +1485,9 @@ class Definetti(Attack):
     worlds: the most frequent value of each group. With generalized features all records of a class are equal,
     so success is the baseline.
 
+    Where it is known whose the records are, targets are persons, or other units, of whom the value of a
+    record is guessed; records of one person in one class with equal features share a guess.
+
     The interval covers the share of so many targets (Clopper and Pearson) and the success of each chain.
 
     Source: Kifer, "Attacks on Privacy and deFinetti's Theorem" (SIGMOD 2009, doi:10.1145/1559845.1559861).
@@ -1426,6 +1504,10 @@ class Definetti(Attack):
         expected = "is expected to guess" if knowledge.get("target") == UNCONFIRMED else "guesses"
         guesses = f"{expected} {knowledge['sensitive']} correctly in {success} of cases"
         who = f"{subject_of(knowledge)} and learns from all classes of the release"
+        if "unit" in knowledge:
+            guesses = f"guesses {knowledge['sensitive']} correctly in at least one record"
+            whom = f"of {success} of the {targets_of(knowledge)}"
+            return f"{who} {guesses} {whom}; from the class of each record alone of {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -1447,7 +1529,7 @@ class Definetti(Attack):
         )
         if pairs > PAIRS:
             return f"at most {PAIRS:,} pairs of records and values of their class; there are {pairs:,}"
-        return None
+        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Return one result for each sensitive attribute."""
@@ -1460,7 +1542,11 @@ class Definetti(Attack):
 
     def _attack(self, adversary: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
         view = self.view(adversary, name)
-        return self._finding(view, self.chances(view, random), self.features(adversary), name)
+        unit, owners, original = adversary.unit(self.settings.unit), adversary.owners, adversary.original
+        whose = None
+        if unit is not None and owners is not None and original is not None:
+            whose = view.of_units(original, owners, unit)
+        return self._finding(view, self.chances(view, random), self.features(adversary), name, whose)
 
     def view(self, adversary: AdversaryView, name: str) -> View:
         """Return the records in their groups, with what the adversary knows of each."""
@@ -1498,8 +1584,12 @@ class Definetti(Attack):
         }
         return kinds[self.features(adversary)]
 
-    def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
-        judged = _believed(view.groups, found) if view.true is None else _judged(view, view.true, found)
+    def _finding(
+        self, view: View, found: Posterior, features: Features, name: str, whose: GuessedUnits | None
+    ) -> AttackResult:
+        judged = (
+            _believed(view.groups, found) if view.true is None else _judged(view, view.true, found, whose)
+        )
         details: dict[str, Any] = {
             "features": features.value,
             **judged.details,
@@ -1508,7 +1598,8 @@ class Definetti(Attack):
         }
         # The aim marks a success that is only expected, not counted.
         aim = {"target": UNCONFIRMED} if view.true is None else {}
-        knowledge = {"attributes": list(view.names), **aim, "sensitive": name}
+        whom = {} if whose is None else {"unit": whose.unit}
+        knowledge = {"attributes": list(view.names), **aim, "sensitive": name, **whom}
         ends = [judged.low, judged.high, *(judged.by_chain if view.true is not None else ())]
         success, baseline = judged.success, judged.baseline
         return AttackResult(
@@ -1534,24 +1625,30 @@ class _Judged:
     details: dict[str, Any]
 
 
-def _judged(view: View, true: IntArray, found: Posterior) -> _Judged:
-    """Judge by the true values."""
-    groups, targets = view.groups, int(true.sum())
-    score = Score.of(groups, found.chances, true)
-    blind = Score.of(groups, groups.shares, true)
-    low, high = clopper_pearson(float(score.accuracy) * targets, targets)
+def _judged(view: View, true: IntArray, found: Posterior, whose: GuessedUnits | None) -> _Judged:
+    """Judge by the true values, of records or of units."""
+    groups, targets = view.groups, int(true.sum()) if whose is None else whose.number
+
+    def success(chances: FloatArray) -> Share:
+        return Score.of(groups, chances, true).accuracy if whose is None else whose.success(chances)
+
+    score, blind = (Score.of(groups, chances, true) for chances in (found.chances, groups.shares))
+    accuracy, baseline = success(found.chances), success(groups.shares)
+    low, high = clopper_pearson(float(accuracy) * targets, targets)
     if found.convergence is None:
-        low = high = float(score.accuracy)
-    each = [float(Score.of(groups, own, true).accuracy) for own in found.by_chain]
+        low = high = float(accuracy)
+    each = [float(success(own)) for own in found.by_chain]
+    # The model expects how many records are guessed, not of how many persons one is.
+    expected = {} if whose is not None else {"expected": Expected.of(groups, found.by_chain).success}
     details: dict[str, Any] = {
         "judged_by": "the true values",
-        "expected": Expected.of(groups, found.by_chain).success,
+        **expected,
         "abs": 1000 * score.absolute,
         "ssq": 1000 * score.squared,
         "random_worlds": {"abs": 1000 * blind.absolute, "ssq": 1000 * blind.squared},
         "sure": {"records": score.sure, "right": score.sure_right},
     }
-    return _Judged(score.accuracy, blind.accuracy, low, high, targets, each, details)
+    return _Judged(accuracy, baseline, low, high, targets, each, details)
 
 
 def _believed(groups: Groups, found: Posterior) -> _Judged:

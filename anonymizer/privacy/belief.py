@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import CONFIDENCE, Attack, AttackResult
-from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features, Posterior, View
+from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features, GuessedUnits, Posterior, View
 from anonymizer.plugins import Exact, Threat
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.inference_risk import CHAINS, SWEEPS
@@ -56,8 +56,16 @@ class LargestBelief(Definetti):
             return Posterior(view.groups.shares, view.groups.shares[None, :], None)
         return super().chances(view, random)
 
-    def _finding(self, view: View, found: Posterior, features: Features, name: str) -> AttackResult:
+    def _finding(
+        self,
+        view: View,
+        found: Posterior,
+        features: Features,
+        name: str,
+        whose: GuessedUnits | None,
+    ) -> AttackResult:
         largest, blind = float(found.chances.max()), float(view.groups.shares.max())
+        assert whose is None, "a belief is about a record"
         # The mean belief in a class is the share of the value, so no posterior is below it for all persons.
         high = largest if found.convergence is None else max(largest, _upper_end(found), blind)
         details = {"features": features.value, "settled": getattr(found.convergence, "converged", True)}

@@ -99,19 +99,16 @@ class InferenceRisk(AttackModel):
 
     The adversary knows the original quasi-identifiers and the class or bucket of each record and runs the
     attack ``definetti``, or knows the quasi-identifiers of records that were held out and runs ``inference``;
-    the upper end of the 95% interval decides. No release is below the share of its most frequent value. With
-    ``inference`` it is the share of persons, or other units, where constraints count these.
+    the upper end of the 95% interval decides. No release is below the share of its most frequent value. It is
+    the share of persons, or other units, where constraints count these.
     """
 
     name = "inference-risk"
     sensitive = True
+    counts_units = True
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
     mitigates = frozenset({Threat.INFERENCE})
-
-    def __init__(self, settings: InferenceRiskSettings) -> None:
-        super().__init__(settings)
-        self.counts_units = settings.attack is Guesser.INFERENCE
 
     @property
     def fault_in_buckets(self) -> str | None:

@@ -299,6 +299,75 @@ def test_inference_needs_two_persons(message: SnapshotAssertion) -> None:
 
 
 @FEWER
+@given(cases(), KNOWN, UNITS, st.sampled_from(["exact", "published", "similar"]), st.integers(0, 3))
+def test_values_of_persons_are_guessed_by_what_is_known_of_their_records(
+    case: Case, known: tuple[str, ...], unit: str | None, features: str, seed: int
+) -> None:
+    scene, _ = view(case)
+    rows, (_, persons, homes), at = published_rows(case[0]), case, positions(known)
+    options = {"knowledge": known, "features": features, "chains": 2, "sweeps": 16}
+    found = one("definetti", scene, seed, unit=unit, **options)
+    home = dict(zip(persons, homes, strict=True)) if unit == "household" else None
+    classes = [tuple(row[column] for column in at) for row in rows]
+    of_class = {
+        own: [row[2] for row, each in zip(rows, classes, strict=True) if each == own] for own in classes
+    }
+    frequent = {
+        own: {value for value in values if values.count(value) == max(map(values.count, values))}
+        for own, values in of_class.items()
+    }
+    cells = [tuple(row[column] for column in at) for row in (rows if features == "published" else case[0])]
+    records = list(zip(zip(classes, cells, strict=True), (row[2] for row in rows), strict=True))
+    blind = {known_: frequent[known_[0]] for known_, _ in records}
+    assert float(found.baseline) == pytest.approx(float(twins.guessed_persons(records, persons, blind, home)))
+    likeliest = guesses(
+        attack("definetti", **options), scene, seed, list(zip(rows, cells, strict=True)), known
+    )
+    expected = float(twins.guessed_persons(records, persons, likeliest, home))
+    assert float(found.success) == pytest.approx(expected)
+    assert found.low <= found.success <= found.high
+    assert (found.records, found.knowledge["unit"]) == (len(set(of_unit(case, unit))), unit or "person")
+
+
+def guesses(
+    by: Any, scene: AdversaryView, seed: int, records: list[tuple[Any, Any]], known: tuple[str, ...]
+) -> dict[Any, set[str]]:
+    """Return the likeliest values of each class and features, by the attack's own probabilities."""
+    seen = by.view(scene, "illness")
+    chances = by.chances(seen, np.random.default_rng(seed)).chances
+    groups, at, places = seen.groups, positions(known), _places(scene.release)
+    of_row = scene.release.classes(known).class_of
+    texts = scene.release.sensitive["illness"].attribute.column.texts
+    found = {}
+    for row, cells in records:
+        if by.settings.features == "published":
+            columns = [scene.release.labels[column] for column in at]
+        else:
+            columns = [scene.original.meanings[column].column.texts for column in at]  # type: ignore[union-attr]
+        codes = [column.index(cell) for column, cell in zip(columns, cells, strict=True)]
+        (kind,) = np.flatnonzero((groups.group == of_row[places[row]]) & (groups.codes == codes).all(axis=1))
+        own = np.flatnonzero(groups.kind == kind)
+        best = own[chances[own] == chances[own].max()]
+        found[tuple(row[column] for column in at), cells] = {
+            texts[code] for code in groups.entry_values[best]
+        }
+    return found
+
+
+@FEWER
+@given(cases(), st.integers(0, 3))
+def test_values_of_persons_of_one_record_each_are_guessed_like_records(case: Case, seed: int) -> None:
+    scene, _ = view((case[0], list(reversed(range(len(case[0])))), case[2]))
+    options = {"chains": 2, "sweeps": 16}
+    by_person = one("definetti", scene, seed, **options)
+    by_record = one("definetti", scene, seed, unit="record", **options)
+    details = {key: own for key, own in by_record.details.items() if key != "expected"}
+    assert by_person == replace(
+        by_record, knowledge={**by_record.knowledge, "unit": "person"}, details=details
+    )
+
+
+@FEWER
 @given(cases())
 def test_persons_of_one_record_each_are_records(case: Case) -> None:
     """Where no person has two records, every attack finds what it finds of records."""

@@ -48,7 +48,9 @@ def test_each_attack_says_its_result_in_a_sentence(attack: str, message: Snapsho
     assert "people" not in line
 
 
-@pytest.mark.parametrize("attack", ["inference", "intersection", "interval", "minimality", "wildcard"])
+@pytest.mark.parametrize(
+    "attack", ["definetti", "inference", "intersection", "interval", "minimality", "wildcard"]
+)
 def test_attacks_on_persons_say_so(attack: str, message: SnapshotAssertion) -> None:
     known = {"attributes": ["age", "sex"], **KNOWN[attack], "unit": "person"}
     (line,) = attack_lines([entry(attack, [], knowledge=known)])

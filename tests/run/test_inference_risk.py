@@ -13,10 +13,10 @@ import pytest
 
 import anonymizer as an
 from anonymizer.attacks.definetti import Definetti
-from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.errors import ConfigError
+from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettings
 from anonymizer.run.plan import plan_of
 from anonymizer.run.shape import adversary_from_files
 from tests.helpers.age_and_zip import AGE_AND_ZIP
@@ -147,12 +147,19 @@ def of_persons(risk: dict[str, Any], **changed: Any) -> dict[str, Any]:
     return settings(**{"constraints": [guesses, sizes], "attacks": [], **OF_PERSONS, **changed})
 
 
-@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
-def test_a_model_guesses_persons_who_are_held_out_as_a_whole(tmp_path: Path, algorithm: str) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "guesser"),
+    [("lattice", "inference"), ("mondrian", "inference"), ("local", "inference"), ("lattice", "definetti")],
+)
+def test_persons_are_guessed_in_the_search_as_in_the_written_file(
+    tmp_path: Path, algorithm: str, guesser: str
+) -> None:
     """What is measured in the search and after it is what the attack finds on the written file."""
     stays().to_csv(tmp_path / "stays.csv", index=False)
     path = tmp_path / "job.json"
-    config = of_persons({"max": 0.85}, algorithm={"name": algorithm}, budget={"steps": 20})
+    quick = {"chains": 2, "sweeps": 64} if guesser == "definetti" else {}
+    risk = {"max": 0.85, "attack": guesser, **quick}
+    config = of_persons(risk, algorithm={"name": algorithm}, budget={"steps": 20})
     path.write_text(json.dumps(config), encoding="utf-8")
     done = call("run", path, "-o", tmp_path / "out", "-q")
     assert done.code == 0, done.err
@@ -165,7 +172,7 @@ def test_a_model_guesses_persons_who_are_held_out_as_a_whole(tmp_path: Path, alg
     if algorithm == "local":  # whose records are in which part is known to the run alone
         return
     assert view.owners is not None
-    attack = Inference(InferenceSettings())
+    attack = InferenceRisk(InferenceRiskSettings(**risk)).attack()
     (accepted,) = [each for each in found["steps"] if each["accepted"] and each.get("attackers")][-1:]
     for stage, shown in ((1, own["measured"]), (0, accepted["attackers"][0]["measured"])):
         random = np.random.default_rng([0, crc32(b"inference-risk(illness)"), stage])
@@ -173,15 +180,23 @@ def test_a_model_guesses_persons_who_are_held_out_as_a_whole(tmp_path: Path, alg
         assert result.knowledge["unit"] == "person"
         assert result.records == 150
         assert shown == pytest.approx(max(result.high, float(result.baseline)))
-    (records,) = Inference(InferenceSettings(unit="record")).run(view, np.random.default_rng(0))
+    attack.settings = attack.settings.model_copy(update={"unit": "record"})
+    (records,) = attack.run(view, np.random.default_rng(0))
     assert records.success < result.success
 
 
-@pytest.mark.parametrize("allowed", [0.55, 0.8])
-def test_persons_of_one_record_are_guessed_like_records(allowed: float) -> None:
+@pytest.mark.parametrize(
+    "risk",
+    [
+        {"max": 0.55},
+        {"max": 0.8},
+        {"max": 0.8, "attack": "definetti", "chains": 2, "sweeps": 64},
+    ],
+)
+def test_persons_of_one_record_are_guessed_like_records(risk: dict[str, Any]) -> None:
     """The search takes the same steps to the same release."""
     found = [
-        an.anonymize(stays(1), of_persons({"max": allowed, **unit})).report.to_dict()
+        an.anonymize(stays(1), of_persons({**risk, **unit})).report.to_dict()
         for unit in ({}, {"unit": "person"}, {"unit": "record"})
     ]
     measured = [[own["measured"] for own in each["constraints"]] for each in found]
@@ -199,7 +214,6 @@ def test_persons_of_one_record_are_guessed_like_records(allowed: float) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "definetti": ({"attack": "definetti"}, {}, "inference-risk with attack: definetti counts records only"),
     "a pseudonym": (
         {},
         {"input": {"path": "s.csv", "person": {"column": "person", "release_as": "pseudonym"}}},

@@ -653,6 +653,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         "linkage",
         "inference",
         "wildcard",
+        {"attack": "definetti", "chains": 2, "sweeps": 64},
         {"attack": "interval", "measure": "rid", "attributes": ["age"]},
     ]
     config = written(tmp_path, frame, attacks=attacks, constraints=constraints, **changed)

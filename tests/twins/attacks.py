@@ -372,6 +372,31 @@ def certain_parts(
     return certain or set()
 
 
+def guessed_persons(
+    records: Sequence[tuple[Any, Any]],
+    persons: Sequence[Any],
+    likeliest: Mapping[Any, set[Any]],
+    home: Mapping[Any, Any] | None = None,
+) -> Fraction:
+    """Mean probability that one of the guesses about a person, or about a member of a household, is true.
+
+    Parameters
+    ----------
+    records: what is known of each, and its value; records of a person that are known alike share a guess.
+    likeliest: the values that are guessed, by what is known.
+    home: household of each person.
+    """
+    missed: dict[Any, Fraction] = {}
+    for person in set(persons):
+        own = [record for record, owner in zip(records, persons, strict=True) if owner == person]
+        unit = person if home is None else home[person]
+        missed.setdefault(unit, Fraction(1))
+        for known in {known for known, _ in own}:
+            values = {value for other, value in own if other == known}
+            missed[unit] *= 1 - Fraction(len(values & likeliest[known]), len(likeliest[known]))
+    return 1 - sum(missed.values(), Fraction(0)) / len(missed)
+
+
 def told_persons(
     rows: Sequence[Row],
     persons: Sequence[Any],
