@@ -243,19 +243,29 @@ PERSON_KEYS = Words(
 )
 """Names of columns that number persons."""
 
-HOUSEHOLD_KEYS = Words(
-    "hid$, hhid$, =hh, =hhnr, hh id, household id, household$, household no, household number, family id, "
-    "famid, =hidp, home id, dwelling id, idhog, idmen, menage$, haushalt$, haushaltsnummer, haushalt id, "
-    "hogar$, huishouden$"
-)
+NUMBERED_PEOPLE = Words(", ".join(_NUMBERED_PEOPLE))
+"""Words for persons that records are about."""
 
-HOMES = Words(
-    f"{HOUSEHOLD_KEYS.terms}, "
-    + ", ".join(
+SERVING = Words(
+    "doctor, physician, gp, practitioner, provider, nurse, therapist, surgeon, teacher, interviewer, "
+    "supervisor, manager, employer, seller, agent, arzt, medecin, medico, lehrer"
+)
+"""Words for people who serve those that records are about, such as ``family_doctor_id``."""
+
+HOUSEHOLD_KEYS = Words(
+    ", ".join(
         f"{home} {number}$" for home in ("household", "hh", "family", "dwelling") for number in _NUMBERS
     )
-    + ", family$, famnr$, dwelling$, =address, address id, home address$, postal address$, street address$, "
-    "familie$, familien id, familiennummer, famille$, familia$, famiglia$, adresse$"
+    + ", hid$, hhid$, =hh, =hhnr, hh id, household id, household$, household head id, family id, famid, "
+    "=hidp, home id, dwelling id, idhog, idhogar, idmen, menage$, haushalt$, haushaltsnummer, haushalt id, "
+    "hogar$, huishouden$, =family, famnr$, dwelling$, =familie, familien id, familiennummer, =famille, "
+    "=familia, =famiglia"
+)
+"""Names of numbers of people who live together."""
+
+HOMES = Words(
+    f"{HOUSEHOLD_KEYS.terms}, =address, address id, home address$, postal address$, street address$, "
+    "family$, familie$, famille$, familia$, famiglia$, adresse$"
 )
 """Names of keys of people who live together."""
 

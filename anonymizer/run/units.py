@@ -32,7 +32,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
-from anonymizer.profile.knowledge import HOMES, PERSON_KEYS, Ground, subject_of
+from anonymizer.profile.knowledge import HOMES, NUMBERED_PEOPLE, PERSON_KEYS, SERVING, Ground, subject_of
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, owned_view, people_of_rows, stored_units, units_of_rows
@@ -308,6 +308,9 @@ MANY, OF_IDENTIFIER = 0.2, 0.02
 MANY_PERSONS = 30
 """Minimum number of values of such an identifier: fewer may be remarks."""
 
+TOGETHER = 0.8
+"""Maximum number of homes per record whose people live together; a few equal addresses are no households."""
+
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
@@ -358,7 +361,7 @@ class RepeatedKey:
 
     def _remedies(self) -> Iterator[str]:
         """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
-        if not self.household:
+        if not (self.household or SERVING.fit(self.name)):
             named = f"set input.person: {self.name}"
             yield f"to protect persons, {f'add a constraint without unit: {RECORD}' if self.known else named}"
         if self.alone is None:
@@ -387,12 +390,19 @@ class RepeatedKey:
         )
 
 
-def person_among(keys: Sequence[RepeatedKey]) -> str | None:
-    """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear."""
-    named = [each.name for each in keys if PERSON_KEYS.fit(each.name)]
-    others = [each.name for each in keys if not each.household]
-    found = named[:1] or (others if len(others) == 1 else [])
-    return next(iter(found), None)
+def person_among(keys: Sequence[RepeatedKey], columns: Iterable[ColumnFacts]) -> str | None:
+    """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear.
+
+    Parameters
+    ----------
+    columns: of the table. Where one that numbers persons by its name never repeats, only names decide.
+    """
+    named = next((each.name for each in keys if PERSON_KEYS.fit(each.name)), None)
+    others = [each.name for each in keys if not each.household and not SERVING.fit(each.name)]
+    numbered = (own for own in columns if own.distinct == own.rows and NUMBERED_PEOPLE.fit(own.name))
+    if named is not None or len(others) != 1 or any(_of_person(own.name) for own in numbered):
+        return named
+    return others[0]
 
 
 def repeats(column: ColumnFacts, role: Role | None) -> bool:
@@ -408,6 +418,8 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
     found = PersonNumbers().look(column)
     if found is not None:
         return found.certain or dropped
+    if dropped and _of_household(column.name) and column.distinctness <= TOGETHER:
+        return True
     identifier = role is Role.IDENTIFIER and column.distinct >= MANY_PERSONS
     least = OF_IDENTIFIER if identifier else MANY
     if not dropped or column.distinctness < least or column.type in (ValueType.NUMBER, ValueType.DATE):

@@ -209,6 +209,44 @@ def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) 
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
+@pytest.mark.parametrize(
+    ("person", "key", "said"),
+    [
+        ("person_id", "family_no", "set input.household: family_no"),
+        ("person_id", "idhogar", "set input.household: idhogar"),
+        ("person_id", "familie", "set input.household: familie"),
+        ("person_id", "household_head_id", "set input.household: household_head_id"),
+        ("row", "family_doctor_id", "k counts records, not people; if no person has two records"),
+        ("person_id", "mrn", "set input.person: mrn"),
+    ],
+)
+def test_people_who_share_a_home_or_a_doctor_are_no_person(
+    tmp_path: Path, person: str, key: str, said: str
+) -> None:
+    shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
+    numbers = {person: [f"p{number:04d}" for number in range(RECORDS)]}
+    frame = table(**PEOPLE, income="amounts").assign(**numbers, **{key: shared})
+    done, config = drafted(frame, tmp_path)
+    assert f"column '{key}' repeats: 200 values in 600 records; " in done.out
+    assert said in done.out
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+    assert roles(config)[key] == "identifier"
+
+
+def test_a_key_beside_row_numbers_is_that_of_persons(tmp_path: Path) -> None:
+    shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
+    frame = table(**PEOPLE, income="amounts").assign(id=range(RECORDS), mrn=shared)
+    _, config = drafted(frame, tmp_path)
+    assert yaml.safe_load(config.read_text())["input"]["person"] == "mrn"
+
+
+def test_a_shared_address_is_a_home_and_a_few_equal_ones_are_chance(tmp_path: Path) -> None:
+    for each, warned in ((3, True), (1, False)):
+        homes = [f"{number // each % 590 + 1} Main Street" for number in range(RECORDS)]
+        done, _ = drafted(table(**PEOPLE, income="amounts").assign(address=homes), tmp_path)
+        assert ("set input.household: address" in done.out) == warned
+
+
 def test_options_set_roles(tmp_path: Path) -> None:
     frame = table(**PEOPLE, **{"a, b": "words"}, colour="words", mood="1-5", pain="1-5", code="codes")
     given = (
