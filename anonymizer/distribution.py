@@ -34,7 +34,13 @@ def own_distribution() -> Distribution | None:
 def own_version() -> str:
     """Return the version of this package; ``of a source tree`` if it is not installed."""
     found = own_distribution()
-    return "of a source tree" if found is None else found.version
+    return "of a source tree" if found is None else version_of(found)
+
+
+def version_of(found: Distribution) -> str:
+    """Return the version of a distribution without parsing the rest of its metadata, often a long README."""
+    _, line, rest = (found.read_text("METADATA") or "").partition("\nVersion: ")
+    return rest.partition("\n")[0].strip() if line else found.version
 
 
 def requirement(extra: str = "") -> str:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ class Installed:
     """A distribution as ``importlib.metadata`` finds it."""
 
     name = "the-name"
-    version = "7.8.9"
+
+    def read_text(self, file: str) -> str:
+        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: 7.8.9\n\n{file}\nVersion: 0\n"
 
 
 def write_distribution(
@@ -64,6 +67,14 @@ def test_an_extra_is_installed_by_the_name_of_what_is_installed(monkeypatch: pyt
     monkeypatch.setattr(distribution, "in_checkout", lambda: False)
     assert distribution.installing("spark") == "pip install 'the-name[spark]'"
     assert distribution.own_version() == environment()["anonymizer"] == "7.8.9"
+
+
+def test_versions_are_those_of_all_metadata() -> None:
+    found = list(metadata.distributions())
+    assert found
+    assert {each.name: distribution.version_of(each) for each in found} == {
+        each.name: each.version for each in found
+    }
 
 
 def test_an_extra_of_a_checkout_is_installed_from_it(monkeypatch: pytest.MonkeyPatch) -> None:

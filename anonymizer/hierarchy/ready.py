@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
@@ -124,7 +125,12 @@ def read_ready(name: str) -> ReadyHierarchy:
     names = ready_names()
     if name not in names:
         raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
-    folder = ready_folder()
+    return _read(ready_folder(), name)
+
+
+@cache
+def _read(folder: Path, name: str) -> ReadyHierarchy:
+    # A run asks for each of its hierarchies five times.
     entry = yaml.load((folder / f"{name}.yaml").read_text(encoding="utf-8"), Loader=_LOADER)
     aliases = {}
     if "aliases" in entry:

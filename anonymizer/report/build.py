@@ -9,11 +9,11 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 
 from anonymizer.attacks.base import AttackResult, threat_of
-from anonymizer.distribution import own_version
+from anonymizer.distribution import own_version, version_of
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
@@ -253,7 +253,7 @@ def environment() -> dict[str, Any]:
 def _version(name: str) -> str:
     # The lookup takes longer than counting a small file.
     try:
-        return version(name)
+        return version_of(distribution(name))
     except PackageNotFoundError:
         return "not installed"
 
