@@ -17,6 +17,7 @@ from anonymizer.distribution import own_version, version_of
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel
 from anonymizer.report.wording import contradictions
@@ -259,7 +260,11 @@ def _version(name: str) -> str:
 
 
 def attack_matrix(
-    constraints: Sequence[Constraint], attacks: Sequence[Mapping[str, Any]], k: int | None
+    constraints: Sequence[Constraint],
+    attacks: Sequence[Mapping[str, Any]],
+    k: int | None,
+    *,
+    persons: bool = False,
 ) -> list[dict[str, Any]]:
     """Return a row for each of the seven threats.
 
@@ -268,12 +273,14 @@ def attack_matrix(
     re-identification, of its own k, or else of the config's; else the baseline of a guess without the
     release. Only adversaries whom the model is about can contradict it. Certainty of the most frequent value,
     which a guess finds too, or of a missing one does not contradict a claim. Shares of persons say nothing
-    about a maximum of records, unless the success of single guesses is known.
+    about a claim on records. A class of k households has k persons, and one of k persons, or other units, k
+    records, so that claims on classes are compared with attacks on these, too.
 
     Parameters
     ----------
     attacks: entries of a report.
     k: of the config, None without one.
+    persons: whether the config names persons, who are then the members of households.
     """
     rows = []
     for threat in Threat:
@@ -285,7 +292,7 @@ def attack_matrix(
             for place, entry in measured
             for position, claim in claiming
             if _same_attribute(entry, claim)
-            and _same_unit(entry, claim)
+            and _same_unit(entry, claim, persons=persons)
             and claim.model.concerns(entry["knowledge"])
             # Rounding in a mean must not decide whether the success is at the limit.
             and round(_certain_success(entry), 12)
@@ -309,10 +316,15 @@ def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
     return claim.attribute is None or attack["knowledge"].get("sensitive", claim.attribute) == claim.attribute
 
 
-def _same_unit(attack: Mapping[str, Any], claim: Constraint) -> bool:
-    """Return whether an attack's success can be compared with the maximum of a claim, if it has one."""
-    same = attack["knowledge"].get("unit") == claim.unit or "each_guess" in attack.get("details", {})
-    return same or not claim.model.by_attack
+def _same_unit(attack: Mapping[str, Any], claim: Constraint, *, persons: bool) -> bool:
+    """Return whether an attack's certain success can be compared with a claim, by what both count."""
+    details, unit = attack.get("details", {}), attack["knowledge"].get("unit")
+    if unit == HOUSEHOLD and "each_guess" in details and "beyond_guess" not in details:
+        # Each guess is about a member.
+        unit = PERSON if persons else None
+    if unit == claim.unit or claim.model.by_attack:
+        return bool(unit == claim.unit)
+    return unit is None or (unit == PERSON and claim.unit == HOUSEHOLD)
 
 
 def _certain_success(attack: Mapping[str, Any]) -> float:

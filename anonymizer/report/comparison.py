@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.attacks.base import targets_of
 from anonymizer.model.arrays import BoolArray, FloatArray
+from anonymizer.model.units import PERSON
 from anonymizer.report.wording import by_weights, percent
 
 DIGITS = 12
@@ -96,12 +98,23 @@ class Risk:
     success: share of the targets.
     low, high: ends of the 95% interval; both equal ``success`` if it was counted.
     baseline: success of a guess without the release.
+    unit: of the targets; None for records.
     """
 
     success: float
     low: float
     high: float
     baseline: float
+    unit: str | None = None
+
+    @property
+    def targets(self) -> str:
+        """The targets in words."""
+        return targets_of({} if self.unit is None else {"unit": self.unit})
+
+    def entry(self) -> dict[str, Any]:
+        """Return the numbers for ``--json``, with the unit if it is not a record."""
+        return {key: value for key, value in vars(self).items() if value is not None}
 
     def overlaps(self, other: Risk) -> bool:
         """Return whether the interval has a common point with another."""
@@ -233,16 +246,23 @@ def _number(value: Any) -> float | None:
 
 
 def _risks(entries: list[Mapping[str, Any]]) -> dict[str, Risk]:
-    """Return the risks by the name of the attack; equal names are numbered."""
+    """Return the risks by the name of the attack, with targets if not records; equal ones are numbered."""
     seen: Counter[str] = Counter()
     found = {}
     for entry in entries:
         known = entry["knowledge"]
         name = " ".join((entry["attack"], *(str(known[key]) for key in NAMING if known.get(key))))
+        success, low, high, baseline = (float(entry[key]) for key in ("success", "low", "high", "baseline"))
+        risk = Risk(success, low, high, baseline, known.get("unit"))
+        name += _of_targets(risk)
         seen[name] += 1
-        place = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        found[place] = Risk(*(float(entry[key]) for key in ("success", "low", "high", "baseline")))
+        found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = risk
     return found
+
+
+def _of_targets(risk: Risk) -> str:
+    """Return the end of an attack's name: shares of persons and of records are not one measure."""
+    return "" if risk.unit is None else f" of {risk.targets}"
 
 
 @dataclass(frozen=True)
@@ -351,6 +371,9 @@ class Point:
 
 LIMITED = ("linkage", "vulnerability re-identification")
 """Beginnings of the names of attacks whose success k-anonymity limits to 1/k."""
+
+GUESSED_ONCE = "vulnerability re-identification"
+"""The one that finds a person by one guess; to link each of a person's records is to guess several times."""
 
 
 @dataclass(frozen=True)
@@ -482,10 +505,9 @@ class Comparison:
         with weaker constraints are left out.
         """
         attack, limit = self.attack, self.max_risk
-        if limit is None and not (attack or "").startswith(LIMITED):
-            attack = max(
-                (name for name in self.attacks if name.startswith(LIMITED)), key=self._gain, default=None
-            )
+        limited = [name for name in self.attacks if self._is_limited(name)]
+        if limit is None and attack not in limited:
+            attack = max(limited, key=self._gain, default=None)
         limit = self.own_limit if limit is None else limit
         if attack is None or limit is None:
             return None
@@ -512,6 +534,11 @@ class Comparison:
             min(safer, key=lambda each: (each.measured.loss, each.risk.high), default=None),
             self.attack,
         )
+
+    def _is_limited(self, attack: str) -> bool:
+        """Return whether k-anonymity limits the success of an attack on records, or on persons, to 1/k."""
+        unit = self._releases[0][1].risks[attack].unit
+        return unit in (None, PERSON) and attack.startswith(LIMITED if unit is None else GUESSED_ONCE)
 
     @cached_property
     def in_groups(self) -> tuple[tuple[ComparedRun, Measured], ...]:
@@ -626,6 +653,8 @@ class Comparison:
     def _trade_off(self) -> str:
         found = len(self._releases)
         best = sorted(each.run.number for each in self.recommended)
+        if not best:
+            return "No attack has the same targets in all runs, so no run is recommended by risk."
         if len(best) == 1:
             return f"Run {best[0]} beats or equals every other by risk and loss."
         named = f"runs {numbered(best)}" if len(best) <= MOST_NAMED else f"{len(best)} of {found} releases"
@@ -654,6 +683,9 @@ class Comparison:
                 weighted.setdefault(own.weights, []).append(each.number)
         for weights, numbers in weighted.items():
             yield f"{numbered(numbers)}: loss, ncp and precision {by_weights(weights)}"
+        for attack, runs_of in self._counted_apart().items():
+            parts = ", ".join(f"of {targets} in {numbered(own)}" for targets, own in runs_of.items())
+            yield f"{attack}: {parts}; shares of different targets are not compared"
         for run, attacks in self._safer_elsewhere().items():
             yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
         if self.in_groups:
@@ -662,6 +694,20 @@ class Comparison:
         for best, own in self._best_in_groups:
             risks = ", ".join(f"{name} {percent(risk.success)}" for name, risk in own.risks.items())
             yield f"{best.number}: {risks or 'no attack was run on it'}"
+
+    def _counted_apart(self) -> dict[str, dict[str, list[int]]]:
+        """Return the runs by what an attack counts in them, of attacks that do not count the same in all."""
+        found: dict[str, dict[str, list[int]]] = {}
+        releases = [(run.number, run.measured) for run in self.runs if run.measured is not None]
+        for number, own in releases:
+            for name, risk in own.risks.items():
+                runs = found.setdefault(name.replace(_of_targets(risk), "", 1), {})
+                runs.setdefault(risk.targets, []).append(number)
+        return {
+            name: runs
+            for name, runs in found.items()
+            if len(runs) > 1 and len({tuple(numbers) for numbers in runs.values()}) > 1
+        }
 
     def _safer_elsewhere(self) -> dict[int, str]:
         """Return the attacks by which runs are safer than all recommended ones, by run."""

@@ -794,7 +794,7 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
         for each in entries
     ]
     shown = [each | {"low": each["low"] * (1 + share), "details": _scaled(each, 1 + share)} for each in shown]
-    return attack_matrix(constraints, shown, case.plan.k)
+    return attack_matrix(constraints, shown, case.plan.k, persons=PERSON in case.plan.units)
 
 
 def _scaled(entry: Mapping[str, Any], factor: float) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from anonymizer.errors import (
     ReportLike,
 )
 from anonymizer.model.report import Report
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import WHO
 from anonymizer.report.build import environment
 from anonymizer.report.comparison import (
@@ -464,9 +465,14 @@ class PlannedRun:
 def risk_limit(config: Config) -> float | None:
     """Return the largest re-identification risk that the constraints of a config allow; None without one.
 
-    Constraints about a population allow any risk to those who know that the target is in the data.
+    Constraints about a population allow any risk to those who know that the target is in the data, and
+    constraints on records any to persons, whom attacks count where the config names them.
     """
-    models = [each.build() for each in config.constraints]
+    persons = config.input.person is not None
+    asked = [
+        each for each in config.constraints if not persons or config.unit_of(each) in (PERSON, HOUSEHOLD)
+    ]
+    models = [each.build() for each in asked]
     who = [each for each in models if each.mitigates & WHO and not each.needs_population]
     limits = [float(each.allowed_success) for each in who if each.allowed_success is not None]
     sizes = [each.settings.k for each in who if hasattr(each.settings, "k")]

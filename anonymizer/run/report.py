@@ -15,6 +15,7 @@ from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
 from anonymizer.model.recoding import Outcome, Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
+from anonymizer.model.units import PERSON
 from anonymizer.profile.column_statistics import (
     AGAINST_EXTREMES,
     DIFFER_BY_BLANKS,
@@ -190,7 +191,12 @@ def report_parts(
         losses,
         entries,
         [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
-        attack_matrix([each for each in constraints if each.scenario is None], entries, plan.k),
+        attack_matrix(
+            [each for each in constraints if each.scenario is None],
+            entries,
+            plan.k,
+            persons=PERSON in plan.units,
+        ),
         [
             *warnings_of(plan, prepared, outcome.recoding),
             *records_warnings(

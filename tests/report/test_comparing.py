@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.config.model import Config
 from anonymizer.report.comparison import (
     ComparedRun,
     Comparison,
@@ -23,6 +24,7 @@ from anonymizer.report.comparison import (
     measured_of,
 )
 from anonymizer.report.comparison_table import lines, to_csv, to_dict
+from anonymizer.run.compare import risk_limit
 from tests.helpers.messages import exchange
 from tests.report.comparisons import LINKAGE, comparison, counted, run, without
 
@@ -200,6 +202,77 @@ def test_json_has_every_run_and_the_recommended() -> None:
     assert content["runs"][0]["best_by"] == ["loss", LINKAGE]
     assert content["runs"][2]["reason"] == "why"
     assert content["runs"][2]["command"] == "anonymizer run desk/job.yaml --set 'algorithm={name: local}'"
+
+
+def test_shares_of_persons_and_of_records_are_not_one_measure() -> None:
+    def entry(success: float, **unit: str) -> dict[str, Any]:
+        known = {"attributes": ["a"], "target": "re-identification", **unit}
+        return {"attack": "vulnerability", "knowledge": known, "low": success, "high": success} | {
+            "success": success,
+            "baseline": 0.0,
+        }
+
+    def risks(*entries: dict[str, Any]) -> dict[str, Risk]:
+        report = {
+            "search": {"optimal": True, "algorithm": "local"},
+            "release": {"suppressed_records": 0, "classes": 1},
+            "loss": {"loss": 0.25},
+            "attacks": list(entries),
+        }
+        return measured_of(report).risks
+
+    persons, records = risks(entry(0.5, unit="person")), risks(entry(0.2))
+    name = "vulnerability re-identification"
+    assert [*persons, *records] == [f"{name} of persons", name]
+    found = comparison(run(1, 0.1, persons), run(2, 0.2, persons), run(3, 0.3, records))
+    said = f"{name}: of persons in 1 and 2, of records in 3; shares of different targets are not compared"
+    assert said in list(found.remarks())
+    assert said in "\n".join(lines(found))
+    assert (found.attacks, found.attack) == ((), None)
+    assert found.headline() == "No attack has the same targets in all runs, so no run is recommended by risk."
+    content = to_dict(found)["runs"]
+    assert content[0]["attacks"][f"{name} of persons"]["unit"] == "person"
+    assert "unit" not in content[2]["attacks"][name]
+    both = risks(entry(0.5, unit="person"), entry(0.2))
+    assert not list(comparison(run(1, 0.1, both), run(2, 0.2, both)).remarks())[1:]
+
+
+@pytest.mark.parametrize(
+    ("unit", "limited"),
+    [
+        (None, [LINKAGE, "vulnerability re-identification"]),
+        ("person", ["vulnerability re-identification of persons"]),
+        ("household", []),
+    ],
+)
+def test_a_limit_is_compared_with_what_it_limits(unit: str | None, limited: list[str]) -> None:
+    """Of a person who is linked once for each record, or of a household, more are found than 1/k."""
+    end = {None: "", "person": " of persons", "household": " of households"}[unit]
+    for name in (LINKAGE, "vulnerability re-identification"):
+        risks = {f"{name}{end}": replace(counted(0.3), unit=unit)}
+        found = replace(comparison(run(1, 0.1, risks), run(2, 0.2, risks)), own_limit=0.2)
+        assert (found.advice is not None) is (f"{name}{end}" in limited)
+
+
+def test_a_limit_on_records_is_none_on_persons() -> None:
+    asked: dict[str, Any] = {
+        "input": {"path": "a.csv", "person": "id", "household": "home"},
+        "attributes": {
+            "age": {"role": "quasi-identifier"},
+            **{name: {"role": "identifier"} for name in ("id", "home")},
+        },
+    }
+    for units, limit in (
+        (["record"], None),
+        (["person"], 0.2),
+        (["household"], 0.2),
+        (["record", "person"], 0.2),
+        (["record", "household"], 0.2),
+    ):
+        constraints = [
+            {"model": "k-anonymity", "k": 9 if unit == "record" else 5, "unit": unit} for unit in units
+        ]
+        assert risk_limit(Config.model_validate({**asked, "constraints": constraints})) == limit
 
 
 def test_a_file_does_not_quote_a_refusal() -> None:

@@ -237,6 +237,43 @@ def test_each_contradicted_constraint_is_named_once_with_its_own_limit() -> None
     assert "than k-anonymity (25 %) and household-risk (10 %) allow. An adversary" in said
 
 
+@pytest.mark.parametrize(
+    ("claim", "attack", "compared"),
+    [
+        (None, None, True),
+        (None, "person", False),
+        (None, "household", False),
+        ("person", None, True),
+        ("person", "person", True),
+        ("person", "household", True),
+        ("household", "household", True),
+        ("household", "person", True),
+        ("household", None, True),
+        ("ward", None, True),
+        ("ward", "person", False),
+    ],
+)
+def test_a_claim_is_contradicted_by_what_it_is_about_only(
+    claim: str | None, attack: str | None, compared: bool
+) -> None:
+    """A class of k persons has k records, one of k records may be of a single person."""
+    knowledge = {"target": "re-identification", **({} if attack is None else {"unit": attack})}
+    found = entry("vulnerability", 0.9, 0.9, **knowledge) | {"details": {"each_guess": 0.6}}
+    claims = [bind(build.model("k-anonymity", {"k": 5}), None, unit=claim)]
+    rows = attack_matrix(claims, [found], 5, persons=True)
+    assert any(each["contradicted"] for each in rows) is compared
+    # Of a household without persons, each guess is about a record.
+    rows = attack_matrix(claims, [found], 5)
+    assert any(each["contradicted"] for each in rows) is (compared or (claim, attack) == (None, "household"))
+
+
+def test_a_mean_over_records_is_not_contradicted_by_persons() -> None:
+    claims = bound(build.model("marketer-risk", {"max": 0.3}))
+    for unit, contradicted in (({}, True), ({"unit": "person"}, False)):
+        found = entry("vulnerability", 0.9, 0.9, target="re-identification", **unit)
+        assert any(each["contradicted"] for each in attack_matrix(claims, [found], None)) is contradicted
+
+
 def test_guessing_a_value_is_no_re_identification() -> None:
     inferred = entry("vulnerability", 0.9, 0.9, target="attribute-inference", sensitive="s")
     assert row(Threat.RE_IDENTIFICATION, inferred)["success"] is None

@@ -843,6 +843,23 @@ def test_compare_leaves_out_what_counts_records_only(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
+def test_compare_names_shares_of_persons_apart(tmp_path: Path) -> None:
+    """Where only records are asked for, buckets can be compared, too, of which nobody knows the persons."""
+    asked = [{"model": "l-diversity", "l": 2, "attribute": "illness", "unit": "record"}]
+    config = written(tmp_path, visits(30, 2), constraints=asked)
+    algorithms = ("--algorithm", "lattice", "--algorithm", "anatomy")
+    done = call("compare", config, *algorithms, "-q", "--json", "-o", tmp_path / "comparison")
+    assert done.code == 0, done.err
+    by = {each["algorithm"]: each["attacks"] for each in done.json["runs"]}
+    name = "vulnerability re-identification"
+    assert by["lattice"][f"{name} of persons"]["unit"] == "person"
+    assert name in by["anatomy"]
+    assert name not in by["lattice"]
+    done = call("compare", config, *algorithms, "-q", "-o", tmp_path / "comparison")
+    assert f"{name}: of persons in 1, of records in 2; shares of different targets are not" in done.out
+
+
 def test_a_named_key_that_no_constraint_counts_is_warned_about(
     tmp_path: Path, message: SnapshotAssertion
 ) -> None:
