@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.twins.loss import LOSS_TWINS
 from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value
-from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
 LETTERS = "abcdefghij"
@@ -272,7 +271,6 @@ def with_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
     strange = random.choice((0.0, 0.0, 0.2))
     data = replace(spec.data, persons=tuple(None if random.random() < strange else own for own in persons))
     constraints = tuple(
-        replace(own, unit="person") if own.model in CLASS_TWINS and random.random() < 0.8 else own
-        for own in spec.constraints
+        replace(own, unit="person") if random.random() < 0.8 else own for own in spec.constraints
     )
     return replace(spec, data=data, constraints=constraints)

@@ -12,8 +12,8 @@ import numpy as np
 
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.errors import DataError
-from anonymizer.model.adversary import AnatomyRelease
-from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, rank, starts_of
+from anonymizer.model.adversary import AnatomyRelease, Owners, PublishedTable
+from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, numbered, rank, starts_of
 from anonymizer.model.classes import (
     Classes,
     ClassValues,
@@ -76,22 +76,54 @@ def count_classes(
         sensitive,
         quasi_identifiers,
     )
-    owners: dict[str, IntArray] = {}
-    ties = None
-    for offset, unit in enumerate(units.columns, start=width):
-        unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
-        codes = groups.codes[:, offset].astype(np.int64)
-        owners[unit] = own = np.where(unknown[codes], -1, codes)
-        if unit == units.linked:
-            ties = Ties(own, len(unknown), np.where(own < 0, 1, groups.counts))
+    owners, ties = _unit_codes(groups, width, units), None
+    if units.linked is not None:
+        own = owners[units.linked]
+        ties = Ties(own, int(own.max(initial=-1)) + 1, np.where(own < 0, 1, groups.counts))
     items, size, persons = np.arange(len(groups.counts)), len(groups.counts), owners.get(PERSON)
     members = {}
     if HOUSEHOLD in owners:
-        if persons is not None:
-            owners[HOUSEHOLD] = households_of_persons(owners[HOUSEHOLD], persons)
         members[MEMBERS] = Households.of_records(items, owners[HOUSEHOLD], size, groups.counts, persons)
     found = {unit: Units.of_items(items, own, size, groups.counts) for unit, own in owners.items()}
     return classes.with_units(found | members, ties)
+
+
+def _unit_codes(groups: Groups, width: int, units: UnitColumns) -> dict[str, IntArray]:
+    """Return the unit of each group of records by its name, shape (groups,), int64; -1 for none.
+
+    Parameters
+    ----------
+    groups: by the columns of units from position ``width`` on.
+    """
+    found: dict[str, IntArray] = {}
+    for offset, unit in enumerate(units.columns, start=width):
+        unknown = np.array([text in units.absent for text in groups.values[offset]], dtype=np.bool_)
+        codes = groups.codes[:, offset].astype(np.int64)
+        found[unit] = np.where(unknown[codes], -1, codes)
+    if HOUSEHOLD in found and PERSON in found:
+        found[HOUSEHOLD] = households_of_persons(found[HOUSEHOLD], found[PERSON])
+    return found
+
+
+def published_with_owners(
+    relation: Relation, names: Sequence[str], units: UnitColumns
+) -> tuple[PublishedTable, Owners]:
+    """Return a file as its recipient counts it by some columns, and whose its records are.
+
+    Parameters
+    ----------
+    names: of the quasi-identifiers; the sensitive values are left out.
+    """
+    own = tuple(name for name in relation.columns if name in names)
+    groups, width = relation.group_counts([*own, *units.columns.values()]), len(own)
+    rows, first = numbered(groups.codes[:, :width].T, len(groups.counts))
+    records = count(rows, groups.counts, len(first))
+    table = PublishedTable(
+        relation.name, own, groups.values[:width], groups.codes[first, :width], {}, records
+    )
+    each = np.repeat(np.arange(len(rows)), groups.counts)
+    codes = {unit: found[each] for unit, found in _unit_codes(groups, width, units).items()}
+    return table, Owners.of(rows[each], rows[each], codes)
 
 
 def classes_of(
@@ -215,7 +247,7 @@ def measure(
                     constraint.measured(classes),
                     constraint.holds(classes),
                     0,
-                    verifiable_from_release=not constraint.model.needs_more,
+                    verifiable_from_release=not constraint.model.needs_more and constraint.unit is None,
                 )
             )
     return measurements

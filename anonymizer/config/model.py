@@ -391,7 +391,7 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = "pseudonyms of an earlier release are unknown"
         yield ("apply",), f"{what}; remove apply, or input.person.release_as"
     for position, constraint in enumerate(config.constraints):
-        if not constraint.counts_units or constraint.plug_in.by_attack:
+        if not constraint.counts_units or constraint.plug_in.by_attack or constraint.plug_in.needs_entries:
             what = f"{constraint.model} does not consider that a pseudonym links the rows of a person"
             yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
@@ -525,6 +525,9 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     if unit is not None and unit not in (RECORD, *given.unit_columns):
         raise _undefined(unit, given)
     if constraint.counts_units:
+        fault = constraint.fault_of(unit or given.default_unit)
+        if fault is not None:
+            raise refusal([problem(fault, ("unit",))])
         return constraint
     people = constraint.people_units if given.person is not None else ()
     if people and unit not in (None, *people):

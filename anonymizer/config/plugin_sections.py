@@ -257,6 +257,11 @@ class ConstraintSettings(PluginSection):
         """Whether the model can count units other than records."""
         return bool(self.build().counts_units)
 
+    def fault_of(self, unit: str) -> str | None:
+        """Return why a model that counts units cannot count some of them; None if it can."""
+        fault: str | None = self.build().fault_of(unit)
+        return fault
+
     @property
     def people_units(self) -> tuple[str, ...]:
         """Units that a model which counts people accepts where persons are given, the default first."""

@@ -121,6 +121,25 @@ class SensitiveCounts:
 
 
 @dataclass(frozen=True, eq=False)
+class UnitEntries:
+    """In which classes, and with which values, units have records.
+
+    Attributes
+    ----------
+    class_of, unit_of: class and number of the unit of each entry, shape (entries,), int64; entries may
+        repeat, and every number has one.
+    people: units that each number stands for, shape (numbers,), int64; several only if all of them have the
+        same entries.
+    values: code of the sensitive value of each entry, shape (entries,), int64; None without an attribute.
+    """
+
+    class_of: IntArray
+    unit_of: IntArray
+    people: IntArray
+    values: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class ClassView:
     """The classes with the sensitive attribute of one privacy model.
 
@@ -133,6 +152,7 @@ class ClassView:
     remembered: what models have computed of these classes, by model and reference.
     population: people of the population in each class, None if unknown.
     households: of the release by class, None unless the model needs them.
+    entries: whose records are in which classes, None unless the model needs them and counts units.
     values: what the classes publish, None if unknown.
     """
 
@@ -143,6 +163,7 @@ class ClassView:
     population: PopulationSizes | None = None
     households: HouseholdClasses | None = None
     values: ClassValues | None = None
+    entries: UnitEntries | None = None
 
     def keep(self, kept: BoolArray) -> ClassView:
         """Return some of the classes; ``kept`` has shape (classes,)."""
@@ -410,7 +431,26 @@ class Classes:
             self._counted[key] = self._count(name, combined=combined, unit=unit)
         return self._counted[key]
 
-    def _count(self, name: str, *, combined: bool, unit: str | None) -> CountedClasses:
+    def entries(self, unit: str, name: str | None, *, combined: bool = False) -> UnitEntries:
+        """Return in which classes, and with which values of a sensitive attribute, units have records.
+
+        Parameters
+        ----------
+        name: of the attribute, None for the classes alone.
+        combined: as for ``sensitive_counts``.
+        """
+        items, numbers, people = self._units[unit].one_by_one
+        groups = self.class_of if name is None else self._divided(name, combined=combined)[0]
+        values = None if name is None else self.sensitive_codes(name)[items]
+        return UnitEntries(groups[items], numbers, people, values)
+
+    def _divided(self, name: str, *, combined: bool) -> tuple[IntArray, int, IntArray]:
+        """Return the part of its class in which each item is, the number of parts, and the class of each.
+
+        Parameters
+        ----------
+        combined: whether the sensitive attributes other than ``name`` divide classes.
+        """
         groups, number, owner = self.class_of, self.number, np.arange(self.number)
         if combined:
             for other in self._sensitive.values():
@@ -418,6 +458,10 @@ class Classes:
                     size = other.attribute.column.size
                     groups, distinct = group_keys(groups * size + other.codes, number * size)
                     owner, number = owner[distinct // size], len(distinct)
+        return groups, number, owner
+
+    def _count(self, name: str, *, combined: bool, unit: str | None) -> CountedClasses:
+        groups, number, owner = self._divided(name, combined=combined)
         own = self._sensitive[name]
         size = own.attribute.column.size
         keys, space = groups * size + own.codes, number * size

@@ -205,6 +205,21 @@ class Units:
         found += count(group_of, self.alone, groups)
         return found
 
+    @property
+    def one_by_one(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The item and the number of the unit of each pair, and how many units each number stands for.
+
+        Units that are alone in an item share a number. The arrays have the shapes (pairs,), (pairs,) and
+        (numbers,), int64.
+        """
+        lone = np.flatnonzero(self.alone)
+        keys, distinct = group_keys(self.keys, self.space)
+        return (
+            np.concatenate([lone, self.items]),
+            np.concatenate([np.arange(len(lone)), len(lone) + keys]),
+            np.concatenate([self.alone[lone], np.ones(len(distinct), dtype=np.int64)]),
+        )
+
     def beside(self, other: Units) -> Units:
         """Return these followed by the units of other items of the same table."""
         return Units(

@@ -104,6 +104,7 @@ class PrivacyModel(ABC):
     by_attack: whether an attack measures it.
     needs_population: whether it counts the population that the records are a sample of.
     needs_households: whether it needs to know which records are of one household.
+    needs_entries: whether it needs to know which classes have records of one unit, where units are counted.
     measured_by_default: whether ``check`` measures it on every file, else where people are known, and with
         configs that have it.
     """
@@ -120,6 +121,7 @@ class PrivacyModel(ABC):
     by_attack: ClassVar[bool] = False
     needs_population: bool = False
     needs_households: ClassVar[bool] = False
+    needs_entries: ClassVar[bool] = False
     measured_by_default: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:
@@ -138,6 +140,10 @@ class PrivacyModel(ABC):
     @property
     def fault_with_persons(self) -> str | None:
         """Why it cannot be measured where persons have several records, with the remedy; None if it can."""
+        return None
+
+    def fault_of(self, unit: str) -> str | None:
+        """Return why a model that counts units cannot count some of them, with the remedy; None if it can."""
         return None
 
     @classmethod
@@ -461,7 +467,8 @@ class _Binding:
 
     def view(self, classes: Classes) -> BoundView:
         """Return the classes to which this constraint applies; the same view at every call."""
-        key = self.attribute, self.combined, self.missing_is_value, self.unit, self.model.needs_households
+        needs = self.model.needs_households, self.model.needs_entries
+        key = self.attribute, self.combined, self.missing_is_value, self.unit, needs
         if key not in classes.remembered:
             classes.remembered[key] = self._view(classes)
         found: BoundView = classes.remembered[key]
@@ -475,15 +482,19 @@ class _Binding:
         return BoundView(ClassView.joined([own.view for own, _ in bound]), np.concatenate(owners))
 
     def _view_of(self, classes: Classes) -> BoundView:
+        entries = None
+        if self.unit is not None and self.model.needs_entries:
+            entries = classes.entries(self.unit, self.attribute, combined=self.combined)
         if self.attribute is None:
             households = classes.households if self.model.needs_households else None
             sizes = classes.sizes_in(self.unit)
             own = classes.values
-            view = ClassView(sizes, population=classes.population, households=households, values=own)
+            people = classes.population
+            view = ClassView(sizes, population=people, households=households, values=own, entries=entries)
             return BoundView(view, np.arange(classes.number))
         found = classes.counted(self.attribute, combined=self.combined, unit=self.unit)
         missing = None if self.missing_is_value else found.counts.attribute.column.missing
-        return BoundView(ClassView(found.sizes, found.counts, missing), found.owner)
+        return BoundView(ClassView(found.sizes, found.counts, missing, entries=entries), found.owner)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -619,8 +630,8 @@ class ReleaseConstraint(_Binding):
 
     @property
     def of_release_alone(self) -> bool:
-        """Whether a recipient can repeat the attack."""
-        return self.attribute is None and self.model.attack().of_release_alone
+        """Whether a recipient can repeat the attack; nobody else knows whose the records are."""
+        return self.attribute is None and self.unit is None and self.model.attack().of_release_alone
 
     def holds(self, measured: float) -> bool:
         """Return whether a measure satisfies the model."""

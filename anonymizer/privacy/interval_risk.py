@@ -25,7 +25,8 @@ class IntervalRisk(AttackModel):
     """The largest share, over attributes and measures, of true numbers near the published ones.
 
     Measured by the attack ``interval`` on every released record whose true number is known and present. The
-    share itself counts, not the end of its interval: generalizing draws nothing.
+    share itself counts, not the end of its interval: generalizing draws nothing. Where units are counted, it
+    is the share of those with a true number in the interval.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata" (in
     Confidentiality, Disclosure and Data Access, North-Holland 2001).
@@ -35,6 +36,7 @@ class IntervalRisk(AttackModel):
     sensitive = False
     Settings = IntervalRiskSettings
     settings: IntervalRiskSettings
+    counts_units = True
 
     def attack(self) -> Attack:
         """Return the interval attack."""

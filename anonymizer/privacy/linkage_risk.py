@@ -19,6 +19,7 @@ from anonymizer.attacks.linkage.attack import (
     LinkageSettings,
     Standardisation,
 )
+from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
 
@@ -68,7 +69,8 @@ class LinkageRisk(AttackModel):
 
     The adversary holds the quasi-identifiers of all original records, unless the parameters say otherwise,
     and links them by the attack ``linkage``; ties of n count 1/n. If targets are sampled or ties resolved at
-    random, the upper end of the 95% interval decides.
+    random, the upper end of the 95% interval decides. Where units are counted, it is the expected share of
+    units of whom a record is linked to one of their own.
     """
 
     name = "linkage-risk"
@@ -76,6 +78,7 @@ class LinkageRisk(AttackModel):
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
     mitigates = WHO
+    counts_units = True
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters; shares of errors stand beside the known columns."""
@@ -93,6 +96,12 @@ class LinkageRisk(AttackModel):
         rates = asdict(own.rates)
         same = rates == {name: float(knowledge.get(name, 0)) for name in rates}
         return known and same and float(knowledge.get("overlap", 1)) <= float(own.overlap)
+
+    def fault_of(self, unit: str) -> str | None:
+        """Return that records are drawn, or changed, one by one."""
+        if unit == RECORD or not self.settings.attack().draws_or_matches:
+            return None
+        return f"with overlap or shares of errors, {self.name} counts records only; set unit: {RECORD}"
 
     def attack(self) -> Attack:
         """Return the linkage attack, without what only a report shows."""

@@ -23,12 +23,17 @@ class UniquenessModel(AttackModel):
 
     Measured by the attack ``uniqueness``: with ``knowledge`` by these, with ``subsets: all`` by the set that
     makes most records unique. It claims no success of linking, which depends on classes of two or more too.
+    Where units are counted, it is the share of those who are alone in a class of one of their records.
     """
 
     name = "uniqueness"
     sensitive = False
     Settings = UniqueSettings
     settings: UniqueSettings
+
+    def __init__(self, settings: UniqueSettings) -> None:
+        super().__init__(settings)
+        self.counts_units = settings.subsets is None
 
     @property
     def allowed_success(self) -> None:

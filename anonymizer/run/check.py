@@ -12,17 +12,24 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
-from anonymizer.audit.classes import UnitColumns, count_classes, measure, measure_pair, read_pair
+from anonymizer.audit.classes import (
+    UnitColumns,
+    count_classes,
+    measure,
+    measure_pair,
+    published_with_owners,
+    read_pair,
+)
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import AdversaryView, AnatomyRelease, PublishedTable
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original, PublishedTable
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
-from anonymizer.privacy.base import PRIVACY_MODELS, CountedConstraint, ReleaseConstraint
+from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.prepare import (
@@ -180,7 +187,11 @@ def _check_table(
     counts = KnownCounts(tuple(units.columns), people is not None and units.linked is None)
 
     def look() -> AdversaryView:
-        return AdversaryView(_published(relation, quasi_identifiers))
+        table, owners = published_with_owners(relation, quasi_identifiers, units)
+        rows = np.arange(len(table.counts))
+        links = Links(rows, rows, table.counts)
+        original = Original(table.source, (), table.codes, {}, table.counts, links, (), owners=owners)
+        return AdversaryView(table, original=original)
 
     constraints, measures, scenarios = _measured(partial(measure, classes), attributes, plan, counts, look)
     if units.linked is not None:
@@ -210,9 +221,10 @@ class KnownCounts:
     people: bool = False
     classes: bool = True
 
-    def allow(self, constraint: CountedConstraint) -> bool:
+    def allow(self, constraint: Constraint) -> bool:
         """Return whether a constraint can be measured."""
-        units = constraint.unit is None or constraint.unit in self.units
+        own = constraint.unit
+        units = own is None or (own in self.units and constraint.model.fault_of(own) is None)
         units = units and (self.classes or constraint.scenario is None)
         model = constraint.model
         people = self.people or not model.needs_population
@@ -232,7 +244,7 @@ def _measured(
     Parameters
     ----------
     known: what every model measures besides records, if it can.
-    look: returns the view of an adversary with the file alone.
+    look: returns the view of an adversary with the file alone, and of whose its records are.
     """
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
     asked = {each.model.name for each in own}
@@ -253,7 +265,8 @@ def _measured(
     constraints: list[Measurement] = []
     scenarios: dict[str, list[Measurement]] = {}
     for each in own:
-        if isinstance(each, ReleaseConstraint) and each.of_release_alone:
+        of_file = isinstance(each, ReleaseConstraint) and replace(each, unit=None).of_release_alone
+        if isinstance(each, ReleaseConstraint) and of_file and known.allow(each):
             found = attacked(each, look(), np.random.default_rng(0))
         else:
             found = next(measured) if each in counted else unmeasured(each)

@@ -440,14 +440,20 @@ BAD: dict[str, dict[str, Any]] = {
     "an unknown unit": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "family"}]},
     "a unit without a column": {"constraints": [{"model": "k-anonymity", "k": 5, "unit": "household"}]},
     "a name with a meaning": {"input": {"units": {"person": "patient_id"}}},
-    "a model of the whole table": {"constraints": [{"model": "vulnerability", "max": 0.5}]},
+    "a household found by its members": {
+        "input": {"person": "patient_id", "household": "visit"},
+        "attributes": {**CONFIG["attributes"], "visit": {"role": "drop"}},
+        "constraints": [{"model": "vulnerability", "max": 0.5, "unit": "household"}],
+    },
     "a mean over records": {"constraints": [{"model": "prosecutor-risk", "max": 0.5, "at": "mean"}]},
     "a share of records": {
         "constraints": [
             {"model": "prosecutor-risk", "max": 0.5, "at": {"share-above": 0.2}, "unit": "person"}
         ]
     },
-    "a model by attack": {"constraints": [{"model": "linkage-risk", "max": 0.5, "unit": "person"}]},
+    "every set of columns": {"constraints": [{"model": "uniqueness", "max": 0.5, "subsets": "all"}]},
+    "some of the records": {"constraints": [{"model": "linkage-risk", "max": 0.5, "overlap": 0.5}]},
+    "a pseudonym": {**NUMBERED, "constraints": [{"model": "vulnerability", "max": 0.5}]},
     "buckets": {"algorithm": {"name": "anatomy"}},
     "single records": {"suppression": {"method": "records"}},
     "single cells": {"suppression": {"method": "cells"}},
@@ -469,6 +475,130 @@ def test_what_cannot_count_units_is_refused(name: str, message: SnapshotAssertio
     with pytest.raises(ConfigError) as error:
         an.anonymize(visits(), given)
     assert exchange(f"{name}: {BAD[name]}", error.value) == message
+
+
+RISKS: dict[str, dict[str, Any]] = {
+    "vulnerability": {"model": "vulnerability"},
+    "guesses": {"model": "vulnerability", "target": "attribute-inference", "attribute": "illness"},
+    "uniqueness": {"model": "uniqueness"},
+    "linkage": {"model": "linkage-risk"},
+    "learned": {"model": "linkage-risk", "linkage": "learned"},
+    "interval": {"model": "interval-risk", "attributes": ["age"], "measure": "rid"},
+}
+
+
+def of_attack(name: str, entries: list[dict[str, Any]]) -> float:
+    """Return the success of the attack that measures a risk."""
+    target = {"vulnerability": "re-identification", "guesses": "attribute-inference"}.get(name)
+    (found,) = [each for each in entries if target is None or each["knowledge"]["target"] == target]
+    assert found["knowledge"]["unit"] == "person"
+    return float(found["success"])
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "auto"])
+def test_a_risk_is_what_the_attack_finds_of_persons(algorithm: str) -> None:
+    """In the release, whatever the algorithm, and in the step of the search that accepted it."""
+    frame = visits(40, 3)
+    changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
+    for name, risk in RISKS.items():
+        attack = {key: value for key, value in risk.items() if key not in ("model", "attribute")}
+        attack["attack"] = str(risk["model"]).removesuffix("-risk")
+        constraints = [{**risk, "max": 0.99}, {"model": "k-anonymity", "k": 2}]
+        asked = {**CONFIG, **changed, "constraints": constraints, "attacks": [attack], "bound": "none"}
+        try:
+            found = an.anonymize(frame, asked).report.to_dict()
+        except an.Infeasible:
+            # The published middle of a group is near the true numbers.
+            assert name == "interval"
+            continue
+        own = found["constraints"][0]
+        assert own["parameters"]["unit"] == "person"
+        assert own["verifiable_from_release"] is False
+        assert own["measured"] == pytest.approx(of_attack(name, found["attacks"]), abs=1e-9), name
+        reached = [step for step in found["steps"] if step["accepted"]]
+        for step in reached[-1:]:
+            for each in step.get("attackers", ()):
+                assert each["measured"] == pytest.approx(own["measured"], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", RISKS)
+def test_risks_of_persons_with_one_record_are_those_of_records(name: str) -> None:
+    found = []
+    for unit in ({}, {"unit": "record"}):
+        constraints = [{**RISKS[name], "max": 0.4, **unit}, {"model": "k-anonymity", "k": 2, **unit}]
+        asked = {**CONFIG, "constraints": constraints, "attacks": [], "bound": "none"}
+        try:
+            result = an.anonymize(visits(60, 1), asked)
+        except an.Infeasible as error:
+            found.append(error.report.to_dict())
+        else:
+            found.append(result.report.to_dict())
+    by_person, by_record = found
+    for key in ("status", "recoding", "loss"):
+        assert by_person.get(key) == by_record.get(key), key
+    own, other = (each["constraints"][0]["measured"] for each in found)
+    assert own == other or own == pytest.approx(other)
+
+
+@pytest.mark.parametrize("name", ["vulnerability", "guesses", "uniqueness", "linkage"])
+def test_the_best_release_by_a_risk_of_persons_is_that_of_all_transformations(name: str) -> None:
+    """Every transformation is measured by the slow twins; merging classes may increase such a share."""
+    frame, columns = visits(25, 4, seed=3), {**CONFIG["attributes"], "zip": {"role": "insensitive"}}
+    base = {**CONFIG, "attacks": [], "bound": "none", "suppression": {"limit": 0}}
+    patient_of = dict(zip(frame["visit"], frame["patient_id"], strict=True))
+    found = []
+    for age in range(5):
+        for sex in range(2):
+            fixed = {
+                own: {**columns[own], "levels": {"min": level, "max": level}}
+                for own, level in (("age", age), ("sex", sex))
+            }
+            whole = [{"model": "k-anonymity", "k": 1}]
+            result = an.anonymize(frame, {**base, "attributes": {**columns, **fixed}, "constraints": whole})
+            rows = result.data[["age", "sex", "illness"]].astype(str).to_numpy().tolist()
+            members = [patient_of[each] for each in result.data["visit"]]
+            if name == "uniqueness":
+                share = float(twins.lone_persons(rows, members, [0, 1]))
+            elif name == "linkage":
+                held = frame.set_index("visit").loc[result.data["visit"], ["age", "sex"]]
+                linked = twins.linked_members(held.to_numpy().tolist(), rows, members, [0, 1])
+                share = float(sum(linked.values()) / len(linked))
+            else:
+                guesses = [twins.best_guess(rows, members, [0, 1])]
+                if name == "guesses":
+                    guesses = [twins.best_values(rows, members, known, 2) for known in ([0, 1], [])]
+                share = max(float(sum(each.values()) / len(each)) for each in guesses)
+            found.append((result.report.to_dict()["search"]["objective"], share))
+    shares = sorted({share for _, share in found})
+    assert len(shares) > 2
+    for allowed in (shares[len(shares) // 3], shares[-2]):
+        most = round(allowed + 1e-6, 6)
+        risk = {**RISKS[name], "max": most}
+        report = an.anonymize(frame, {**base, "attributes": columns, "constraints": [risk]}).report.to_dict()
+        assert report["search"]["optimal"]
+        best = min(objective for objective, share in found if share <= most)
+        assert report["search"]["objective"] == pytest.approx(best)
+        measured = report["constraints"][0]["measured"]
+        assert any(
+            objective == pytest.approx(best) and share == pytest.approx(measured)
+            for objective, share in found
+        )
+
+
+def test_check_measures_risks_of_persons(tmp_path: Path) -> None:
+    frame = visits(30, 3)
+    chosen = [{**RISKS[name], "max": 0.5} for name in ("vulnerability", "guesses", "uniqueness", "linkage")]
+    path = written(tmp_path, frame, constraints=chosen)
+    done = call("check", tmp_path / "visits.csv", "-c", path, "--json")
+    measured = [each["measured"] for each in json.loads(done.out)["constraints"]]
+    rows = frame[["age", "sex", "zip", "illness"]].to_numpy().tolist()
+    people = frame["patient_id"].tolist()
+    best = twins.best_guess(rows, people, [0, 1, 2])
+    values = [twins.best_values(rows, people, known, 3) for known in ([0, 1, 2], [])]
+    assert measured[0] == pytest.approx(float(sum(best.values()) / 30))
+    assert measured[1] == pytest.approx(max(float(sum(each.values()) / 30) for each in values))
+    assert measured[2] == pytest.approx(float(twins.lone_persons(rows, people, [0, 1, 2])))
+    assert measured[3] is None
 
 
 OUT_OF_CORE = {"name": "duckdb", "options": {"combinations": 100}}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from tests.twins import units
+from tests.twins.attacks import best_guess, best_values
 from tests.twins.loss import LOSS_TWINS, TwinRelease
 from tests.twins.microdata import Microdata, Value
 from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
@@ -259,10 +261,29 @@ class BruteForce:
             return [None] * len(rows)
         return self.data.column(self.data.position(constraint.attribute), rows)
 
+    def _units_guessed(self, release: list[Rows], constraint: ConstraintSpec) -> bool:
+        """Tell whether one guess about a random person is right rarely enough."""
+        rows, members = [], []
+        for number, part in enumerate(each for own in release for each in self.parts(own, constraint)):
+            for row in part:
+                (value,) = self._values(constraint, [row])
+                rows.append((number, value))
+                person = self.problem.data.persons[row]
+                members.append(("own", row) if person is None else person)
+        most = Fraction(str(constraint.parameters["max"]))
+        if constraint.attribute is None:
+            guesses = [best_guess(rows, members, [0])]
+        else:
+            guesses = [best_values(rows, members, known, 1) for known in ([0], [])]
+        return all(sum(each.values()) <= most * len(each) for each in guesses)
+
     def table_holds(self, release: list[Rows]) -> bool:
         """Tell whether a release satisfies every model of the whole table."""
         for constraint in self.problem.constraints:
-            if constraint.model in TABLE_TWINS:
+            if constraint.model in TABLE_TWINS and constraint.unit is not None:
+                if not self._units_guessed(release, constraint):
+                    return False
+            elif constraint.model in TABLE_TWINS:
                 parts = [part for rows in release for part in self.parts(rows, constraint)]
                 groups = [self._values(constraint, part) for part in parts]
                 if not TABLE_TWINS[constraint.model](constraint.parameters).holds(groups):

@@ -387,10 +387,12 @@ class Linkage(Attack):
             original = with_errors(original, links, self.settings.rates, random)
             links = original.links
         names = original.known(self.settings.names)
-        linking = self._linking()
         unit, owners = adversary.unit(self.settings.unit), adversary.owners
         if self.settings.draws_or_matches:
             unit = None
+        # Where units are counted, weights that link too many records may not link too many units.
+        at_most = self.at_most if self.at_most is None or unit is None or owners is None else 1.0
+        linking = self._linking(at_most)
         held, targets = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
         space = comparison_space(adversary.release, original, names, held, targets, each=each)
@@ -461,7 +463,7 @@ class Linkage(Attack):
         known, baseline = {**found.knowledge, "unit": unit}, Fraction(1, number)
         return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
-    def _linking(self) -> Linking:
+    def _linking(self, at_most: float | None) -> Linking:
         if self.settings.linkage is LinkageMethod.PROBABILISTIC:
             return ProbabilisticLinking(
                 float(self.settings.false_links or FALSE_LINKS),
@@ -473,9 +475,9 @@ class Linkage(Attack):
             seconds = self.settings.proof
             learner = Fast() if seconds is None else Exact(float(seconds))
             if self.settings.by is DistanceName.LIKELIHOOD:
-                return LearnedLinking(WeightedMean, learner, self._distancing(), self.at_most)
+                return LearnedLinking(WeightedMean, learner, self._distancing(), at_most)
             family = Metric if self.settings.metric else FAMILIES[self.settings.by]
-            return LearnedLinking(family, learner, at_most=self.at_most)
+            return LearnedLinking(family, learner, at_most=at_most)
         distance = self._distancing()
         if self.settings.linkage is LinkageMethod.ASSIGNMENT:
             return AssignmentLinking(distance)
