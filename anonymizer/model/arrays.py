@@ -151,7 +151,8 @@ def add_up(keys: IntArray, weights: NDArray[np.integer], space: int) -> tuple[In
     """
     if space <= max(DENSE_LIMIT, len(keys)):
         sums = np.bincount(keys, weights=weights, minlength=space)
-        distinct = np.flatnonzero(sums)
+        # Places of true values are found several times faster than those of numbers.
+        distinct = np.flatnonzero(sums > 0)
         return distinct, sums[distinct].astype(np.int64)
     bits = int(weights.max(initial=0)).bit_length()
     if space << bits >= SPACE:

@@ -470,12 +470,16 @@ class Classes:
         else:
             entry_of, distinct = group_keys(keys, space)
             counts = self._units[unit].counted(entry_of, len(distinct))
-        starts = np.searchsorted(distinct, np.arange(number + 1) * size)
+        owners = distinct // size
+        # Adding up entries takes a third of the time of searching for starts.
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=number))])
         if unit is not None:
             sizes = self._units[unit].counted(groups, number) if combined else self.sizes_in(unit)
         else:
             sizes = np.add.reduceat(counts, starts[:-1]) if combined else self.sizes
-        return CountedClasses(sizes, SensitiveCounts(own.attribute, starts, distinct % size, counts), owner)
+        return CountedClasses(
+            sizes, SensitiveCounts(own.attribute, starts, distinct - owners * size, counts), owner
+        )
 
     def reference(self, name: str) -> Reference:
         """Return the distribution of a sensitive attribute over all classes, of records and of units.

@@ -15,6 +15,7 @@ from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import (
+    CLOSE,
     CountConditions,
     Merging,
     PrivacyModel,
@@ -31,9 +32,10 @@ from anonymizer.privacy.base import (
 
 def entry_gains(view: ClassView, reference: Reference) -> FloatArray:
     """Return the relative gain of each entry, shape (entries,), infinite where p = 0."""
-    shares = reference_shares(view.counted, reference)
     with np.errstate(divide="ignore"):
-        return np.where(shares > 0, entry_shares(view) / shares - 1, np.inf)
+        gains: FloatArray = entry_shares(view) / reference_shares(view.counted, reference)
+    gains -= 1
+    return gains
 
 
 def largest_gains(view: ClassView, gains: FloatArray) -> FloatArray:
@@ -78,15 +80,19 @@ class BasicBetaLikeness(ScoredClassModel):
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have every gain within its bound."""
         assert reference is not None
-        counts = view.counted
+        counts, beta = view.counted, float(self.settings.beta)
         with np.errstate(divide="ignore"):
             bounds = self.bounds(reference.shares)
-        excess = entry_gains(view, reference) - bounds[counts.values]
-        margins: FloatArray = np.maximum.reduceat(excess, counts.starts[:-1])
+        excess = entry_gains(view, reference)
+        excess -= bounds.take(counts.values)
+        # Gains far below their bounds, as most are, need no comparison with those of the same class.
+        decisive = np.flatnonzero(excess >= -CLOSE * max(1.0, beta))
+        margins = np.full(len(view.sizes), -np.inf)
+        np.maximum.at(margins, counts.owners[decisive], excess[decisive])
         return resolve_near_ties(
             margins <= 0,
             margins,
-            float(self.settings.beta),
+            beta,
             lambda i: (int(view.sizes[i]), *counts.of_class(i)),
             lambda i: self._holds_exactly(counts.of_class(i), int(view.sizes[i]), reference),
         )

@@ -226,25 +226,27 @@ class _DenseClasses(Classes):
     ) -> None:
         self._numbered = False
         self._sums = np.bincount(keys, weights=weights, minlength=space)
-        super().__init__(keys, counts, int(np.count_nonzero(self._sums)), sensitive, units, ties)
+        # Places of true values are found several times faster than those of numbers.
+        self._present = self._sums > 0
+        super().__init__(keys, counts, int(np.count_nonzero(self._present)), sensitive, units, ties)
 
     @property
     def class_of(self) -> IntArray:
         """Class of each item, shape (items,), int64."""
         if not self._numbered:
-            self._class_of = (np.cumsum(self._sums > 0) - 1)[self._class_of]
+            self._class_of = (np.cumsum(self._present) - 1)[self._class_of]
             self._numbered = True
         return self._class_of
 
     @cached_property
     def sizes(self) -> IntArray:
         """Records in each class, shape (classes,), int64."""
-        return self._sums[self._sums > 0].astype(np.int64)
+        return self._sums[self.distinct].astype(np.int64)
 
-    @property
+    @cached_property
     def distinct(self) -> IntArray:
         """Key of each class, shape (classes,), int64."""
-        return np.flatnonzero(self._sums)
+        return np.flatnonzero(self._present)
 
 
 class RollUp:
@@ -368,7 +370,7 @@ class RollUp:
         records: how many of each combination are counted, shape (combinations,), int64.
         unplaced: further records whose distinct rows are unknown.
         """
-        items = np.flatnonzero(records)
+        items = np.flatnonzero(records > 0)
         own = records[items]
         counts = tuple(each for bundle in self._bundles for each in bundle.marginals(items, own))
         people, unplaced_people = None, 0

@@ -19,8 +19,10 @@ from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.local import algorithm
+from anonymizer.search.local import algorithm, trees
 from anonymizer.search.local.algorithm import RECORDS, Exact, Local
+from anonymizer.search.local.assignment import LocalProblem
+from anonymizer.search.local.trees import NONE, AllowedTrees, RowJoins
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.conformance.asked import about, any_table
@@ -280,6 +282,44 @@ def test_weights_of_zero_cost_nothing() -> None:
 
 
 @share(2)
+@given(seed=SEEDS)
+def test_joins_with_many_rows_cost_what_climbing_says(seed: int) -> None:
+    random = Random(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        most = random.choice((1, 20, trees.TABLE_LIMIT))
+        patch.setattr(trees, "TABLE_LIMIT", most)
+        patch.setattr(trees, "SEVERAL", min(random.choice((1, 60, 2_000, trees.SEVERAL)), most))
+        ground = LocalProblem(problem(small(random, 12)))
+        forest, rows = ground.trees, ground.atoms.nodes
+        own = RowJoins(forest, ground.joins, rows)
+        lengths = np.array([random.randint(0, 5) for _ in range(4)])
+        chosen = np.array([random.randrange(len(rows)) for _ in range(lengths.sum())], dtype=np.int64)
+        nodes = np.array(
+            [
+                [random.choice(np.flatnonzero(forest.attribute == place)) for place in range(rows.shape[1])]
+                for _ in lengths
+            ],
+            dtype=np.int32,
+        )
+        least = np.array([random.choice((0.0, inf)) for _ in chosen], dtype=np.float32)
+        found = own.costs(nodes, own.codes[:, chosen], lengths, least)
+    vectors = np.repeat(nodes, lengths, axis=0).tolist()
+    climbed = [
+        sum(climbing(forest, *pair) for pair in zip(one, rows[row].tolist(), strict=True))
+        for one, row in zip(vectors, chosen.tolist(), strict=True)
+    ]
+    np.testing.assert_allclose(found, np.array(climbed) + least, rtol=1e-5)
+
+
+def climbing(forest: AllowedTrees, one: int, other: int) -> float:
+    """Return the cost of the lowest allowed node above one node that covers another one too."""
+    while one != NONE and not (
+        forest.first[one] <= forest.first[other] and forest.last[other] <= forest.last[one]
+    ):
+        one = int(forest.parent[one])
+    return inf if one == NONE else float(forest.cost[one])
+
+
 @given(random=strategies.randoms())
 def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Random) -> None:
     """As if there were too many level vectors: the models hold, and no loss is above Mondrian's."""

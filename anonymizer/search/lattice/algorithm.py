@@ -576,7 +576,7 @@ def certain_marginals(rollup: RollUp, classes: Classes, losses: IntArray, unplac
     """
     whole = losses == classes.sizes
     further = int(losses[~whole].sum()) + unplaced
-    return rollup.marginals(np.where(whole[classes.class_of], classes.counts, 0), further)
+    return rollup.marginals(classes.counts * whole.take(classes.class_of), further)
 
 
 def _certain(found: Suppressed) -> int:

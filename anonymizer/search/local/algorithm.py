@@ -513,7 +513,7 @@ class LocalRun(SearchRun):
         acceptance = self._acceptance
         # Level vectors of many attributes are mere samples, at which hardly any class is grouped.
         regrouping = (
-            Clustering(self._validity, acceptance, self._spent)
+            Clustering(self._ground, acceptance, self._spent)
             if self._lattice.wide
             else Rebuilding(self._lattice, self._validity, acceptance)
         )

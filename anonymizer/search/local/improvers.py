@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count
 from anonymizer.search.local.assignment import (
@@ -37,6 +38,7 @@ from anonymizer.search.local.start import (
     Parts,
     group_greedily,
 )
+from anonymizer.search.local.trees import RowJoins
 from anonymizer.search.local.validity import AssignmentJudge, Validity
 from anonymizer.search.solver import Effort, Programme
 
@@ -293,13 +295,16 @@ class Clustering(Improver):
 
     Parameters
     ----------
+    ground: whose atoms are clustered.
     ended: whether the budget is spent; a clustering is given up then.
     """
 
     name = "clustering"
 
-    def __init__(self, validity: Validity, acceptance: ProposalAcceptance, ended: Callable[[], bool]) -> None:
-        self._validity = validity
+    def __init__(
+        self, ground: LocalProblem, acceptance: ProposalAcceptance, ended: Callable[[], bool]
+    ) -> None:
+        self._joins = RowJoins(ground.trees, ground.joins, ground.atoms.nodes)
         self._acceptance = acceptance
         self._ended = ended
 
@@ -319,7 +324,7 @@ class Clustering(Improver):
         zone_of = zone_of_class[own.class_of[inside]]
         order = np.argsort(zone_of, kind="stable")
         parts = Parts(own.atoms[inside[order]], own.counts[inside[order]], zone_of[order], zones)
-        labels = _Clusters(own.ground, parts, random).run(self._ended)
+        labels = _Clusters(own.ground, self._joins, parts, random).run(self._ended)
         if labels is None:
             return own
         labels = _placed(own.ground, Grouped(parts, labels), may_suppress=self._acceptance.room(own) > 0)
@@ -328,86 +333,128 @@ class Clustering(Improver):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """The parts that growing clusters may take, zone after zone.
+
+    Attributes
+    ----------
+    parts: positions among the parts of all zones, shape (candidates,), int64.
+    codes: of their rows in the tables of join costs, shape (tables, candidates), int64.
+    taken: infinite for those that a cluster has, else 0, shape (candidates,), float32.
+    lengths: candidates of each zone, shape (zones,), int64.
+    """
+
+    parts: IntArray
+    codes: IntArray
+    taken: NDArray[np.float32]
+    lengths: IntArray
+
+    @property
+    def starts(self) -> IntArray:
+        """First candidate of each zone, shape (zones,), int64."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def of(self, zones: BoolArray) -> _Candidates:
+        """Return those of some zones."""
+        if zones.all():
+            return self
+        inside = np.flatnonzero(np.repeat(zones, self.lengths))
+        return _Candidates(
+            self.parts[inside], self.codes.take(inside, axis=1), self.taken[inside], self.lengths[zones]
+        )
+
+    def least(self, values: FloatArray | NDArray[np.float32]) -> IntArray:
+        """Return the first candidate of least value in each zone, shape (zones,), int64."""
+        starts = self.starts
+        lowest = np.repeat(np.minimum.reduceat(values, starts), self.lengths)
+        found = np.flatnonzero(values == lowest)
+        return found[np.searchsorted(found, starts)]
+
+
 class _Clusters:
     """The clusters of several zones, which grow side by side.
 
     Parameters
     ----------
+    joins: of the atoms.
     parts: sorted by zone.
     """
 
-    def __init__(self, ground: LocalProblem, parts: Parts, random: np.random.Generator) -> None:
-        self._ground, self._size, self._random = ground, ground.size, random
-        _, row = np.unique(parts.zones, return_inverse=True)
-        self._row = row.reshape(-1).astype(np.int64)
-        lengths = np.bincount(self._row)
-        self._place = np.arange(len(self._row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        shape = len(lengths), int(lengths.max())
-        self._weights = np.zeros(shape, dtype=np.int64)
-        self._weights[self._row, self._place] = ground.weights(parts.atoms, parts.counts)
+    def __init__(
+        self, ground: LocalProblem, joins: RowJoins, parts: Parts, random: np.random.Generator
+    ) -> None:
+        self._ground, self._joins, self._random = ground, joins, random
+        self._atoms, self._zones = parts.atoms, parts.zones
+        self._weights = ground.weights(parts.atoms, parts.counts)
         self._units: IntArray | None = None
         if ground.unit is not None:
-            self._units = np.full(shape, -1, dtype=np.int64)
-            self._units[self._row, self._place] = ground.atoms.units[ground.unit][parts.atoms]
-        nodes = ground.atoms.nodes[parts.atoms]
-        self._nodes = np.repeat(nodes[:1, None], shape[0], axis=0).repeat(shape[1], axis=1)
-        self._nodes[self._row, self._place] = nodes
-        self._labels = np.full(shape, UNASSIGNED, dtype=np.int64)
-        self._open = self._weights > 0
+            self._units = ground.atoms.units[ground.unit][parts.atoms]
+        self._labels = np.full(len(parts.atoms), UNASSIGNED, dtype=np.int64)
+        self._open = np.ones(len(parts.atoms), dtype=bool)
+        self._last = np.zeros((parts.number, ground.trees.attributes), dtype=np.int32)
         self._farthest = bool(random.random() < FARTHEST)
 
     def run(self, ended: Callable[[], bool]) -> IntArray | None:
         """Return the cluster of each part, shape (parts,), ``UNASSIGNED`` without one; None if ended."""
-        last: CodeArray | None = None
-        turn = 0
+        turn, zones = 0, len(self._last)
         while not ended():
-            left = np.where(self._open, self._weights, 0).sum(axis=1)
-            rows = np.flatnonzero(left >= self._size)
-            if not len(rows):
-                return self._labels[self._row, self._place]
-            last = self._grown(rows, turn * len(self._weights), last)
+            left = count(self._zones, np.where(self._open, self._weights, 0), zones)
+            parts = np.flatnonzero(self._open & (left >= self._ground.size)[self._zones])
+            if not len(parts):
+                return self._labels
+            self._grow(parts, turn)
             turn += 1
         return None
 
-    def _grown(self, rows: IntArray, label: int, last: CodeArray | None) -> CodeArray:
-        """Add a cluster in some zones; return the nodes of the last cluster of every zone."""
-        worth = self._random.random((len(rows), self._weights.shape[1]))
-        if last is not None and self._farthest:
-            worth += self._ground.joins.costs(last[rows][:, None], self._nodes[rows])
-        nodes = np.empty((len(rows), self._nodes.shape[2]), dtype=np.int32)
-        sizes, growing = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
-        chosen = np.where(self._open[rows], worth, -np.inf).argmax(axis=1)
-        nodes[:] = self._nodes[rows, chosen]
+    def _grow(self, parts: IntArray, turn: int) -> None:
+        """Add a cluster in the zones of some open parts."""
+        zones, lengths = np.unique(self._zones[parts], return_counts=True)
+        codes = self._joins.codes.take(self._atoms[parts], axis=1)
+        own = _Candidates(parts, codes, np.zeros(len(parts), dtype=np.float32), lengths)
+        worth = self._random.random(len(parts))
+        if turn and self._farthest:
+            worth += self._joins.costs(self._last[zones], codes, lengths, own.taken)
+        chosen = own.least(-worth)
+        nodes = self._ground.atoms.nodes[self._atoms[parts[chosen]]]
+        sizes, growing = np.zeros(len(zones), dtype=np.int64), np.arange(len(zones))
+        labels = turn * len(self._last) + zones
         weights = self._weights if self._units is None else self._weights.copy()
         while True:
-            own = rows[growing]
-            self._labels[own, chosen] = label + own
-            self._open[own, chosen] = False
-            sizes[growing] += weights[own, chosen]
+            joining = own.parts[chosen]
+            self._labels[joining] = labels[growing]
+            self._open[joining] = False
+            own.taken[chosen] = np.inf
+            sizes[growing] += weights[joining]
             if self._units is not None:
                 # Further records of a unit do not make the cluster larger.
-                unit = self._units[own, chosen][:, None]
-                weights[own] = np.where((self._units[own] == unit) & (unit >= 0), 0, weights[own])
-            growing = growing[sizes[growing] < self._size]
+                unit = np.repeat(self._units[joining], own.lengths)
+                weights[own.parts[(self._units[own.parts] == unit) & (unit >= 0)]] = 0
+            unfinished = sizes[growing] < self._ground.size
+            own, growing = own.of(unfinished), growing[unfinished]
             if not len(growing):
                 break
-            own = rows[growing]
-            costs = self._ground.joins.costs(nodes[growing][:, None], self._nodes[own])
-            costs[~self._open[own]] = np.inf
-            chosen = costs.argmin(axis=1)
-            possible = np.isfinite(costs[np.arange(len(own)), chosen])
-            # Records without an allowed node that covers them stay where they are.
-            self._open[own[~possible]] = False
-            growing, chosen = growing[possible], chosen[possible]
-            own = rows[growing]
-            nodes[growing] = self._ground.trees.common(nodes[growing], self._nodes[own, chosen])
+            chosen, possible = self._next(own, nodes[growing])
+            if not possible.all():
+                chosen = (chosen - own.starts)[possible]
+                own, growing = own.of(possible), growing[possible]
+                chosen += own.starts
+            joined = self._ground.atoms.nodes[self._atoms[own.parts[chosen]]]
+            nodes[growing] = self._ground.trees.common(nodes[growing], joined)
         if self._units is not None:
-            few = rows[sizes < self._size]
-            unfinished = self._labels[few] == (label + few)[:, None]
-            self._labels[few] = np.where(unfinished, UNASSIGNED, self._labels[few])
-        found = np.zeros((len(self._weights), nodes.shape[1]), dtype=np.int32) if last is None else last
-        found[rows] = nodes
-        return found
+            few = np.isin(self._labels[parts], labels[sizes < self._ground.size])
+            self._labels[parts[few]] = UNASSIGNED
+        self._last[zones] = nodes
+
+    def _next(self, own: _Candidates, nodes: CodeArray) -> tuple[IntArray, BoolArray]:
+        """Return the candidate that each cluster takes, and whether there is one, both (zones,)."""
+        costs = self._joins.costs(nodes, own.codes, own.lengths, own.taken)
+        chosen = own.least(costs)
+        possible = np.isfinite(costs[chosen])
+        if not possible.all():
+            # Records without an allowed node that covers them stay where they are.
+            self._open[own.parts[np.repeat(~possible, own.lengths)]] = False
+        return chosen, possible
 
 
 FARTHEST = 0.5

@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, numbered
@@ -79,13 +80,14 @@ class AllowedTrees:
         """
         found = nodes.ravel().copy()
         low, high = first.ravel(), last.ravel()
-        pending = np.flatnonzero(found != NONE)
+        short = (self.first[found] > low) | (self.last[found] < high)
+        pending = np.flatnonzero(short & (found != NONE))
         while len(pending):
-            own = found[pending]
-            short = (self.first[own] > low[pending]) | (self.last[own] < high[pending])
-            pending = pending[short]
-            found[pending] = self.parent[own[short]]
-            pending = pending[found[pending] != NONE]
+            above = self.parent[found[pending]]
+            found[pending] = above
+            known = above != NONE
+            pending, above = pending[known], above[known]
+            pending = pending[(self.first[above] > low[pending]) | (self.last[above] < high[pending])]
         return found.reshape(nodes.shape)
 
     def common(self, left: CodeArray, right: CodeArray) -> CodeArray:
@@ -246,9 +248,10 @@ class Joins:
     def _table(self, offset: int, size: int) -> FloatArray:
         nodes = np.arange(offset, offset + size, dtype=np.int32)
         left = np.repeat(nodes, size)
-        return self._climbed(left, np.tile(nodes, size)).reshape(size, size)
+        return self.climbed(left, np.tile(nodes, size)).reshape(size, size)
 
-    def _climbed(self, left: CodeArray, right: CodeArray) -> FloatArray:
+    def climbed(self, left: CodeArray, right: CodeArray) -> FloatArray:
+        """Return the costs of the joins of single nodes, without a table; equal shapes."""
         found = self._trees.common(left, right)
         return np.where(found == NONE, np.inf, self._trees.cost[np.where(found == NONE, 0, found)])
 
@@ -269,7 +272,7 @@ class Joins:
             one, other = left[..., position], right[..., position]
             if table is None:
                 one, other = np.broadcast_arrays(one, other)
-                total += self._climbed(np.ascontiguousarray(one), np.ascontiguousarray(other))
+                total += self.climbed(np.ascontiguousarray(one), np.ascontiguousarray(other))
             else:
                 total += table[one - offset, other - offset]
         return total
@@ -293,10 +296,104 @@ class Joins:
             if table is None:
                 distinct, rows = np.unique(other, return_inverse=True)
                 pairs = np.broadcast_arrays(one, distinct[:, None])
-                columns = self._climbed(*(np.ascontiguousarray(own) for own in pairs))
+                columns = self.climbed(*(np.ascontiguousarray(own) for own in pairs))
             else:
                 rows = (other - offset).astype(np.int64)
                 columns = np.ascontiguousarray(table[:, one - offset])
             # Gathering whole rows makes it fast.
             total += columns.take(rows.reshape(-1), axis=0)
         return total
+
+
+SEVERAL = 1 << 18
+"""Most costs in a table for several attributes, so that it stays in a processor's cache."""
+
+
+class RowJoins:
+    """Costs of joining node vectors with many rows each, by tables for several attributes at once.
+
+    They are for choosing among rows, and in half of the usual precision, as memory bounds the work.
+
+    Parameters
+    ----------
+    rows: vectors of lowest allowed nodes, shape (rows, quasi-identifiers), int32.
+
+    Attributes
+    ----------
+    codes: what each row has in each table, shape (tables, rows), int64.
+    """
+
+    def __init__(self, trees: AllowedTrees, joins: Joins, rows: CodeArray) -> None:
+        self._joins = joins
+        lowest = [np.unique(own) for own in trees.lowest]
+        counts = np.bincount(trees.attribute, minlength=trees.attributes)
+        first = np.cumsum(counts) - counts
+        sizes = [int(number) * len(own) for number, own in zip(counts, lowest, strict=True)]
+        blocks = _blocks(sizes)
+        self._order = np.concatenate(blocks)
+        self._starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
+        self._places = np.zeros(len(trees.node), dtype=np.int64)
+        self._tables: list[NDArray[np.float32] | None] = []
+        codes = []
+        for block in blocks:
+            if sizes[block[0]] > TABLE_LIMIT:
+                self._tables.append(None)
+                codes.append(rows[:, block[0]].astype(np.int64))
+                continue
+            table, code = np.zeros((1, 1)), np.zeros(len(rows), dtype=np.int64)
+            for position in block:
+                own = lowest[position]
+                nodes = np.arange(first[position], first[position] + counts[position], dtype=np.int32)
+                costs = joins.climbed(np.repeat(nodes, len(own)), np.tile(own, len(nodes)))
+                table = table[:, None, :, None] + costs.reshape(1, len(nodes), 1, len(own))
+                table = table.reshape(table.shape[0] * len(nodes), -1)
+                code = code * len(own) + np.searchsorted(own, rows[:, position])
+            self._tables.append(table.astype(np.float32).ravel())
+            codes.append(code)
+            width = table.shape[1]
+            for position in block[::-1]:
+                nodes = np.arange(counts[position])
+                self._places[first[position] + nodes] = width * nodes
+                width *= len(nodes)
+        self.codes = np.stack(codes)
+
+    def costs(
+        self, nodes: CodeArray, codes: IntArray, lengths: IntArray, least: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return the cost of a record in the join of each node vector with each of its rows.
+
+        Parameters
+        ----------
+        nodes: allowed ones, shape (vectors, quasi-identifiers), int32, none ``NONE``.
+        codes: of the rows, shape (tables, rows), those of the first vector first.
+        lengths: rows of each vector, shape (vectors,).
+        least: to which the costs are added, shape (rows,).
+
+        Returns
+        -------
+        Costs, shape (rows,); infinite if no allowed node covers both.
+        """
+        total = least.copy()
+        places = np.add.reduceat(self._places[nodes[:, self._order]], self._starts, axis=1)
+        for block, table in enumerate(self._tables):
+            if table is None:
+                own = np.repeat(nodes[:, self._order[self._starts[block]]], lengths)
+                total += self._joins.climbed(own, codes[block].astype(np.int32))
+            else:
+                place = np.repeat(places[:, block], lengths)
+                place += codes[block]
+                total += table.take(place)
+        return total
+
+
+def _blocks(sizes: Sequence[int]) -> list[list[int]]:
+    """Group positions, those of small sizes first, so that the product of a group's sizes is small."""
+    blocks: list[list[int]] = []
+    width = SEVERAL + 1
+    for position in np.argsort(sizes, kind="stable").tolist():
+        width *= sizes[position]
+        if width > SEVERAL:
+            blocks.append([])
+            width = sizes[position]
+        blocks[-1].append(position)
+    return blocks

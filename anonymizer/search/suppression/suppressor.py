@@ -226,7 +226,8 @@ class WholeClasses(Suppressor):
 
     @staticmethod
     def _of_items(classes: Classes, kept: BoolArray) -> IntArray:
-        return np.where(kept[classes.class_of], 0, classes.counts)
+        # Products take a third of the time of a choice.
+        return classes.counts * ~kept.take(classes.class_of)
 
 
 class RepeatedSuppression(Suppressor):
