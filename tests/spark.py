@@ -10,13 +10,22 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, close_session, open_session
 
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""What tests start Java with.
+
+Nothing runs often enough for code that is optimized; and to verify the classes of Spark, which are as they
+were installed, takes a sixth of a start.
+"""
+
 SETTINGS: Mapping[str, Any] = {
     "master": "local[1]",
     "spark.sql.shuffle.partitions": 1,
     "spark.driver.memory": "1g",
     "spark.sql.codegen.wholeStage": False,
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": JAVA,
 }
 """What tests start Spark with: it is for the fewest seconds."""
 

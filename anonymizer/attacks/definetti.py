@@ -271,9 +271,10 @@ def dirichlet(counts: IntArray, prior: float, random: np.random.Generator) -> Fl
     counts: records with each label and sensitive value, shape (labels, sensitive values), int64.
     prior: of the symmetric Dirichlet distribution, positive; 1 is uniform.
     """
-    drawn = np.maximum(random.standard_gamma(counts + prior), _TINY)
-    chances: FloatArray = np.maximum(drawn / drawn.sum(axis=0), _TINY)
-    return chances
+    drawn: FloatArray = random.standard_gamma(counts + prior)
+    np.maximum(drawn, _TINY, out=drawn)
+    drawn /= np.add.reduce(drawn, axis=0)
+    return np.maximum(drawn, _TINY, out=drawn)
 
 
 Parameters = tuple[FloatArray, ...]
@@ -517,6 +518,9 @@ class Chain:
         self._parameters = model.start()
         self._position = np.arange(len(assignment.base))
         self._within = self._position - assignment.start
+        self._number, self._size = assignment.number, assignment.number[assignment.group]
+        # In groups of two, only the sum 1 pairs the records.
+        self._twos = np.flatnonzero(assignment.number == 2)
         self._rounds = ROUNDS if int(assignment.number.max(initial=0)) > 2 else 1
 
     def sweep(self) -> tuple[FloatArray, float]:
@@ -544,12 +548,19 @@ class Chain:
         scores: of the cells.
         """
         one, other = self._pairs()
-        base, entry, cell = self._assignment.base, self._entry, self._model.cell
-        to_one = base[one] + entry[other] - base[other]
-        to_other = base[other] + entry[one] - base[one]
-        gain = scores[cell[to_one]] + scores[cell[to_other]]
-        gain = gain - scores[cell[entry[one]]] - scores[cell[entry[other]]]
-        return _Swaps(one, other, to_one, to_other, (1 + np.tanh(gain / 2)) / 2)
+        cell, of_one, of_other = self._model.cell, self._entry[one], self._entry[other]
+        apart = self._assignment.base[one] - self._assignment.base[other]
+        to_one = of_other + apart
+        to_other = of_one - apart
+        gain = scores[cell[to_one]]
+        gain += scores[cell[to_other]]
+        gain -= scores[cell[of_one]]
+        gain -= scores[cell[of_other]]
+        gain /= 2
+        chance = np.tanh(gain, out=gain)
+        chance += 1
+        chance /= 2
+        return _Swaps(one, other, to_one, to_other, chance)
 
     def _expected(self, swaps: _Swaps) -> FloatArray:
         """Return the expected records of each entry after the swaps, shape (entries,)."""
@@ -565,19 +576,18 @@ class Chain:
 
     def _swap(self, swaps: _Swaps) -> None:
         """Swap the values of pairs at random."""
-        swapped = self._random.random(len(swaps.one)) < swaps.chance
+        swapped = (self._random.random(len(swaps.one)) < swaps.chance).nonzero()[0]
         self._entry[swaps.one[swapped]] = swaps.to_one[swapped]
         self._entry[swaps.other[swapped]] = swaps.to_other[swapped]
 
     def _pairs(self) -> tuple[IntArray, IntArray]:
         """Return the two records of each pair, shape (pairs,), int64 each; some records are in none."""
-        number = self._assignment.number
-        sums = (self._random.random(len(number)) * number).astype(np.int64)
-        # In groups of two, only the sum 1 pairs the records.
-        sums[number == 2] = 1
-        partner = sums[self._assignment.group] - self._within
-        partner += np.where(partner < 0, number[self._assignment.group], 0)
-        one = np.flatnonzero(partner > self._within)
+        sums = (self._random.random(len(self._number)) * self._number).astype(np.int64)
+        sums[self._twos] = 1
+        partner = sums[self._assignment.group]
+        partner -= self._within
+        partner += self._size * (partner < 0)
+        one = (partner > self._within).nonzero()[0]
         return one, self._assignment.start[one] + partner[one]
 
 

@@ -16,13 +16,12 @@ from anonymizer.data_spark.session import Session
 from anonymizer.run.job import run
 from anonymizer.run.prepare import RunMonitor
 from tests.run.spark_runs import config, facts, people, ran, released, went_on
-from tests.spark import engine, running
+from tests.spark import JAVA, engine, running
 
 CLUSTER = {
     "master": "local-cluster[2,1,1024]",
     "spark.executor.memory": "512m",
-    # Nothing runs often enough for code that is optimized.
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.shuffle.partitions": 4,
     # Compiled expressions, as users have them.
     "spark.sql.codegen.factoryMode": "FALLBACK",
