@@ -325,7 +325,7 @@ def test_values_of_persons_are_guessed_by_what_is_known_of_their_records(
     )
     expected = float(twins.guessed_persons(records, persons, likeliest, home))
     assert float(found.success) == pytest.approx(expected)
-    assert found.low <= found.success <= found.high
+    assert found.low <= float(found.success) <= found.high
     assert (found.records, found.knowledge["unit"]) == (len(set(of_unit(case, unit))), unit or "person")
 
 
