@@ -889,6 +889,9 @@ def posterior(
     return Posterior(by_chain.mean(axis=0), by_chain, convergence)
 
 
+ROUNDING = 1e-9
+"""Largest difference between exact probabilities that are equal, and summed in floating point."""
+
 WORLDS = 1 << 14
 """Maximum number of assignments that are gone through instead of sampled."""
 
@@ -929,6 +932,9 @@ def every_world(groups: Groups, features: Sequence[Feature], prior: float) -> Po
     weights = _log_probability(groups, features, prior, dealt)
     weights = np.exp(weights - weights.max())
     chances = weights @ dealt / weights.sum() / groups.counts[groups.kind]
+    # Equal probabilities are sums of different terms, whose rounding must not break the tie.
+    most = np.maximum.reduceat(chances, groups.first[:-1])[groups.kind]
+    chances = np.where(chances >= most - ROUNDING, most, chances)
     return Posterior(chances, chances[None, :], None)
 
 
