@@ -19,7 +19,7 @@ from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.plugins import Threat
-from anonymizer.privacy.base import WHO, Constraint, PrivacyModel
+from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
 from anonymizer.report.wording import contradictions
 from anonymizer.utility.base import UtilityFinding
 
@@ -295,7 +295,7 @@ def attack_matrix(
             and _same_unit(entry, claim, persons=persons)
             and claim.model.concerns(entry["knowledge"])
             # Rounding in a mean must not decide whether the success is at the limit.
-            and round(_certain_success(entry), 12)
+            and round(_certain_success(entry, claim), 12)
             > round(allowed := _allowed(entry, threat, claim.model, k), 12)
         ]
         rows.append(
@@ -319,17 +319,22 @@ def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
 def _same_unit(attack: Mapping[str, Any], claim: Constraint, *, persons: bool) -> bool:
     """Return whether an attack's certain success can be compared with a claim, by what both count."""
     details, unit = attack.get("details", {}), attack["knowledge"].get("unit")
+    if claim.model.by_attack:
+        return bool(unit == claim.unit)
     if unit == HOUSEHOLD and "each_guess" in details and "beyond_guess" not in details:
         # Each guess is about a member.
         unit = PERSON if persons else None
-    if unit == claim.unit or claim.model.by_attack:
+    if unit == claim.unit or isinstance(claim.model, TableModel):
         return bool(unit == claim.unit)
     return unit is None or (unit == PERSON and claim.unit == HOUSEHOLD)
 
 
-def _certain_success(attack: Mapping[str, Any]) -> float:
-    """Return the success that is surely due to the release; of several guesses, of one."""
-    details = attack.get("details", {})
+def _certain_success(attack: Mapping[str, Any], claim: Constraint) -> float:
+    """Return the success that is surely due to the release; of several guesses, of one.
+
+    A model that is measured by an attack limits all guesses together.
+    """
+    details = {} if claim.model.by_attack else attack.get("details", {})
     found: float = details.get("beyond_guess", details.get("each_guess", attack["low"]))
     return found
 

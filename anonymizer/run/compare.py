@@ -468,14 +468,20 @@ def risk_limit(config: Config) -> float | None:
     Constraints about a population allow any risk to those who know that the target is in the data, and
     constraints on records any to persons, whom attacks count where the config names them.
     """
-    persons = config.input.person is not None
-    asked = [
-        each for each in config.constraints if not persons or config.unit_of(each) in (PERSON, HOUSEHOLD)
+    # A class of k households has k persons, but a share of households says nothing about persons.
+    person = None if config.input.person is None else PERSON
+    asked = [(config.unit_of(each), each.build()) for each in config.constraints]
+    who = [(unit, each) for unit, each in asked if each.mitigates & WHO and not each.needs_population]
+    limits = [
+        float(each.allowed_success)
+        for unit, each in who
+        if each.allowed_success is not None and unit == person
     ]
-    models = [each.build() for each in asked]
-    who = [each for each in models if each.mitigates & WHO and not each.needs_population]
-    limits = [float(each.allowed_success) for each in who if each.allowed_success is not None]
-    sizes = [each.settings.k for each in who if hasattr(each.settings, "k")]
+    sizes = [
+        each.settings.k
+        for unit, each in who
+        if hasattr(each.settings, "k") and (person is None or unit in (PERSON, HOUSEHOLD))
+    ]
     return min([*limits, *(1 / k for k in sizes)], default=None)
 
 

@@ -273,6 +273,9 @@ def test_a_limit_on_records_is_none_on_persons() -> None:
             {"model": "k-anonymity", "k": 9 if unit == "record" else 5, "unit": unit} for unit in units
         ]
         assert risk_limit(Config.model_validate({**asked, "constraints": constraints})) == limit
+    for unit, limit in (("record", None), ("person", 0.3)):
+        constraints = [{"model": "vulnerability", "max": 0.3, "unit": unit}]
+        assert risk_limit(Config.model_validate({**asked, "constraints": constraints})) == limit
 
 
 def test_a_file_does_not_quote_a_refusal() -> None:

@@ -267,6 +267,24 @@ def test_a_claim_is_contradicted_by_what_it_is_about_only(
     assert any(each["contradicted"] for each in rows) is (compared or (claim, attack) == (None, "household"))
 
 
+@pytest.mark.parametrize("unit", [None, "person", "household"])
+def test_a_maximum_of_an_attack_is_one_of_all_its_guesses(unit: str | None) -> None:
+    claims = [bind(build.model("linkage-risk", {"max": 0.5}), None, unit=unit)]
+    for target in (None, "person", "household"):
+        known = {} if target is None else {"unit": target}
+        found = entry("linkage", 0.6, 0.55, **known) | {"details": {"each_guess": 0.2}}
+        rows = attack_matrix(claims, [found], None, persons=True)
+        assert any(each["contradicted"] for each in rows) is (target == unit)
+
+
+def test_a_mean_over_persons_is_not_contradicted_by_records() -> None:
+    """One of a hundred persons has a hundred records, each alone in its class."""
+    claims = [bind(build.model("vulnerability", {"max": 0.2}), None, unit="person")]
+    for unit, contradicted in (({}, False), ({"unit": "person"}, True), ({"unit": "household"}, False)):
+        found = entry("vulnerability", 0.5, 0.5, target="re-identification", **unit)
+        assert any(each["contradicted"] for each in attack_matrix(claims, [found], None)) is contradicted
+
+
 def test_a_mean_over_records_is_not_contradicted_by_persons() -> None:
     claims = bound(build.model("marketer-risk", {"max": 0.3}))
     for unit, contradicted in (({}, True), ({"unit": "person"}, False)):
