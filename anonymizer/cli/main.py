@@ -7,7 +7,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -183,10 +182,14 @@ def _exit_code(args: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def compile_methods_late() -> None:
-    """Let the methods of this package's dataclasses be compiled when they are first called.
+LATE = ("anonymizer.", "annotated_types", "duckdb.", "pydantic.")
+"""Beginnings of the names of modules with many dataclasses."""
 
-    Python 3.11 and 3.12 compile each by itself when its class is made; a run imports 250 classes with 1,200
+
+def compile_methods_late() -> None:
+    """Let the methods of some packages' dataclasses be compiled when they are first called.
+
+    Python 3.11 and 3.12 compile each by itself when its class is made; a run imports 340 classes with 1,600
     such methods and calls 150 of them. Python 3.13 compiles those of a class at once, and is left as it is.
     A second call changes nothing.
     """
@@ -196,18 +199,20 @@ def compile_methods_late() -> None:
         return
 
     def compiled_late(name: str, *source: Any, **names: Any) -> Callable[..., Any]:
-        compile_now: Callable[[], Callable[..., Any]] = cache(partial(compiled, name, *source, **names))
         module: str = (names.get("globals") or {}).get("__name__", "")
-        if not module.startswith("anonymizer."):
-            return compile_now()
+        if not module.startswith(LATE):
+            at_once: Callable[..., Any] = compiled(name, *source, **names)
+            return at_once
+        made: list[Callable[..., Any]] = []
 
         def method(self: Any, /, *given: Any, **named: Any) -> Any:
-            own = compile_now()
-            own.__qualname__ = method.__qualname__
+            if not made:
+                made.append(compiled(name, *source, **names))
+                made[0].__qualname__ = method.__qualname__
             for each in type(self).__mro__:
                 if vars(each).get(name) is method:
-                    setattr(each, name, own)
-            return own(self, *given, **named)
+                    setattr(each, name, made[0])
+            return made[0](self, *given, **named)
 
         method.__name__ = name
         return method
