@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
 
@@ -406,6 +406,24 @@ def found_units(
     with np.errstate(divide="ignore"):
         missed = np.bincount(numbers[taken], weights=np.log1p(-chance[taken]), minlength=number)
     return -np.expm1(missed), float(chance[taken].mean())
+
+
+def commonest(target: IntArray, number: int, values: IntArray) -> dict[str, float]:
+    """Return the share of targets who have the value that most of them have, if some have several records.
+
+    An adversary reaches it who guesses one value of everybody, while one who looks at records may prefer the
+    value of a target with many. With one record each these are the same, and nothing is returned.
+
+    Parameters
+    ----------
+    target: whose each record is, shape (records,), int64.
+    number: of targets.
+    values: of the sensitive attribute, shape (records,), int64.
+    """
+    if len(target) == number:
+        return {}
+    first = numbered([target, values], len(values))[1]
+    return {"commonest": int(np.bincount(values[first]).max()) / number}
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from anonymizer.attacks.base import (
     Share,
     UnitSettings,
     clopper_pearson,
+    commonest,
     exact_sum,
     found_units,
     subject_of,
@@ -1110,6 +1111,12 @@ class GuessedUnits:
         """Number of units."""
         return self.owners.targets(self.unit)[1]
 
+    @property
+    def commonest(self) -> dict[str, float]:
+        """The share of units who have the value that most of them have, if some have several records."""
+        numbers, number = self.owners.targets(self.unit)
+        return commonest(numbers, number, self.groups.entry_values[self.entries])
+
     @cached_property
     def _pairs(self) -> tuple[IntArray, IntArray, IntArray]:
         """Pair of a member and a kind by record, kind of each pair, and one record for each of its values."""
@@ -1655,7 +1662,7 @@ def _judged(view: View, true: IntArray, found: Posterior, whose: GuessedUnits | 
         low = high = float(accuracy)
     each = [float(success(own)) for own in found.by_chain]
     # The model expects how many records are guessed, not of how many persons one is.
-    expected = {} if whose is not None else {"expected": Expected.of(groups, found.by_chain).success}
+    expected = {"expected": Expected.of(groups, found.by_chain).success} if whose is None else whose.commonest
     details: dict[str, Any] = {
         "judged_by": "the true values",
         **expected,

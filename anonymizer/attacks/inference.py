@@ -17,6 +17,7 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     Targets,
     clopper_pearson,
+    commonest,
     subject_of,
     targets_of,
 )
@@ -166,6 +167,7 @@ class Inference(Attack):
             "model": "naive Bayes",
             "strengths": strengths,
             "in_sample": people.right(whole, every_record, max(strengths)) / number,
+            **commonest(people.targets.target, number, people.values),
         }
         low, high = clopper_pearson(right, number)
         success = Fraction(right, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -327,6 +328,9 @@ def test_values_of_persons_are_guessed_by_what_is_known_of_their_records(
     assert float(found.success) == pytest.approx(expected)
     assert found.low <= float(found.success) <= found.high
     assert (found.records, found.knowledge["unit"]) == (len(set(of_unit(case, unit))), unit or "person")
+    owned = list(zip(of_unit(case, unit), (row[2] for row in rows), strict=True))
+    most = max(Counter(value for _, value in set(owned)).values()) / found.records
+    assert found.details.get("commonest") == (most if len(rows) > found.records else None)
 
 
 def guesses(

@@ -242,3 +242,25 @@ def test_anatomy_has_no_records_that_a_model_could_learn_from() -> None:
     asked = [{**RISK, "attack": "inference"}, {"model": "l-diversity", "l": 2, "attribute": "illness"}]
     with pytest.raises(an.InputError, match="inference learns from sensitive values record by record"):
         report(constraints=asked, algorithm={"name": "anatomy"})
+
+
+@pytest.mark.parametrize("guesser", ["definetti", "inference"])
+def test_one_guess_for_everybody_counts(guesser: str) -> None:
+    """One person of four has flu, in five of eight records: to guess hiv is right of three."""
+    ill = [*[("a", "flu")] * 5, ("b", "hiv"), ("c", "hiv"), ("d", "hiv")]
+    rows = [(f"{person}{age}", age, illness) for age in range(20, 30) for person, illness in ill]
+    frame = pd.DataFrame(rows, columns=["person", "age", "illness"])
+    config: dict[str, Any] = {
+        "input": {"person": "person"},
+        "attributes": {
+            "person": {"role": "identifier"},
+            "age": {"role": "quasi-identifier", "type": "integer"},
+            "illness": {"role": "sensitive"},
+        },
+        "attacks": [],
+    }
+    risk = {"model": "inference-risk", "attack": guesser, "max": 0.75}
+    (held,) = an.anonymize(frame, {**config, "constraints": [risk]}).report.to_dict()["constraints"]
+    assert held["measured"] == 0.75
+    with pytest.raises(an.Infeasible):
+        an.anonymize(frame, {**config, "constraints": [{**risk, "max": 0.7}]})
