@@ -96,6 +96,8 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
 
 def _against_local(table: Table, seconds: float | None) -> str | None:
     """Return why local recoding does not serve; None if it does."""
+    if table.ties is not None and any(own.number < table.records for own in table.units.values()):
+        return "`suppression.whole`: local recoding may suppress some of the records of a unit and not others"
     if table.units and not table.divided_by_units:
         return "local recoding needs distinct rows divided by persons or other units, which are too many"
     if table.combinations > MANY_COMBINATIONS:

@@ -251,6 +251,27 @@ def test_all_visits_of_a_patient_are_suppressed_or_none(
     assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
 
 
+@pytest.mark.parametrize("unit", ["person", "record"])
+def test_auto_suppresses_a_patient_as_a_whole_where_no_two_share_a_row(unit: str) -> None:
+    """Local recoding, the choice for small tables, suppresses records one by one."""
+    frame = visits(12, 3).drop_duplicates(["age", "sex", "zip", "illness"])
+    given = {
+        **CONFIG,
+        "constraints": [{"model": "k-anonymity", "k": 3, "unit": unit}],
+        "suppression": {"limit": 0.5, "whole": "person"},
+        "algorithm": {"name": "auto"},
+        "budget": {"steps": 20},
+    }
+    result = an.anonymize(frame, given)
+    patient_of = dict(zip(frame["visit"], frame["patient_id"], strict=True))
+    left = Counter(patient_of[each] for each in result.data["visit"])
+    asked = Counter(frame["patient_id"])
+    assert all(left[each] == asked[each] for each in left)
+    assert result.report.to_dict()["search"]["algorithm"] == "mondrian"
+    once = an.anonymize(visits(30, 1), given).report.to_dict()["search"]
+    assert once["algorithm"] == "local"
+
+
 def test_families_are_suppressed_as_a_whole() -> None:
     frame = visits().assign(family=lambda own: own["patient_id"].str[:4])
     given = {**CONFIG, "input": {"person": "patient_id", "household": "family"}}
