@@ -11,7 +11,7 @@ values are counted in each class.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -74,15 +74,14 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
     linked = plan.pseudonym is not None
     classes = _classes(prepared, class_of, records, number, linked=linked, people=people)
 
-    def published() -> CodeArray:
-        # A class publishes what any of its records does.
-        first = records[np.unique(class_of[records], return_index=True)[1]]
-        rows = _rows(plan, prepared, recoding)[first]
-        return np.stack([each.codes[rows] for each in recoding.published()], axis=1)
-
     if not classes.linked:
-        names = [each.name for each in prepared.problem.table.quasi_identifiers]
-        classes.values = ClassValues(names, published, lambda: [each.labels for each in recoding.published()])
+
+        def one_of_each() -> IntArray:
+            # A class publishes what any of its records does.
+            own = records[np.unique(class_of[records], return_index=True)[1]]
+            return _rows(plan, prepared, recoding)[own].astype(np.int64)
+
+        classes.values = _published(recoding, one_of_each)
     return classes
 
 
@@ -115,7 +114,25 @@ def _counted_by_engine(plan: Plan, prepared: Prepared, recoding: Recoding) -> tu
     released = np.ones(number, dtype=np.bool_)
     released[class_of[recoding.removed]] = False
     every = Classes(class_of, table.counts, number, sensitive_codes(table), units)
+    every.values = _published(recoding, lambda: np.unique(class_of, return_index=True)[1])
     return every.keep(released), every
+
+
+def _published(recoding: Recoding, rows: Callable[[], IntArray]) -> ClassValues:
+    """Return what classes publish.
+
+    Parameters
+    ----------
+    rows: returns a row of each class, shape (classes,), int64.
+    """
+    columns = recoding.published()
+
+    def codes() -> CodeArray:
+        own = rows()
+        return np.stack([each.codes[own] for each in columns], axis=1)
+
+    names = [each.name for each in recoding.table.quasi_identifiers]
+    return ClassValues(names, codes, lambda: [each.labels for each in columns])
 
 
 def _classes(

@@ -693,6 +693,29 @@ def test_out_of_core_persons_are_counted_as_in_memory(tmp_path: Path, limit: flo
         assert report_of(tmp_path, engine, **asked) == expected
 
 
+def test_persons_of_an_adversary_are_counted_out_of_core_as_in_memory(tmp_path: Path) -> None:
+    models = [
+        {"model": "k-anonymity", "k": 3},
+        {"model": "vulnerability", "max": 0.2},
+        {**RISKS["guesses"], "max": 0.9},
+    ]
+    asked = {
+        "attributes": {**CONFIG["attributes"], "zip": {**CONFIG["attributes"]["zip"], "levels": {"min": 3}}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        "scenarios": {"neighbour": {"known": ["age", "sex"], "models": models}},
+        "attacks": [],
+        "bound": "none",
+    }
+    found = []
+    for where in ({"name": "memory"}, {"name": "duckdb", "options": {"combinations": 150}}):
+        done = run(written(tmp_path, visits(60, 4), engine=where, **asked))
+        assert done.code == 0, done.err
+        report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+        found.append((report["scenarios"], report["recoding"]["levels"], report["constraints"]))
+    assert found[0] == found[1]
+    assert [each["parameters"]["unit"] for each in found[0][0]["neighbour"]["constraints"]] == 3 * ["person"]
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("options", [{}, {"combinations": 600}], ids=["held", "out of core"])
 def test_spark_counts_persons(tmp_path: Path, options: dict[str, int]) -> None:
