@@ -18,7 +18,7 @@ from anonymizer.testing.samples import class_samples
 from tests.helpers import build, stubs
 from tests.strategies import ATTACKED, COUNTING_PEOPLE, PARAMETERS
 
-SLOW = ("inference-risk", "pitman")
+SLOW = ("definetti", "inference-risk", "pitman")
 """Models and estimators that take more than a few seconds on all samples."""
 
 

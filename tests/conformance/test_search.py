@@ -11,7 +11,7 @@ from anonymizer.search.base import SEARCH_ALGORITHMS, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.testing import check_search_algorithm
 from anonymizer.testing.samples import numeric_tables, tables
-from tests.conformance.liars import LIARS, Unattacked
+from tests.conformance.liars import LIARS, Hoarder, Sentimental, Shallow, Spender, Unattacked
 
 
 def test_there_are_algorithms_to_check() -> None:
@@ -58,7 +58,7 @@ def check_often(algorithm: SearchAlgorithm) -> None:
 
 
 # Attackers are asked often before one is lied to; tests/run/test_linkage_risk.py has the same fault.
-DEARLY = {Unattacked}
+DEARLY = {Hoarder, Sentimental, Shallow, Spender, Unattacked}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers.examples import many, share
 from tests.helpers.problems import problem
+from tests.helpers.slow import slow_but
 from tests.strategies import problems
 from tests.twins.microdata import Microdata
 from tests.twins.search import BruteForce, ProblemSpec
@@ -84,7 +85,7 @@ def test_searches_with_one_memory_find_what_each_finds_alone(
         assert_memory_changes_nothing(problem(spec), Random(seed))
 
 
-@pytest.mark.parametrize("seed", [65, 408, 456, 900, 995])
+@pytest.mark.parametrize("seed", slow_but(1, [65, 408, 456, 900, 995]))
 def test_what_one_search_set_aside_is_open_to_the_next(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Worse than the best of the first search, a transformation may be the best with a column at its top."""
     monkeypatch.setattr(frontier, "LARGEST_BOX", 4)
