@@ -107,8 +107,10 @@ def _unit_codes(groups: Groups, width: int, units: UnitColumns) -> dict[str, Int
 
 def published_with_owners(
     relation: Relation, names: Sequence[str], units: UnitColumns
-) -> tuple[PublishedTable, Owners]:
+) -> tuple[PublishedTable, Owners | None]:
     """Return a file as its recipient counts it by some columns, and whose its records are.
+
+    The owners are None without units.
 
     Parameters
     ----------
@@ -121,6 +123,8 @@ def published_with_owners(
     table = PublishedTable(
         relation.name, own, groups.values[:width], groups.codes[first, :width], {}, records
     )
+    if not units.columns:
+        return table, None
     each = np.repeat(np.arange(len(rows)), groups.counts)
     codes = {unit: found[each] for unit, found in _unit_codes(groups, width, units).items()}
     return table, Owners.of(rows[each], rows[each], codes)

@@ -98,9 +98,7 @@ def with_special_uniques(found: Check, relation: Relation, names: Sequence[str],
 
 def _published(relation: Relation, names: Sequence[str]) -> PublishedTable:
     """Return a file as its recipient counts it by some columns, without sensitive values."""
-    own = tuple(name for name in relation.columns if name in names)
-    groups = relation.group_counts(own)
-    return PublishedTable(relation.name, own, groups.values, groups.codes, {}, groups.counts)
+    return published_with_owners(relation, names, UnitColumns({}))[0]
 
 
 def check_names(
@@ -188,6 +186,8 @@ def _check_table(
 
     def look() -> AdversaryView:
         table, owners = published_with_owners(relation, quasi_identifiers, units)
+        if owners is None:
+            return AdversaryView(table)
         rows = np.arange(len(table.counts))
         links = Links(rows, rows, table.counts)
         original = Original(table.source, (), table.codes, {}, table.counts, links, (), owners=owners)

@@ -416,8 +416,7 @@ def person_among(keys: Sequence[RepeatedKey], columns: Iterable[ColumnFacts]) ->
     """
     named = next((each.name for each in keys if PERSON_KEYS.fit(each.name)), None)
     others = [each.name for each in keys if not each.household and not SERVING.fit(each.name)]
-    numbered = (own for own in columns if own.distinct == own.rows and NUMBERED_PEOPLE.fit(own.name))
-    if named is not None or len(others) != 1 or any(_of_person(own.name) for own in numbered):
+    if named is not None or len(others) != 1 or any(map(NUMBERED_PEOPLE.fit, _one_by_row(columns))):
         return named
     return others[0]
 
@@ -492,8 +491,13 @@ def keys_of(
     ]
     if any(PERSON_KEYS.fit(each.name) for each in keys if not each.household):
         return keys
-    alone = next((own.name for own, _ in columns if own.distinct == own.rows and _of_person(own.name)), None)
+    alone = next(_one_by_row(own for own, _ in columns), None)
     return [replace(each, alone=alone) if each.household else each for each in keys]
+
+
+def _one_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
+    """Yield the columns that number persons by their names, and never repeat."""
+    return (own.name for own in columns if own.distinct == own.rows and _of_person(own.name))
 
 
 def _of_household(name: str) -> bool:
