@@ -408,22 +408,23 @@ def found_units(
     return -np.expm1(missed), float(chance[taken].mean())
 
 
-def commonest(target: IntArray, number: int, values: IntArray) -> dict[str, float]:
-    """Return the share of targets who have the value that most of them have, if some have several records.
+def best_blind(by_record: Share, target: IntArray, number: int, values: IntArray) -> Share:
+    """Return the success of the best blind guess about targets: one for each record, or one for everybody.
 
-    An adversary reaches it who guesses one value of everybody, while one who looks at records may prefer the
-    value of a target with many. With one record each these are the same, and nothing is returned.
+    Guesses for each record may prefer the value of a target with many records; one for everybody is the value
+    that most targets have. With one record each, the guesses for each record are the result.
 
     Parameters
     ----------
+    by_record: share of targets of whom a blind guess for one of the records is true.
     target: whose each record is, shape (records,), int64.
     number: of targets.
     values: of the sensitive attribute, shape (records,), int64.
     """
     if len(target) == number:
-        return {}
+        return by_record
     first = numbered([target, values], len(values))[1]
-    return {"commonest": int(np.bincount(values[first]).max()) / number}
+    return max(by_record, Fraction(int(np.bincount(values[first]).max()), number))
 
 
 @dataclass(frozen=True, eq=False)

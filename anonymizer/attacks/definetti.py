@@ -36,8 +36,8 @@ from anonymizer.attacks.base import (
     KnowledgeSettings,
     Share,
     UnitSettings,
+    best_blind,
     clopper_pearson,
-    commonest,
     exact_sum,
     found_units,
     subject_of,
@@ -1112,10 +1112,11 @@ class GuessedUnits:
         return self.owners.targets(self.unit)[1]
 
     @property
-    def commonest(self) -> dict[str, float]:
-        """The share of units who have the value that most of them have, if some have several records."""
+    def baseline(self) -> Share:
+        """The success of guesses by the frequencies of each group, or of one value for everybody."""
         numbers, number = self.owners.targets(self.unit)
-        return commonest(numbers, number, self.groups.entry_values[self.entries])
+        values = self.groups.entry_values[self.entries]
+        return best_blind(self.success(self.groups.shares), numbers, number, values)
 
     @cached_property
     def _pairs(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -1509,7 +1510,8 @@ class Definetti(Attack):
     so success is the baseline.
 
     Where it is known whose the records are, targets are persons, or other units, of whom the value of a
-    record is guessed; records of one person in one class with equal features share a guess.
+    record is guessed; records of one person in one class with equal features share a guess. Where some have
+    several records, the baseline is at least the share of those who have the most common value.
 
     The interval covers the share of so many targets (Clopper and Pearson) and the success of each chain.
 
@@ -1530,7 +1532,8 @@ class Definetti(Attack):
         if "unit" in knowledge:
             guesses = f"guesses {knowledge['sensitive']} correctly in at least one record"
             whom = f"of {success} of the {targets_of(knowledge)}"
-            return f"{who} {guesses} {whom}; from the class of each record alone of {guess}."
+            blind = "from the class of each record alone, or with one value for everybody,"
+            return f"{who} {guesses} {whom}; {blind} of {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -1656,13 +1659,14 @@ def _judged(view: View, true: IntArray, found: Posterior, whose: GuessedUnits | 
         return Score.of(groups, chances, true).accuracy if whose is None else whose.success(chances)
 
     score, blind = (Score.of(groups, chances, true) for chances in (found.chances, groups.shares))
-    accuracy, baseline = success(found.chances), success(groups.shares)
+    accuracy = success(found.chances)
+    baseline = success(groups.shares) if whose is None else whose.baseline
     low, high = clopper_pearson(float(accuracy) * targets, targets)
     if found.convergence is None:
         low = high = float(accuracy)
     each = [float(success(own)) for own in found.by_chain]
     # The model expects how many records are guessed, not of how many persons one is.
-    expected = {"expected": Expected.of(groups, found.by_chain).success} if whose is None else whose.commonest
+    expected = {"expected": Expected.of(groups, found.by_chain).success} if whose is None else {}
     details: dict[str, Any] = {
         "judged_by": "the true values",
         **expected,

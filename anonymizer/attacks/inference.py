@@ -16,8 +16,8 @@ from anonymizer.attacks.base import (
     AttackResult,
     KnowledgeSettings,
     Targets,
+    best_blind,
     clopper_pearson,
-    commonest,
     subject_of,
     targets_of,
 )
@@ -97,7 +97,8 @@ class Inference(Attack):
     is the accuracy without held-out records.
 
     Where it is known whose the records are, targets are persons, or other units: all records of one are held
-    out together, each is guessed from its own quasi-identifiers, and one correct guess is enough.
+    out together, each is guessed from its own quasi-identifiers, and one correct guess is enough. Where some
+    have several records, the baseline is at least the share of those who have the most common value.
 
     Source: Giomi, Boenisch, Wehmeyer, Tasnádi, "A unified framework for quantifying privacy risk in synthetic
     data" (PoPETs 2023, doi:10.56553/popets-2023-0055), for the evaluation on held-out records.
@@ -167,11 +168,11 @@ class Inference(Attack):
             "model": "naive Bayes",
             "strengths": strengths,
             "in_sample": people.right(whole, every_record, max(strengths)) / number,
-            **commonest(people.targets.target, number, people.values),
         }
         low, high = clopper_pearson(right, number)
         success = Fraction(right, number)
-        return AttackResult(self.name, known, success, Fraction(baseline, number), low, high, number, details)
+        blind = best_blind(Fraction(baseline, number), people.targets.target, number, people.values)
+        return AttackResult(self.name, known, success, blind, low, high, number, details)
 
 
 def _people(

@@ -124,15 +124,10 @@ class InferenceRisk(AttackModel):
     def worst(self, found: Sequence[AttackResult]) -> float:
         """Return the success of the attack, or the baseline by the most frequent values if that is larger."""
         # An adversary whom the attack misleads can still guess the most frequent value.
-        return round(max(*(each.high for each in found), *map(_blind, found)), 12)
+        return round(max(max(each.high, float(each.baseline)) for each in found), 12)
 
     def least(self, found: Sequence[AttackResult]) -> float:
         """Return the baseline, which ``definetti`` counts; that of ``inference`` depends on its folds."""
         if self.settings.attack is Guesser.INFERENCE:
             return 0.0
-        return round(max(map(_blind, found)), 12)
-
-
-def _blind(found: AttackResult) -> float:
-    """Return what a guess without the attack reaches: one for each record, or one value of every unit."""
-    return max(float(found.baseline), float(found.details.get("commonest", 0)))
+        return round(max(float(each.baseline) for each in found), 12)
