@@ -294,6 +294,7 @@ class ColumnRequest:
     dates: formats of dates in texts; have no effect on stored dates.
     generalized: whether it is a quasi-identifier: its dates are published in ISO 8601, and its texts are in
         natural order, by the numbers in them, rather than by code point.
+    grouped: whether its values are groups, whose labels are in natural order, too.
     """
 
     name: str
@@ -301,6 +302,7 @@ class ColumnRequest:
     numerals: Numerals = POINT
     dates: DateFormat = ISO
     generalized: bool = False
+    grouped: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,8 +435,9 @@ def column_of(
     where = f"{source}: column '{request.name}'"
     kind = request.type or detect(where, present, request.numerals)
     spellings = _spellings(parse(where, present, kind, request.numerals, request.dates))
-    natural = request.generalized and kind is ValueType.TEXT
-    keys = [*in_natural_order(map(str, spellings))] if natural else sorted(spellings)
+    keys = sorted(spellings)
+    if kind is ValueType.TEXT and (request.generalized or request.grouped):
+        keys = [*in_natural_order(map(str, spellings), request.numerals.decimal)]
     code_of = {text: code for code, key in enumerate(keys) for text in spellings[key]}
     rewritten = request.generalized and request.dates != ISO
     published = (lambda text: text.strip(BLANKS)) if kind.numeric else str

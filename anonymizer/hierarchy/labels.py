@@ -21,7 +21,9 @@ SHORT_TEXT = 40
 
 def in_order(column: Column) -> list[str]:
     """Return the values of a column in the order in which neighbours make groups."""
-    return in_natural_order(column.present) if column.type is ValueType.TEXT else list(column.present)
+    if column.type is not ValueType.TEXT:
+        return list(column.present)
+    return in_natural_order(column.present, column.numerals.decimal)
 
 
 class ExactNumbers:

@@ -26,15 +26,21 @@ _BAND = re.compile(
 )
 _VERSION = re.compile(r"[^0-9]*[0-9]+(?:\.[0-9]+){2,}")
 _DIGITS = re.compile(r"([0-9]+)")
+_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _DECIMAL_COMMA = re.compile(r"[0-9],[0-9]{1,2}$")
 _NOT_IN_NUMBERS = str.maketrans("", "", "$€£,")
 
 
-def in_natural_order(texts: Iterable[str]) -> list[str]:
+def in_natural_order(texts: Iterable[str], decimal: str = ".") -> list[str]:
     """Return texts in order: those that begin with a number by it, then the others, numbers inside by value.
 
     ``<5`` and ``up to 5`` come before other texts with a 5, ``>5`` and ``5+`` after them. Texts without
     digits are in the order of code points. In a column of versions, a point separates whole numbers.
+
+    Parameters
+    ----------
+    decimal: sign before a fraction. With ``,`` every comma between digits is one; else three digits after a
+        comma are thousands.
 
     >>> in_natural_order(["Not Reported", ">80", "100", "9-17", "80-89", "<5", "grade 10", "grade 9"])
     ['<5', '9-17', '80-89', '>80', '100', 'Not Reported', 'grade 9', 'grade 10']
@@ -42,9 +48,13 @@ def in_natural_order(texts: Iterable[str]) -> list[str]:
     ['<2,5', '[2,5, 10)', '[10, 12,5)', '12,5+']
     >>> in_natural_order(["2.10", "2.9.1", "10.1"])
     ['2.9.1', '2.10', '10.1']
+    >>> in_natural_order(["1,125", "2"]), in_natural_order(["1,125", "2"], ",")
+    (['2', '1,125'], ['1,125', '2'])
     """
     known = list(texts)
     versions = any(_VERSION.match(text) for text in known)
+    if decimal == ",":
+        return sorted(known, key=lambda text: (_key(_COMMA.sub(".", text), versions=versions), text))
     return sorted(known, key=lambda text: _key(text, versions=versions))
 
 

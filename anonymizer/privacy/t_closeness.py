@@ -254,7 +254,7 @@ class TCloseness(ScoredClassModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return one probe for each ground distance that the attribute has."""
         names: list[DistanceName] = ["equal"]
-        if attribute is not None and attribute.column.type.ordered:
+        if attribute is not None and (attribute.column.type.ordered or attribute.distance == "ordered"):
             names.append("ordered")
         if attribute is not None and attribute.hierarchy is not None:
             names.append("hierarchical")

@@ -771,7 +771,7 @@ class HierarchyDrafter:
             return None
         labels = (tree.labels[node] for node in tree.ancestors[1])
         groups = list(dict.fromkeys(label for label in labels if label != MISSING))
-        return draft if groups == in_natural_order(groups) else None
+        return draft if groups == in_natural_order(groups, column.numerals.decimal) else None
 
     def _fits(self, column: ColumnFacts, draft: Draft) -> bool:
         known = draft.hierarchy is None or column.distinct > WIDEST

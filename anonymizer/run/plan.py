@@ -442,7 +442,10 @@ class Plan:
         """Return the request to read a column as a type, None to detect it."""
         column = self.columns[name]
         generalized = column.role is Role.QUASI_IDENTIFIER
-        return ColumnRequest(name, kind, self.numerals, column.dates, generalized=generalized)
+        grouped = name in self.bands
+        return ColumnRequest(
+            name, kind, self.numerals, column.dates, generalized=generalized, grouped=grouped
+        )
 
     def quasi_identifiers(
         self, columns: Mapping[str, Column], sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES

@@ -1235,7 +1235,8 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
     nodes = hierarchy.ancestors[1, leaf].tolist()
     shown: list[str | float | None] = [hierarchy.labels[node] for node in nodes]
     if plan.columns[name].distance == "ordered":
-        _check_order([hierarchy.labels[node] for node in nodes[: len(read.column.present)]], name)
+        groups = [hierarchy.labels[node] for node in nodes[: len(read.column.present)]]
+        _check_order(groups, name, plan.numerals.decimal)
     if own.form is NumberLabels.MIDPOINT:
         stored = not relation.is_text(name)
         shown = [
@@ -1245,10 +1246,10 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
     return _for_texts(relation.dictionary(name), read, shown)
 
 
-def _check_order(labels: Sequence[str], name: str) -> None:
+def _check_order(labels: Sequence[str], name: str, decimal: str) -> None:
     """Check that recipients, who see the labels alone, put them in the order of the values."""
     own = list(dict.fromkeys(labels))
-    if own != in_natural_order(own):
+    if own != in_natural_order(own, decimal):
         raise HierarchyError(
             f"attributes.{name}.labels: the texts of its groups, such as '{own[0]}', are not sorted in the "
             "order of the values, which distance: ordered needs; use labels: midpoint, or distance: equal"

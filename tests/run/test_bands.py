@@ -1,6 +1,7 @@
 """Sensitive and insensitive columns that are released in the groups of their hierarchy.
 
 The reference is a file whose values somebody replaced by hand: it gives the same release and measures.
+There, a group of wages is the number it begins with, which has the order of the group.
 """
 
 from __future__ import annotations
@@ -82,16 +83,14 @@ def config(**labels: str) -> dict[str, Any]:
 def by_hand(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the records with the groups in place of the values, computed in the plainest way."""
 
-    def wages(text: str) -> str:
-        low = int(text) // WIDTH * WIDTH
-        return f"{low}-{low + WIDTH - 1}"
-
     def scores(text: str) -> str:
         low = np.floor(float(text) / 2.5) * 2.5 if text else 0
         return f"[{low:g}, {low + 2.5:g})" if text else text
 
     return frame.assign(
-        wage=frame["wage"].map(wages), score=frame["score"].map(scores), seen=frame["seen"].str[:7]
+        wage=frame["wage"].map(lambda text: str(int(text) // WIDTH * WIDTH)),
+        score=frame["score"].map(scores),
+        seen=frame["seen"].str[:7],
     )
 
 
@@ -105,7 +104,12 @@ def written(folder: Path, frame: pd.DataFrame, raw: dict[str, Any], name: str = 
 
 def released(folder: Path) -> pd.DataFrame:
     """Return the texts of a release."""
-    return pd.read_csv(folder / "share" / "release.csv", dtype=str, keep_default_na=False)
+    return released_by(folder, ",")
+
+
+def released_by(folder: Path, separator: str) -> pd.DataFrame:
+    """Return the texts of a release with another separator."""
+    return pd.read_csv(folder / "share" / "release.csv", dtype=str, keep_default_na=False, sep=separator)
 
 
 def run(path: Path, out: Path, *further: str) -> dict[str, Any]:
@@ -125,16 +129,17 @@ def test_a_run_equals_one_of_a_file_with_the_groups(algorithm: str, tmp_path: Pa
     own = run(written(tmp_path, frame, raw), tmp_path / "own")
     columns: dict[str, Any] = {
         **raw["attributes"],
-        "wage": {"role": "sensitive", "type": "text", "distance": "ordered"},
+        "wage": {"role": "sensitive", "type": "integer"},
         "score": "insensitive",
         "seen": "insensitive",
     }
     other = run(
         written(tmp_path, by_hand(frame), raw | {"attributes": columns}, "by_hand"), tmp_path / "other"
     )
-    assert (tmp_path / "own/share/release.csv").read_bytes() == (
-        tmp_path / "other/share/release.csv"
-    ).read_bytes()
+    grouped = released(tmp_path / "other")
+    grouped["wage"] = [f"{low}-{int(low) + WIDTH - 1}" for low in grouped["wage"]]
+    rows = [sorted(map(tuple, frame.to_numpy())) for frame in (released(tmp_path / "own"), grouped)]
+    assert rows[0] == rows[1]
     for key in ("constraints", "loss", "recoding"):
         assert own[key] == other[key]
     successes = [[(each["attack"], each["success"]) for each in report["attacks"]] for report in (own, other)]
@@ -233,6 +238,25 @@ def test_midpoints_with_decimal_commas(tmp_path: Path) -> None:
     assert {text.partition(",")[2] for text in found["score"] if text} == {"25", "75"}
 
 
+def test_three_decimals_after_a_comma_are_no_thousands(tmp_path: Path) -> None:
+    frame = patients()
+    frame["wage"] = [str(int(wage) * 50).zfill(5) for wage in frame["wage"]]
+    frame["wage"] = [f"{wage[:-3].lstrip('0') or '0'},{wage[-3:]}" for wage in frame["wage"]]
+    raw = config(wage="range") | {"input": {"decimal": ",", "separator": ";"}}
+    raw["attributes"]["wage"] |= {"type": "number", "hierarchy": {"intervals": {"width": [0.125]}}}
+    frame.to_csv(tmp_path / "patients.csv", index=False, sep=";")
+    path = tmp_path / "patients.yaml"
+    path.write_text(yaml.safe_dump(raw | {"input": raw["input"] | {"path": "patients.csv"}}))
+    own = run(path, tmp_path / "out")
+    assert set(released_by(tmp_path / "out", ";")["wage"]) >= {"[0, 0,125)", "[0,125, 0,25)", "[10, 10,125)"}
+    assert call("audit", tmp_path / "out/share/release.csv").code == 0
+    frame["wage"] = [f"{float(wage.replace(',', '.')) // 0.125 * 0.125:g}" for wage in frame["wage"]]
+    raw = config()
+    raw["attributes"]["wage"] = {"role": "sensitive", "type": "number"}
+    other = run(written(tmp_path, frame, raw, "by_hand"), tmp_path / "other")
+    assert own["constraints"] == other["constraints"]
+
+
 def test_a_database(tmp_path: Path) -> None:
     path = tmp_path / "own.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -249,12 +273,12 @@ def test_check_measures_the_groups_of_an_input_and_of_a_release(tmp_path: Path) 
     raw = config(**ALL)
     path = written(tmp_path, patients(), raw)
     run(path, tmp_path / "out")
-    other = raw | {"attributes": raw["attributes"] | {"wage": {"role": "sensitive", "type": "text"}}}
-    written(tmp_path, by_hand(patients()), other, "by_hand")
+    other = raw | {"attributes": raw["attributes"] | {"wage": {"role": "sensitive", "type": "integer"}}}
+    hand = written(tmp_path, by_hand(patients()), other, "by_hand")
     found = call("check", tmp_path / "patients.csv", "-c", path, "--json").json
-    assert found["classes"] == call("check", tmp_path / "by_hand.csv", "-c", path, "--json").json["classes"]
-    expected = call("check", tmp_path / "by_hand.csv", "-c", path, "--json").json
-    assert found["constraints"] == expected["constraints"]
+    expected = call("check", tmp_path / "by_hand.csv", "-c", hand, "--json").json
+    for key in ("classes", "constraints", "measures"):
+        assert found[key] == expected[key]
     own = call("check", tmp_path / "out/share/release.csv", "-c", path, "--json").json
     assert all(each["satisfied"] for each in own["constraints"])
 
@@ -431,11 +455,14 @@ def test_anatomy_publishes_the_groups(tmp_path: Path) -> None:
     raw = config(wage="range") | {"algorithm": {"name": "anatomy"}, "attacks": []}
     raw["constraints"] = [{"model": "l-diversity", "l": 3}]
     run(written(tmp_path, patients(), raw), tmp_path / "own")
-    columns = {**raw["attributes"], "wage": {"role": "sensitive", "type": "text", "distance": "ordered"}}
+    columns = {**raw["attributes"], "wage": {"role": "sensitive", "type": "integer"}}
     frame = patients().assign(wage=by_hand(patients())["wage"])
     run(written(tmp_path, frame, raw | {"attributes": columns}, "by_hand"), tmp_path / "other")
-    for name in ("release.qit.csv", "release.st.csv"):
-        assert (tmp_path / "own/share" / name).read_bytes() == (tmp_path / "other/share" / name).read_bytes()
+    own, other = tmp_path / "own/share", tmp_path / "other/share"
+    assert (own / "release.qit.csv").read_bytes() == (other / "release.qit.csv").read_bytes()
+    groups, hand = (pd.read_csv(each / "release.st.csv", dtype=str) for each in (own, other))
+    hand["wage"] = [f"{low}-{int(low) + WIDTH - 1}" for low in hand["wage"]]
+    assert sorted(map(tuple, groups.to_numpy())) == sorted(map(tuple, hand.to_numpy()))
 
 
 def test_numbers_in_place_of_labels_beside_groups(tmp_path: Path) -> None:
