@@ -186,12 +186,6 @@ class KnownSets(KnowledgeSettings):
 class SubsetSettings(KnownSets, UnitSettings):
     """What the adversary knows of a target, and whom it targets."""
 
-    @model_validator(mode="after")
-    def _sets_of_records(self) -> Self:
-        if self.subsets and self.unit not in (None, RECORD):
-            raise ValueError(f"subsets: all counts records; remove it, or set unit: {RECORD}")
-        return self
-
 
 class PairingSettings(Settings):
     """How the records of two files belong together, and the names of their columns."""

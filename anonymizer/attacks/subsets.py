@@ -1,12 +1,12 @@
 """Equivalence classes and risk for every subset of known quasi-identifiers, by rolling up one count.
 
 Each subset is counted from the table of a subset with one more attribute. If only numbers are needed, they
-are counted from packed keys.
+are counted from packed keys. Units with several records are rolled up as lists of rows, which become fewer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -16,7 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.attacks.pace import step
-from anonymizer.model.arrays import BLOCK, CodeArray, IntArray, Packing, add_up, add_up_packed, starts_of
+from anonymizer.model.arrays import (
+    BLOCK,
+    CodeArray,
+    IntArray,
+    Packing,
+    add_up,
+    add_up_packed,
+    count,
+    number_lists,
+    numbered,
+    starts_of,
+)
+from anonymizer.model.classes import UnitEntries
 
 if TYPE_CHECKING:
     from anonymizer.model.adversary import PublishedTable
@@ -281,23 +293,22 @@ def known_subset(release: PublishedTable, names: Sequence[str] | None) -> KnownS
     return KnownSubset(release.known(names), classes.sizes, largest, alone)
 
 
-def by_size(subsets: Sequence[SubsetRisk], hit: Sequence[int], records: int) -> dict[str, Any]:
+def by_size(subsets: Iterable[tuple[tuple[str, ...], float, float]]) -> dict[str, Any]:
     """Return the success with each set, and the worst and the mean of each size, as tables for the report.
 
-    ``by_size`` has a row for each number of known attributes, ``subsets`` one for each set. ``hit`` is the
-    number of records for which the attack succeeds with each set.
+    ``by_size`` has a row for each number of known attributes, ``subsets`` one for each set.
+
+    Parameters
+    ----------
+    subsets: known columns, share of targets for which the attack succeeds, and of those that are unique.
     """
     rows: list[dict[str, Any]] = [
-        {
-            "attributes": list(each.names),
-            "success": number / records,
-            "uniques": each.uniques / records,
-        }
-        for each, number in zip(subsets, hit, strict=True)
+        {"attributes": list(names), "success": success, "uniques": uniques}
+        for names, success, uniques in subsets
     ]
     rows.sort(key=lambda each: (len(each["attributes"]), each["attributes"]))
     sizes = []
-    for size in sorted({len(each.names) for each in subsets}):
+    for size in sorted({len(each["attributes"]) for each in rows}):
         own = [each for each in rows if len(each["attributes"]) == size]
         worst = max(own, key=lambda each: each["success"])
         mean = sum(each["success"] for each in own) / len(own)
@@ -376,3 +387,102 @@ def _seen(release: PublishedTable, own: Sequence[int], tables: dict[str | None, 
             largest[name] = np.maximum.reduceat(table.counts, starts)
     names = tuple(release.names[position] for position in sorted(own))
     return KnownSubset(names, sizes, largest, unique)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """The distinct rows of some quasi-identifiers and values, and the rows in which units have records.
+
+    Attributes
+    ----------
+    columns: codes of each quasi-identifier, by its position, shape (rows,), int32.
+    values: sensitive value of each row, shape (rows,), int32; None without an attribute. After ``only``, rows
+        are in the order of the columns, then of the values.
+    list_of: number of the list of rows of each unit, shape (units,), int64.
+    owner, row: list and row of each entry, shape (entries,), int64; ascending, without repetition.
+    """
+
+    columns: dict[int, CodeArray]
+    values: CodeArray | None
+    list_of: IntArray
+    owner: IntArray
+    row: IntArray
+
+    def only(self, own: tuple[int, ...]) -> _Lists:
+        """Leave out the other quasi-identifiers, and join equal rows and lists."""
+        columns = {position: self.columns[position] for position in own}
+        rows = [*columns.values(), *([] if self.values is None else [self.values])]
+        group_of, first = numbered(rows, len(rows[0]))
+        entry = numbered([self.owner, group_of[self.row]], len(self.owner))[1]
+        owner, row = self.owner[entry], group_of[self.row[entry]]
+        number, kept = numbered([number_lists(owner, row, len(first))], int(owner[-1]) + 1)
+        stays = np.zeros(len(number), dtype=bool)
+        stays[kept] = True
+        stays = stays[owner]
+        order = np.argsort(number[owner[stays]], kind="stable")
+        return _Lists(
+            {position: codes[first] for position, codes in columns.items()},
+            None if self.values is None else self.values[first],
+            number[self.list_of],
+            number[owner[stays]][order],
+            row[stays][order],
+        )
+
+    def entries(self) -> UnitEntries:
+        """Return in which classes the units have records; each list is one number."""
+        # The rows are in the order of their quasi-identifiers, then of their values.
+        changed = np.zeros(len(next(iter(self.columns.values()))), dtype=np.int64)
+        for codes in self.columns.values():
+            changed[1:] |= codes[1:] != codes[:-1]
+        class_of = np.cumsum(changed)
+        people = np.bincount(self.list_of)
+        values = None if self.values is None else self.values[self.row].astype(np.int64)
+        return UnitEntries(class_of[self.row], self.owner, people, values)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitsOfSubset:
+    """Where units have records, to an adversary who knows a set of quasi-identifiers of every record.
+
+    Attributes
+    ----------
+    names: known quasi-identifiers.
+    entries: classes and values of the units, of which equal ones share a number; in the order of the numbers,
+        then of the classes.
+    number_of: number of each unit, shape (units,), int64.
+    """
+
+    names: tuple[str, ...]
+    entries: UnitEntries
+    number_of: IntArray
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """Which units are the only ones in a class of one of their records, shape (units,), bool."""
+        own = self.entries
+        first = np.append(True, (np.diff(own.unit_of) | np.diff(own.class_of)) != 0)
+        unit, known = own.unit_of[first], own.class_of[first]
+        sizes = count(known, own.people[unit], int(own.class_of.max()) + 1)
+        found = np.zeros(len(own.people), dtype=bool)
+        found[unit[sizes[known] == 1]] = True
+        return found[self.number_of]
+
+
+def unit_subsets(
+    release: PublishedTable, row_of: IntArray, unit_of: IntArray, sensitive: str | None, most: int
+) -> Iterator[UnitsOfSubset]:
+    """Yield the classes of units by every non-empty set of at most ``most`` quasi-identifiers, each once.
+
+    Parameters
+    ----------
+    row_of, unit_of: row of the release and unit of each record, shape (records,), int64; units from 0.
+    sensitive: attribute whose values are told apart, None without one.
+    """
+    entry = numbered([unit_of, row_of], len(row_of))[1]
+    values = None if sensitive is None else release.sensitive[sensitive].codes.astype(np.int32)
+    columns = dict(enumerate(np.ascontiguousarray(release.codes.T)))
+    units = np.arange(int(unit_of.max()) + 1)
+    full = _Lists(columns, values, units, unit_of[entry], row_of[entry])
+    for own, lists in iter_subsets(order_of(release), most, full, _Lists.only):
+        names = tuple(release.names[position] for position in sorted(own))
+        yield UnitsOfSubset(names, lists.entries(), lists.list_of)

@@ -27,9 +27,9 @@ from anonymizer.attacks.base import (
     targets_of,
 )
 from anonymizer.attacks.copula import Copula, correct_in, unique_in
-from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets
+from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets, unit_subsets
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import WholeNumber
 
@@ -294,7 +294,7 @@ class Uniqueness(Attack):
 
     The details have the number of classes of each of the smallest sizes. With ``subsets: all`` the result is
     for the worst set; the details have every set, the worst and the mean of each size, and the number of
-    records that are unique by one attribute, by two and no fewer, and so on.
+    records, or of units that are targets, that are unique by one attribute, by two and no fewer, and so on.
 
     With ``weights`` or ``population`` the details have estimates for the population from which the release
     was drawn: the number of unique records by four estimators, the individual risk, and by the copula the
@@ -329,17 +329,21 @@ class Uniqueness(Attack):
         """Return the share of unique records."""
         release = adversary.release
         details: dict[str, Any] = {}
-        if self.settings.subsets:
-            worst, details = _of_every_subset(release, self.settings.size or len(release.names))
-        else:
+        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        most = self.settings.size or len(release.names)
+        if self.settings.subsets is None:
             worst = known_subset(release, self.settings.knowledge)
+        elif unit is None or owners is None:
+            worst, details = _of_every_subset(release, most)
+        else:
+            names, details = _units_of_every_subset(release, owners, unit, most)
+            worst = known_subset(release, names)
         smallest = np.unique(worst.sizes, return_counts=True)
         details["classes_by_size"] = dict(zip(*(part[:10].tolist() for part in smallest), strict=True))
         if self.settings.weights or self.settings.population:
             details["population"] = _expected(self.sample(release, worst.names))
         known: dict[str, Any] = {"attributes": list(worst.names)}
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
-        if unit is not None and owners is not None and not self.settings.subsets:
+        if unit is not None and owners is not None:
             classes = release.classes(worst.names).class_of[owners.release]
             units, number = owners.targets(unit)
             alone = np.bincount(np.unique(np.stack([classes, units]), axis=1)[0]) == 1
@@ -437,21 +441,41 @@ def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, d
     ----------
     most: maximum number of attributes in a set.
     """
-    subsets, hits = [], []
+    subsets = []
     worst: KnownSubset | None = None
     never = len(release.names) + 1
     fewest = np.full(len(release.counts), never, dtype=np.min_scalar_type(never))
     # Not kept in memory: all subsets take many times the memory of the release.
     for each in known_subsets(release, most):
-        subsets.append(each.risk())
-        hits.append(len(each.unique))
+        share = len(each.unique) / release.records
+        subsets.append((each.names, share, share))
         fewest[each.unique] = np.minimum(fewest[each.unique], len(each.names))
         if worst is None or _rank(each) > _rank(worst):
             worst = each
     assert worst is not None, "a release has quasi-identifiers"
-    records = np.bincount(fewest, minlength=never)[:never]
-    singled_out = {size: int(number) for size, number in enumerate(records) if number}
-    return worst, {**by_size(subsets, hits, release.records), "singled_out_by": singled_out}
+    return worst, {**by_size(subsets), "singled_out_by": _singled_out(fewest, never)}
+
+
+def _units_of_every_subset(
+    release: PublishedTable, owners: Owners, unit: str, most: int
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the set of quasi-identifiers by which most units are alone, and the details of all sets."""
+    units, number = owners.targets(unit)
+    found = []
+    never = len(release.names) + 1
+    fewest = np.full(number, never)
+    for each in unit_subsets(release, owners.release, units, None, most):
+        alone = each.alone
+        fewest[alone] = np.minimum(fewest[alone], len(each.names))
+        found.append((int(alone.sum()), -len(each.names), each.names))
+    *_, names = max(found, key=lambda own: own[:2])
+    details = by_size((names, own / number, own / number) for own, _, names in found)
+    return names, {**details, "singled_out_by": _singled_out(fewest, never)}
+
+
+def _singled_out(fewest: IntArray, never: int) -> dict[int, int]:
+    """Return the number of targets by the number of attributes that single them out, below ``never``."""
+    return {size: int(number) for size, number in enumerate(np.bincount(fewest)[:never]) if number}
 
 
 def _rank(subset: KnownSubset) -> tuple[int, int]:

@@ -28,12 +28,9 @@ class UniquenessModel(AttackModel):
 
     name = "uniqueness"
     sensitive = False
+    counts_units = True
     Settings = UniqueSettings
     settings: UniqueSettings
-
-    def __init__(self, settings: UniqueSettings) -> None:
-        super().__init__(settings)
-        self.counts_units = settings.subsets is None
 
     @property
     def allowed_success(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -171,6 +172,73 @@ def test_values_of_persons_and_households_are_guessed_once(case: Case, known: tu
     assert float(found.success) == pytest.approx(float(max(means)))
     assert float(found.baseline) == pytest.approx(float(means[1]))
     assert found.records == len(set(homes))
+
+
+COLUMNS = ("q", "r", "t", "s")
+
+
+@st.composite
+def wide_cases(draw: st.DrawFn) -> Case:
+    """Return records of three quasi-identifiers and a secret, with few values; persons and households."""
+    cells = st.tuples(*(st.sampled_from("01") for _ in "qr"), st.sampled_from("012"), st.sampled_from("abc"))
+    rows = draw(st.lists(st.tuples(cells, st.integers(0, 7)), min_size=1, max_size=16))
+    persons = [person for _, person in rows]
+    return [cell for cell, _ in rows], persons, [person // 3 for person in persons]
+
+
+@FEWER
+@given(wide_cases(), st.integers(1, 3), st.sampled_from(["person", "household"]))
+def test_persons_are_found_by_every_set_of_columns(case: Case, size: int, unit: str) -> None:
+    rows, persons, homes = case
+    released = release(COLUMNS, rows, ("s",))
+    known = original(COLUMNS, rows, released, rows, ("s",))
+    units = {"person": persons, "household": homes}
+    scene = AdversaryView(released, None, owned(known, released, rows, rows, units))
+    home, own = dict(zip(persons, homes, strict=True)), of_unit(case, unit)
+    sets = [list(each) for most in range(1, size + 1) for each in combinations(range(3), most)]
+
+    def mean(found: dict[Any, Fraction]) -> Fraction:
+        return (
+            twins.found_households(found, home) if unit == "household" else sum(found.values()) / len(found)
+        )
+
+    lone = {tuple(at): twins.lone_persons(rows, own, at) for at in sets}
+    blind = mean(twins.best_values(rows, persons, [], 3))
+    expected = {
+        "re-identification": {tuple(at): mean(twins.best_guess(rows, persons, at)) for at in sets},
+        "attribute-inference": {
+            tuple(at): max(mean(twins.best_values(rows, persons, at, 3)), blind) for at in sets
+        },
+    }
+    found = run("vulnerability", scene, subsets="all", size=size, unit=unit)
+    for finding in found:
+        shares = expected[finding.knowledge["target"]]
+        assert float(finding.success) == pytest.approx(float(max(shares.values())))
+        of_sets = {tuple(map(COLUMNS.index, each["attributes"])): each for each in finding.details["subsets"]}
+        assert {at: each["success"] for at, each in of_sets.items()} == pytest.approx(
+            {at: float(share) for at, share in shares.items()}
+        )
+        assert {at: each["uniques"] for at, each in of_sets.items()} == {
+            at: float(share) for at, share in lone.items()
+        }
+        (alone,) = run(
+            "vulnerability",
+            scene,
+            knowledge=finding.knowledge["attributes"],
+            target=finding.knowledge["target"],
+            unit=unit,
+        )
+        assert alone.success == finding.success
+    unique = one("uniqueness", scene, subsets="all", size=size, unit=unit)
+    assert unique.success == max(lone.values())
+    assert unique.knowledge["unit"] == unit
+    fewest: dict[Any, int] = {}
+    for at in sorted(sets, key=len):
+        classes = {place: tuple(row[column] for column in at) for place, row in enumerate(rows)}
+        for place, target in enumerate(own):
+            if {own[other] for other in classes if classes[other] == classes[place]} == {target}:
+                fewest.setdefault(target, len(at))
+    assert unique.details["singled_out_by"] == Counter(fewest.values())
 
 
 @FEWER

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -139,6 +140,52 @@ def test_every_class_holds_five_patients(tmp_path: Path, algorithm: str, engine:
     assert "units" not in public
     assert public["constraints"][0]["measured"] is None
     assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
+def test_persons_who_are_alone_by_any_columns_are_counted(tmp_path: Path) -> None:
+    """Constraint, attack and ``check`` count the persons whom the worst set of columns singles out."""
+    frame = visits(60, 3)
+    unique = {"model": "uniqueness", "max": 0.3, "subsets": "all", "size": 2}
+    config = written(
+        tmp_path,
+        frame,
+        constraints=[unique],
+        attacks=[
+            {"attack": "uniqueness", "subsets": "all", "size": 2},
+            {"attack": "vulnerability", "subsets": "all"},
+        ],
+    )
+    done = run(config)
+    assert done.code == 0, done.err
+    assert "counted records" not in done.out
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    patients = set().union(*persons_by_class(frame, release, ["age"]).values())
+
+    def alone(names: Sequence[str]) -> float:
+        classes = persons_by_class(frame, release, list(names)).values()
+        return len(set().union(*(own for own in classes if len(own) == 1))) / len(patients)
+
+    sets = [each for size in (1, 2) for each in combinations(["age", "sex", "zip"], size)]
+    worst = max(map(alone, sets))
+    assert 0 < worst <= 0.3
+    assert report["constraints"][0]["measured"] == pytest.approx(worst)
+    entry = report["attacks"][0]
+    assert (entry["success"], entry["records"]) == (pytest.approx(worst), len(patients))
+    assert {
+        tuple(each["attributes"]): each["success"] for each in entry["details"]["subsets"]
+    } == pytest.approx({tuple(names): alone(names) for names in sets})
+    assert [each["knowledge"]["unit"] for each in report["attacks"]] == ["person"] * 3
+    checked = call("check", tmp_path / "visits.csv", "-c", config, "--json")
+    (held,) = checked.json["constraints"]
+    by_hand = max(
+        frame.groupby(list(names))
+        .filter(lambda own: own["patient_id"].nunique() == 1)["patient_id"]
+        .nunique()
+        / 60
+        for names in sets
+    )
+    assert held["measured"] == pytest.approx(by_hand)
 
 
 def test_records_alone_would_not_protect_the_patients(tmp_path: Path, message: SnapshotAssertion) -> None:
@@ -472,7 +519,6 @@ BAD: dict[str, dict[str, Any]] = {
             {"model": "prosecutor-risk", "max": 0.5, "at": {"share-above": 0.2}, "unit": "person"}
         ]
     },
-    "every set of columns": {"constraints": [{"model": "uniqueness", "max": 0.5, "subsets": "all"}]},
     "some of the records": {"constraints": [{"model": "linkage-risk", "max": 0.5, "overlap": 0.5}]},
     "a pseudonym": {**NUMBERED, "constraints": [{"model": "vulnerability", "max": 0.5}]},
     "buckets": {"algorithm": {"name": "anatomy"}},
@@ -945,7 +991,7 @@ def test_two_releases_tell_of_persons(tmp_path: Path) -> None:
 
 
 def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: SnapshotAssertion) -> None:
-    attacks = ["homogeneity", "vulnerability", "inference", {"attack": "uniqueness", "subsets": "all"}]
+    attacks = ["homogeneity", "vulnerability", "inference", "special-uniques"]
     config = written(tmp_path, visits(60, 3), attacks=attacks)
     assert run(config).code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
@@ -976,7 +1022,6 @@ def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, as
     [
         {"attack": "homogeneity", "unit": "household"},
         {"attack": "homogeneity", "unit": "person", "facts": {"records": 1}},
-        {"attack": "uniqueness", "unit": "person", "subsets": "all"},
         {
             **{"attack": "vulnerability", "unit": "person", "target": "attribute-inference"},
             "facts": {"records": 1},
