@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -133,18 +134,26 @@ def main(args: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     args: words after the program's name. Default: those of this process; its streams are then prepared, and
-        it ends at once if interrupted, or if a solver still runs.
+        the process ends with it.
     """
     code = _exit_code(args)
     if args is None:
-        # Python ends sooner if it need not look for garbage among all that was imported.
-        gc.freeze()
-    if args is None and (code == INTERRUPTED or work_runs_on()):
-        # Everything is closed. A solver that still runs in its thread would abort the process at its end.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        end_process(code)
     return code
+
+
+def end_process(code: int) -> NoReturn:
+    """End this process without taking apart all that was imported, which takes as long as a small search.
+
+    What was to be done at the end is done, unless the user cannot wait, or a solver that still runs in its
+    thread would abort the process.
+    """
+    if code != INTERRUPTED and not work_runs_on():
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
 
 
 def _exit_code(args: Sequence[str] | None) -> int:

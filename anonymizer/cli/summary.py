@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import plural
+from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
@@ -181,10 +182,6 @@ def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     if _tells(search):
         return f"{own}; the best possible is between {floored(search['best_possible'])} and {found}"
     return f"{own}; how much lower the best possible is, is not known"
-
-
-TELLING = 0.1
-"""Least share of the loss that a bound on every recoding has where it is worth a line."""
 
 
 def _tells(search: Mapping[str, Any]) -> bool:

@@ -700,8 +700,9 @@ class Config(Section):
     bound: Bound = Field(
         default=Bound.QUICK,
         description="lower bound on the loss of every recoding along the hierarchies, besides that of the "
-        "algorithm's own kind: quick takes at most a fraction of a second, and often finds little; full may "
-        "take longer than the search; none",
+        "algorithm's own kind: quick takes at most a fraction of a second, finds little, and ends early "
+        "where that tells nothing beside the algorithm's own bound; full may take longer than the search; "
+        "none",
     )
     engine: EngineSettings = Field(
         default_factory=EngineSettings, description="what reads, counts and writes the records"

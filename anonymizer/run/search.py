@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.model.classes import released
-from anonymizer.model.recoding import Bound, Outcome, Status
+from anonymizer.model.recoding import TELLING, Bound, Outcome, Status
 from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.diagnose import Diagnosis, Diagnostician, explanation
@@ -132,7 +132,10 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
     seconds = plan.budget[0]
     if plan.bound is Bound.QUICK:
         seconds = QUICK if seconds is None else min(seconds, QUICK)
-    possible = best_possible(prepared.problem, control.out_of_time, seconds)
+    # A bound of the algorithm's own is worth more than one on every recoding that nobody is shown.
+    quick = plan.bound is Bound.QUICK and outcome.bound is not None
+    telling = TELLING * (outcome.objective or 0.0) if quick else 0.0
+    possible = best_possible(prepared.problem, control.out_of_time, seconds, telling=telling)
     return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
 
 

@@ -226,6 +226,11 @@ class DualBound:
                 best, prices = value, current
         self._learn(best / self._records, prices)
 
+    @property
+    def reach(self) -> float:
+        """The most that the next round can prove."""
+        return float(self.items.counts @ self._ceilings) / self._records
+
     def facilities(self, margin: float, stopped: Callable[[], bool]) -> Facilities | None:
         """Return all facilities that would pay if every price were higher by ``margin``.
 
@@ -514,7 +519,11 @@ MOST_SETS = 8
 
 
 def best_possible(
-    problem: SearchProblem, stopped: Callable[[], bool] = lambda: False, seconds: float | None = None
+    problem: SearchProblem,
+    stopped: Callable[[], bool] = lambda: False,
+    seconds: float | None = None,
+    *,
+    telling: float = 0.0,
 ) -> float | None:
     """Return a lower bound on the loss of every local recoding of a problem, None if unknown.
 
@@ -531,8 +540,9 @@ def best_possible(
     stopped: returns whether to end early, with the bound so far.
     seconds: budget of the other search, which determines the work of the bound: a count, so that the same
         budget gives the same bound; None for no limit.
+    telling: least bound worth a round; where its first prices promise less, the bound of prices is unknown.
     """
-    found = _best_on_all(problem, stopped, seconds)
+    found = _best_on_all(problem, stopped, seconds, 0.0 if problem.has_scenarios else telling)
     if found is None or not problem.has_scenarios:
         return found
     weights = {each.name: each.weight for each in problem.table.quasi_identifiers}
@@ -553,7 +563,9 @@ def best_possible(
     return found
 
 
-def _best_on_all(problem: SearchProblem, stopped: Callable[[], bool], seconds: float | None) -> float | None:
+def _best_on_all(
+    problem: SearchProblem, stopped: Callable[[], bool], seconds: float | None, telling: float = 0.0
+) -> float | None:
     """Return the bound for adversaries who know all quasi-identifiers, as ``best_possible``."""
     if not isinstance(problem.metric, CellMetric) or not isinstance(problem.metric.aggregate, ArithmeticMean):
         return None
@@ -572,18 +584,22 @@ def _best_on_all(problem: SearchProblem, stopped: Callable[[], bool], seconds: f
         return None
     pairs = PAIRS if seconds is None else min(max(int(PAIRS_A_SECOND * seconds), 1), PAIRS)
     bound = DualBound(trees, items, size, pairs)
-    bound.improve(stopped, FEW_STEPS)
+    promising = bound.reach >= telling
+    if promising:
+        bound.improve(stopped, FEW_STEPS)
     few = prod(own.maximum - own.minimum + 1 for own in attributes) <= VECTORS
     weighed, least = weighs_differently(problem), bound.loss
     if weighed:
         # Every record counts at least as much as the one of lowest weight.
         table = problem.table
         least *= float(table.row_weights.min()) * table.records / table.people * (1 - ROUNDING)
+    # Prices are the better bound here, so where they tell nothing, neighbours of some records do not either.
+    priced = few and bool(bound.rounds or not promising)
     near = None
-    if weighed or not (bound.rounds and few and surely_long(problem.table, size, unit)):
+    if weighed or not (priced and surely_long(problem.table, size, unit)):
         near = NeighbourBound(problem.table, trees, size, unit, by_weights=weighed)
-    if near is None or (bound.rounds and few and not near.brief and not weighed):
-        return least
+    if near is None or (priced and not near.brief and not weighed):
+        return least if bound.rounds else None
     rounds = inf if seconds is None else max(ROUNDS_A_SECOND * seconds, 1)
     rounds = min(rounds, ROUNDS_WEIGHED) if weighed else rounds
     while rounds > 0 and not near.settled and near.improve(stopped):
