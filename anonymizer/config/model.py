@@ -313,7 +313,10 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         yield ("constraints", needing[0], "model"), what
     if not config.algorithm.plug_in.counts_population:
         able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
-        what = f"{config.algorithm.name} cannot count {counted}; accepted: {', '.join(able)}"
+        asked = counted if needing else config.constraints[households[0]].model
+        other = "" if needing else f"; or use a constraint with unit: {HOUSEHOLD} in place of {asked}"
+        verb = "cannot count" if needing else "does not support"
+        what = f"{config.algorithm.name} {verb} {asked}; accepted: {', '.join(able)}{other}"
         yield ("algorithm", "name"), what
     if config.suppression.method is not Method.CLASSES:
         yield ("suppression", "method"), f"with constraints that count {counted}, accepted: classes"

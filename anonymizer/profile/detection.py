@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from anonymizer.model.arrays import FloatArray
 from anonymizer.model.dates import ISO
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Registry
@@ -115,6 +116,30 @@ _LIFE = 125
 
 _OLDEST = 1895
 
+_NUMBERED_DAY = 100_000
+"""The last of days that are written as numbers is at least this one."""
+
+
+def are_days(numbers: FloatArray) -> bool:
+    """Return whether whole numbers are days written without signs, such as 480301 or 19480301.
+
+    Parameters
+    ----------
+    numbers: ascending.
+
+    >>> are_days(np.array([480301.0, 491231.0])), are_days(np.array([480301.0, 491332.0]))
+    (True, False)
+    """
+    if not len(numbers) or numbers[0] < 101 or numbers[-1] < _NUMBERED_DAY:
+        return False
+    number, year = numbers.astype(np.int64), 100 if numbers[-1] < 10**6 else 10_000
+    last = number % 100, number // 100 % 100
+    first = number // year // 100, number // year % 100
+    return any(
+        bool(np.all((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)))
+        for day, month in (last, first, first[::-1])
+    )
+
 
 class DatesOfBirth(Detector):
     """Days of birth, by the name of the column, or as the only dates that span generations."""
@@ -122,10 +147,13 @@ class DatesOfBirth(Detector):
     name = "dates of birth"
 
     def look(self, column: ColumnFacts) -> Finding | None:
-        """Read the dates in all notations."""
+        """Read the dates in all notations, as numbers only in a column with such a name."""
+        named = BIRTH.fit(column.name)
+        if named and column.type is ValueType.INTEGER and are_days(column.numbers):
+            what = f"name suggests dates of birth, {column.distinct:,} different numbers such as yymmdd"
+            return Finding(self.name, what, certain=True)
         if column.type is not ValueType.DATE:
             return None
-        named = BIRTH.fit(column.name)
         dates = ISO if column.dates is None else column.dates.format
         moments = (dates.read(text) for text in looked_at(column))
         years = [int(moment.text[:4]) for moment in moments if moment is not None]
@@ -481,6 +509,8 @@ class PersonNumbers(Detector):
             return f"{found} have the form of hashes or unique identifiers" if found.value >= MOSTLY else None
         numbers = column.numbers
         if column.type is not ValueType.INTEGER or numbers[0] < 10 ** (_DIGITS - 1):
+            return None
+        if are_days(numbers):
             return None
         round_numbers = np.count_nonzero(numbers % 10 == 0) > OFTEN * len(numbers)
         one_length = len(str(int(numbers[0]))) == len(str(int(numbers[-1])))

@@ -209,7 +209,8 @@ NAMES_OF_OTHERS = Words(
 )
 
 BIRTH = Words(
-    "birth, birthday, birthdate, dob, born, bday, date of birth, geb, geburt, geburtstag, geburtsdatum, "
+    "birth, birthday, birthdate, bdate, dob, "
+    "born, bday, date of birth, geb, geburt, geburtstag, geburtsdatum, "
     "geboren, naissance, nacimiento, fecha nac, nascita, geboorte*, nascimento, urodzenia, fodelse*, "
     "dogum*"
 )
@@ -653,7 +654,7 @@ DEMOGRAPHY = Subject(
         "=fem, =f, nativity, natvty, migrant, refugee*, asylum, foreign born, foreignborn, "
         "us citizen, uscitizen, hhage, dage, agemo*, age months, agemonths, eth, mar, born abroad, "
         "birthcountry, english, zodiac, caste, tribe, clan, indigenous, aborig*, age, ages, agea, "
-        "iage, xage, *ageyr*, agegroup, agegrp, agecat, ageband, agedecade, sex, isex, gender, gndr, "
+        "iage, xage, *ageyr*, agegroup, agegrp, agecat, ageband, agedecade, sex, isex, =sx, gender, gndr, "
         "*gendr, *gender, female, male, race, races, raceth*, irace, race 1, *reth 1, *reth 3, *ethnic*, "
         "ethnos, ethn, hispanic, *hispanic, black, white, asian, native, citizen*, immigra*, migra*, "
         "foreign*, nationalit*, language*, tongue, lang, generation, cohort, v 012, v 013, v 106, "

@@ -32,7 +32,7 @@ from anonymizer.profile.column_statistics import (
     single_extremes,
     weight_warnings,
 )
-from anonymizer.profile.detection import Finding, findings
+from anonymizer.profile.detection import Finding, are_days, findings
 from anonymizer.profile.hierarchies import (
     COARSE,
     FEW,
@@ -218,11 +218,26 @@ def _may_be_ages(column: ColumnFacts) -> bool:
     return any(any(map(str.isdigit, text)) for text in column.texts)
 
 
+def _sexes(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Texts such as M and F are sexes, whatever the name of the column."""
+    if column.type is not ValueType.TEXT or not 2 <= column.distinct <= FEW_SEXES:
+        return None
+    values = {text.strip().casefold() for text in column.texts}
+    if not any(values >= pair and values - pair <= OTHER_SEXES for pair in SEXES):
+        return None
+    return RoleProposal(
+        Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, which are those of a sex", doubtful=True
+    )
+
+
 def _years(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
-    """Whole numbers that are all years of the last generations are years of events."""
+    """Whole numbers that are all years of the last generations, or days such as 480301, are of events."""
     numbers = column.numbers
     if column.type is not ValueType.INTEGER or column.distinct < 2:
         return None
+    if column.distinct >= MANY_TEXTS and are_days(numbers):
+        reason = f"{_values(column)}, days written as numbers"
+        return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, reason, doubtful=True)
     if numbers[0] < YEARS[0] or numbers[-1] > YEARS[1]:
         return None
     return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, years", doubtful=True)
@@ -266,7 +281,17 @@ def _known_to_few(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal:
 
 
 RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ...] = (
-    *(_without_information, _survey_weight, _detected, _dated, _free_text, _said_by_values, _named, _years),
+    *(
+        _without_information,
+        _survey_weight,
+        _detected,
+        _dated,
+        _free_text,
+        _said_by_values,
+        _named,
+        _sexes,
+        _years,
+    ),
     *(_listed, _different_texts, _many_texts, _known_to_few),
 )
 """The rules in their order; the last one applies to every column."""
@@ -294,6 +319,40 @@ HEAVY_TAIL = 20
 
 HEAVY = 1_000
 """Mean from which on weights with fractions are not of bodies, in kilograms or pounds."""
+
+FEW_SEXES = 4
+"""Maximum number of values of a column of sexes."""
+
+SEXES = [
+    frozenset(pair.split())
+    for pair in (
+        *(
+            "m f",
+            "male female",
+            "man woman",
+            "men women",
+            "boy girl",
+            "m w",
+            "mann frau",
+            "männlich weiblich",
+        ),
+        *(
+            "homme femme",
+            "masculin féminin",
+            "hombre mujer",
+            "h m",
+            "masculino femenino",
+            "masculino feminino",
+        ),
+        *("maschio femmina", "m v", "man vrouw", "mężczyzna kobieta", "man kvinna", "erkek kadın"),
+    )
+]
+"""Pairs of values of a column of sexes, in small letters."""
+
+OTHER_SEXES = frozenset(
+    {"x", "d", "u", "o", "other", "unknown", "divers", "nonbinary", "non-binary", "-", "?"}
+)
+"""Further values of such a column."""
 
 YEARS = (1880, 2040)
 """First and last year of the events of people who may live."""

@@ -499,7 +499,11 @@ def constraints_grid(report: dict[str, Any], facts: Facts) -> Grid:
                 measured_of(constraint, number, " and "),
                 "holds" if constraint["satisfied"] else "fails",
                 _worst(
-                    worst, facts.smallest, report["release"]["classes"], constraint["parameters"].get("unit")
+                    worst,
+                    facts.smallest,
+                    report["release"]["classes"],
+                    constraint["parameters"].get("unit"),
+                    constraint["worst_classes"],
                 ),
                 form.recipient if constraint["verifiable_from_release"] else "no",
             )
@@ -535,10 +539,11 @@ def scenarios_grid(report: dict[str, Any]) -> Grid:
     return Grid(caption, ("scenario", "knows", "requested", "measured", "verdict"), rows)
 
 
-def _worst(worst: Worst | None, smallest: int, classes: int, unit: str | None) -> str:
+def _worst(worst: Worst | None, smallest: int, classes: int, unit: str | None, number_of: int | None) -> str:
     """Return a text on the worst classes with sizes only, as values could reveal individuals."""
     if unit is not None:
-        return f"counted by {unit}"
+        many = "" if number_of is None else f"{masked_count(number_of, smallest, classes)}, "
+        return f"{many}counted by {unit}"
     if worst is None:
         return "judged on the whole release"
     # A masked number is at least one.
@@ -807,6 +812,11 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     elif facts.smallest_class is not None:
         others = plural(facts.smallest_class - 1, "other")
         sentences.append(f"Each record shares its published quasi-identifiers with at least {others}.")
+    sentences += [
+        f"Each class has records of at least {plural(each['measured'], each['parameters']['unit'])}."
+        for each in report["constraints"]
+        if each["model"] == "k-anonymity" and each["parameters"].get("unit") is not None
+    ]
     sentences += [each["sentence"] for each in report.get("scenarios", {}).values()]
     best = strongest(report["attacks"])
     if best is None:

@@ -907,7 +907,8 @@ def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
     if given is None or "://" in given or not claims.internal:
         return None
     sha256 = claims.get(("input", "sha256"))
-    for folder in (report.parent.parent, report.parent, Path()):
+    # A relative path to a report in the current folder does not show the folder above.
+    for folder in (report.absolute().parent.parent, report.parent, Path()):
         path = folder / given
         if path.is_file() and sha256_of(path) == sha256:
             return folder

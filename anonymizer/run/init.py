@@ -25,7 +25,7 @@ from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
 from anonymizer.run.source import open_rows
-from anonymizer.run.units import KNOWN, keys_of, person_among
+from anonymizer.run.units import KNOWN, household_note, keys_of, person_among
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:
@@ -209,6 +209,9 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         warnings = [each.warning(proposal.joint.k) for each in keys]
         return replace(proposal, warnings=(*proposal.warnings, *warnings))
     told = [each.drafted() for each in keys if each.name == person and choices.person is None]
+    absent = {"", *proposal.missing}
+    homes = [each.name for each in left_out if each.household and each.name != person]
+    told += [household_note(relation, person, home, absent) for home in homes]
     return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
 
 

@@ -11,7 +11,7 @@ values are counted in each class.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -390,8 +390,8 @@ class RepeatedKey:
             )
         if self.household and not self.known:
             yield (
-                f"to protect households too, set input.household: {self.name} and add household-risk, or a "
-                f"constraint with unit: {HOUSEHOLD}"
+                f"to protect households too, set input.household: {self.name} and add a constraint with "
+                f"unit: {HOUSEHOLD}, or household-risk, which needs algorithm lattice"
             )
 
     def drafted(self) -> str:
@@ -405,6 +405,33 @@ class RepeatedKey:
             "treats each value as one person, and its constraints count persons (input.person); if that "
             "is wrong, remove that line"
         )
+
+
+def household_note(relation: Relation, person: str, household: str, absent: Collection[str]) -> str:
+    """Return what to do about a key of households beside the key of persons that a draft counts.
+
+    Parameters
+    ----------
+    person, household: the columns.
+    absent: texts of missing values.
+    """
+    groups = relation.group_counts([person, household])
+    known = [
+        np.array([text is not None and text not in absent for text in own], dtype=np.bool_)
+        for own in groups.values
+    ]
+    codes = groups.codes[known[0][groups.codes[:, 0]] & known[1][groups.codes[:, 1]]]
+    several = int(np.count_nonzero(np.bincount(codes[:, 0]) > 1)) if len(codes) else 0
+    if several:
+        return (
+            f"{several:,} values of column '{person}' occur with two or more values of column '{household}': "
+            f"if these are different persons, '{person}' is no key of persons; make one of both columns in "
+            "the file, or remove input.person"
+        )
+    return (
+        f"column '{household}' looks like the key of a household: to protect households too, set "
+        f"input.household: {household} and add a constraint with unit: {HOUSEHOLD}"
+    )
 
 
 def person_among(keys: Sequence[RepeatedKey], columns: Iterable[ColumnFacts]) -> str | None:
@@ -426,10 +453,15 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
 
     The name of a column that is left out need not say that it is a key.
     """
-    from anonymizer.profile.detection import PersonNumbers  # noqa: PLC0415 - most runs look at no key
+    from anonymizer.profile.detection import (  # noqa: PLC0415 - most runs look at no key
+        PersonNumbers,
+        are_days,
+    )
 
     dropped = role in LEFT_OUT
     if not 1 < column.distinct < column.present:
+        return False
+    if column.type is ValueType.INTEGER and are_days(column.numbers):
         return False
     found = PersonNumbers().look(column)
     if found is not None:

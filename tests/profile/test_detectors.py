@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 
+from anonymizer.model.table import Role
 from anonymizer.plugins import Registry
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.profile.detection import DETECTORS, Detector, Finding, findings
+from anonymizer.run.units import repeats
 from tests.profile.columns import column
 from tests.profile.planted import ORDINARY, PLANTED, values
 
@@ -59,6 +63,17 @@ def test_ordinary_columns_look_like_nothing(name: str) -> None:
 )
 def test_what_only_resembles_an_identifier_is_left_alone(name: str, shown: list[object]) -> None:
     assert findings(column(name, list(shown))) == []
+
+
+@pytest.mark.parametrize("form", ["%y%m%d", "%Y%m%d", "%d%m%Y", "%m%d%y"])
+def test_days_of_birth_written_as_numbers_are_no_key_of_persons(form: str) -> None:
+    days = [date(1942, 1, 1) + timedelta(days=5 * number) for number in range(700)]
+    numbers = [int(day.strftime(form)) for day in days]
+    assert first("bdate", numbers * 2) == "dates of birth"
+    facts = column("bdate", numbers * 2)
+    assert not repeats(facts, Role.IDENTIFIER)
+    assert first("c7", numbers * 2) is None
+    assert first("c7", [480_000 + 37 * number for number in range(700)] * 2) == "identification numbers"
 
 
 def test_sentences_among_short_values_are_free_text() -> None:

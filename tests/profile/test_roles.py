@@ -30,6 +30,27 @@ def test_columns_of_public_data_sets(name: str, kind: str, role: str, ground: st
     assert (found.role.value, found.ground.value) == (role, ground), found.reason
 
 
+@pytest.mark.parametrize(
+    ("shown", "role"),
+    [
+        (["M", "F"], "quasi-identifier"),
+        (["female", "Male", "Other"], "quasi-identifier"),
+        (["männlich", "weiblich", "divers"], "quasi-identifier"),
+        (["m", "w", "d"], "quasi-identifier"),
+        (["M", "F", "Q"], "insensitive"),
+        (["a", "b"], "insensitive"),
+    ],
+)
+def test_sexes_are_known_by_their_values(shown: list[object], role: str) -> None:
+    assert proposal("c7", shown * 100).role == role
+
+
+def test_days_written_as_numbers_are_those_of_events() -> None:
+    days = [240_100 + 100 * month + day for month in range(6) for day in range(1, 28)]
+    found = proposal("c7", days * 3)
+    assert (found.role, found.doubtful) == (Role.QUASI_IDENTIFIER, True)
+
+
 def test_every_subject_that_people_name_has_words_in_ten_languages() -> None:
     few = {"education", "an age"}
     for subject in SUBJECTS:

@@ -146,12 +146,14 @@ def test_a_run_equals_one_of_a_file_with_the_groups(algorithm: str, tmp_path: Pa
     assert successes[0] == successes[1]
 
 
-def test_recipient_and_author_verify_it(tmp_path: Path) -> None:
+def test_recipient_and_author_verify_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(written(tmp_path, patients(), config(**ALL)), tmp_path / "out")
     assert call("audit", tmp_path / "out/share/release.csv").code == 0
     done = call("audit", tmp_path / "out/share/release.csv", "--report", tmp_path / "out/report.json")
     assert done.code == 0, done.out
     assert "values of the release against the input" not in done.out
+    monkeypatch.chdir(tmp_path / "out")
+    assert call("audit", "share/release.csv", "--report", "report.json").out == done.out
     legend = (tmp_path / "out/share/README.txt").read_text()
     assert "wage: numbers in intervals (sensitive)" in legend
     assert "seen: periods of dates" in legend

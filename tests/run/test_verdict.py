@@ -164,7 +164,7 @@ def survey(folder: Path, person: str = "person_id", household: str = "household"
 ALONE = (
     "as far as column 'person_id' tells, which has a different value in every record, each record is a person"
 )
-BOTH = "to protect households too, set input.household: household and add household-risk, or a constraint"
+BOTH = "to protect households too, set input.household: household and add a constraint with unit"
 
 
 def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: SnapshotAssertion) -> None:
@@ -189,6 +189,25 @@ def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: Snapsho
         assert f"{ALONE}: if so, set acknowledge: [rows-are-persons]; {BOTH}" in each
         assert "input.person" not in each
     assert case.public_warnings == [RECORDS]
+
+
+@pytest.mark.parametrize("waves", [1, 2])
+def test_a_draft_that_counts_persons_says_how_to_protect_households(tmp_path: Path, waves: int) -> None:
+    """Where the key of persons counts them within a household only, it says that instead."""
+    household = [f"H{n // 3:02}" for n in range(120)] * waves
+    person = [f"P{n % (90 if waves == 1 else 120):03}" for n in range(120)] * waves
+    columns = {
+        "person_id": person,
+        "household": household,
+        "age": [str(20 + n % 20) for n in range(len(person))],
+    }
+    Case(tmp_path, columns, {})
+    out = call("init", tmp_path / "data.csv").out
+    assert "column 'person_id' repeats" in out
+    households = "to protect households too, set input.household: household"
+    two = "30 values of column 'person_id' occur with two or more values of column 'household': if these are"
+    assert (two if waves == 1 else households) in out
+    assert (households if waves == 1 else two) not in out
 
 
 def test_a_household_survey_that_is_acknowledged_says_so_nowhere(tmp_path: Path) -> None:

@@ -122,6 +122,19 @@ def check_form(page: str) -> Seen:
     return seen
 
 
+def test_a_run_that_counts_persons_says_how_many_each_class_has(tmp_path: Path) -> None:
+    records = [(f"person {number // 2}", *row[1:]) for number, row in enumerate(people(120))]
+    job = job_of(tmp_path, attacks=[]).rows(records).set("input", person="name")
+    job.constraints({"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2}).write()
+    text = " ".join(check_form(page_of(job)).texts)
+    (first, second) = job.report()["constraints"]
+    assert f"Each class has records of at least {first['measured']:,} persons." in text
+    for each in (first, second):
+        number = each["worst_classes"]
+        shown = "fewer than 3" if number < 3 else f"{number:,}"
+        assert f"{shown}, counted by person" in text
+
+
 def test_the_page_has_every_section_and_chart(page: str) -> None:
     seen = check_form(page)
     ids = {each.get("id") for _, each in seen.tags}
