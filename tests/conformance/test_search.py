@@ -34,7 +34,8 @@ def check_few(name: str, samples: Samples, number: int) -> None:
 
 @pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
 def test_conforms(name: str) -> None:
-    check_few(name, numeric_tables if name in TAKES_NUMBERS else tables, 20)
+    # The lattice solves programmes for suppressed cells; the slow tests show it more tables.
+    check_few(name, numeric_tables if name in TAKES_NUMBERS else tables, 6 if name == "lattice" else 20)
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ from anonymizer.model.table import CODE, MISSING, POINT, Numerals
 from anonymizer.system import link_to
 
 FEW_RECORDS = 1 << 17
-"""Number of records up to which the texts of units are read into memory."""
+"""Number of records up to which the texts of units are read into memory, and keys are kept."""
 
 
 class DuckProfiling(Profiling):
@@ -174,6 +174,7 @@ class DuckRelation(EngineRelation):
         """Begin to read columns; forget those that were read."""
         self._values = ColumnValues(self._database, self.rows)
         self._codes_together: dict[int, Any] = {}
+        self._packed: tuple[list[tuple[str, int, bytes]], IntArray] | None = None
         self._many = HighCardinalityColumns(self._database, self._values.texts, self.rows)
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
@@ -207,15 +208,28 @@ class DuckRelation(EngineRelation):
         if any(self._values.many(self.position(coding.name)) for coding in codings):
             return super().packed(codings)
         first = codings[: fitting(codings, SPACE)]
-        query = PackedQuery()
-        for place, coding in enumerate(first):
-            index = self.position(coding.name)
-            found = self._values.number_codes(index, coding.codes) or self._values.code(index, coding.codes)
-            query.add(found, prod(each.size for each in first[place + 1 :]))
-        packing = Packing.of(query.keys(self._database, self.name), [coding.size for coding in first])
+        packing = Packing.of(self._keys(first), [coding.size for coding in first])
         for coding in codings[len(first) :]:
             packing.add(coding.codes[self.codes(coding.name)], coding.size)
         return packing
+
+    def _keys(self, codings: Sequence[Coding]) -> IntArray:
+        """Return the key of each record by the codes of columns, shape (records,), int64, to be modified.
+
+        Those of few records are kept: the search counts them, and the release is joined by them.
+        """
+        asked = [(each.name, each.size, each.codes.tobytes()) for each in codings]
+        if self._packed is not None and self._packed[0] == asked:
+            return self._packed[1].copy()
+        query = PackedQuery()
+        for place, coding in enumerate(codings):
+            index = self.position(coding.name)
+            found = self._values.number_codes(index, coding.codes) or self._values.code(index, coding.codes)
+            query.add(found, prod(each.size for each in codings[place + 1 :]))
+        keys = query.keys(self._database, self.name)
+        if self.rows <= FEW_RECORDS:
+            self._packed = asked, keys.copy()
+        return keys
 
     @property
     def profiling(self) -> DuckProfiling:
