@@ -399,12 +399,14 @@ class _Lists:
     values: sensitive value of each row, shape (rows,), int32; None without an attribute. After ``only``, rows
         are in the order of the columns, then of the values.
     list_of: number of the list of rows of each unit, shape (units,), int64.
+    people: that each unit stands for, shape (units,), int64.
     owner, row: list and row of each entry, shape (entries,), int64; ascending, without repetition.
     """
 
     columns: dict[int, CodeArray]
     values: CodeArray | None
     list_of: IntArray
+    people: IntArray
     owner: IntArray
     row: IntArray
 
@@ -424,6 +426,7 @@ class _Lists:
             {position: codes[first] for position, codes in columns.items()},
             None if self.values is None else self.values[first],
             number[self.list_of],
+            self.people,
             number[owner[stays]][order],
             row[stays][order],
         )
@@ -435,7 +438,7 @@ class _Lists:
         for codes in self.columns.values():
             changed[1:] |= codes[1:] != codes[:-1]
         class_of = np.cumsum(changed)
-        people = np.bincount(self.list_of)
+        people = count(self.list_of, self.people, int(self.owner[-1]) + 1)
         values = None if self.values is None else self.values[self.row].astype(np.int64)
         return UnitEntries(class_of[self.row], self.owner, people, values)
 
@@ -469,7 +472,12 @@ class UnitsOfSubset:
 
 
 def unit_subsets(
-    release: PublishedTable, row_of: IntArray, unit_of: IntArray, sensitive: str | None, most: int
+    release: PublishedTable,
+    row_of: IntArray,
+    unit_of: IntArray,
+    sensitive: str | None,
+    most: int,
+    people: IntArray | None = None,
 ) -> Iterator[UnitsOfSubset]:
     """Yield the classes of units by every non-empty set of at most ``most`` quasi-identifiers, each once.
 
@@ -477,12 +485,14 @@ def unit_subsets(
     ----------
     row_of, unit_of: row of the release and unit of each record, shape (records,), int64; units from 0.
     sensitive: attribute whose values are told apart, None without one.
+    people: that each unit stands for, all with records in these rows, shape (units,), int64; None for one.
     """
     entry = numbered([unit_of, row_of], len(row_of))[1]
     values = None if sensitive is None else release.sensitive[sensitive].codes.astype(np.int32)
     columns = dict(enumerate(np.ascontiguousarray(release.codes.T)))
     units = np.arange(int(unit_of.max()) + 1)
-    full = _Lists(columns, values, units, unit_of[entry], row_of[entry])
+    people = np.ones_like(units) if people is None else people
+    full = _Lists(columns, values, units, people, unit_of[entry], row_of[entry])
     for own, lists in iter_subsets(order_of(release), most, full, _Lists.only):
         names = tuple(release.names[position] for position in sorted(own))
         yield UnitsOfSubset(names, lists.entries(), lists.list_of)

@@ -286,7 +286,7 @@ def draw_groups(axes: Axes, bins: Sequence[SizeBin], palette: Palette = NOTEBOOK
     axes.set_xlim(-0.6, max(len(bins), 2) - 0.4)
     axes.set_ylim(0, 1.15 * max(each.classes for each in bins))
     axes.axhline(0, color=palette.grid, linewidth=1.5)
-    axes.set_xlabel("records in a class", color=palette.soft, fontsize=FONT)
+    axes.set_xlabel(f"{bins[0].of} in a class", color=palette.soft, fontsize=FONT)
     return axes
 
 

@@ -13,18 +13,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from itertools import pairwise
 from math import floor, log10
 
 import numpy as np
 
-from anonymizer.attacks.subsets import iter_subset_risks
+from anonymizer.attacks.subsets import iter_subset_risks, unit_subsets
+from anonymizer.attacks.vulnerability import found_share
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
 from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, Column, Table, ValueType
+from anonymizer.model.units import PERSON, RECORD, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
 
 OTHERS = "others"
@@ -427,12 +430,14 @@ class SizeBin:
     low, high: smallest and largest size; ``high`` is None for the open last bin.
     classes: number of classes, 0 or large enough to be shown.
     share: share of the released records in them, rounded.
+    of: what the sizes count.
     """
 
     low: int
     high: int | None
     classes: int
     share: float
+    of: str = "records"
 
     @property
     def label(self) -> str:
@@ -448,23 +453,45 @@ def group_sizes(released: Released) -> tuple[SizeBin, ...]:
     Bins with few classes or records are joined with their neighbours; empty without enough classes for one.
     """
     smallest = smallest_shown(released.k)
-    kept_suppressed = np.full(1 if released.kept_suppressed else 0, released.kept_suppressed, dtype=np.int64)
-    sizes = np.sort(np.concatenate([released.class_sizes, kept_suppressed]))
-    if len(sizes) < smallest or sizes.sum() < smallest:
+    records, sizes = _sizes(released)
+    if len(sizes) < smallest or records.sum() < smallest:
         return ()
     # Classes may be smaller than k where it counts people of a population.
-    edges = [1 if sizes[0] < (released.k or 1) else released.k or 1]
-    while edges[-1] <= sizes[-1]:
+    edges = [1 if sizes.min() < (released.k or 1) else released.k or 1]
+    while edges[-1] <= sizes.max():
         edges.append(2 * edges[-1])
     edges = _joined(sizes, edges, smallest)
-    total = int(sizes.sum())
+    total, of = int(records.sum()), f"{released_unit(released)}s"
     step = share_step(total, smallest) or 0.1
     bins = []
     for low, high in zip(edges, [*edges[1:], None], strict=True):
-        own = sizes[(sizes >= low) & ((high is None) | (sizes < (high or 0)))]
+        own = records[(sizes >= low) & ((high is None) | (sizes < (high or 0)))]
         share = rounded(np.array([own.sum() / total]), max(step, FINEST))[0]
-        bins.append(SizeBin(low, None if high is None else high - 1, len(own), float(share)))
+        bins.append(SizeBin(low, None if high is None else high - 1, len(own), float(share), of))
     return tuple(bins)
+
+
+def released_unit(released: Released) -> str:
+    """Return what facts count: persons where it is known whose the records of each row are, else records."""
+    return PERSON if PERSON in released.table.units else RECORD
+
+
+def _persons(released: Released) -> Units:
+    """Return the persons of the released rows, of those that are not removed."""
+    return released.table.units[PERSON].at(~released.recoding.removed)
+
+
+def _sizes(released: Released) -> tuple[IntArray, IntArray]:
+    """Return the records of each class, suppressed ones that stay included, and its persons or records."""
+    if released_unit(released) == RECORD:
+        stays = [released.kept_suppressed] if released.kept_suppressed else []
+        records = np.concatenate([released.class_sizes, np.array(stays, dtype=np.int64)])
+        return records, records
+    kept = ~released.recoding.removed
+    columns = [column.codes[kept] for column in released.recoding.class_columns()]
+    class_of, first = numbered(columns, int(kept.sum()))
+    records = count(class_of, released.table.counts[kept], len(first))
+    return records, _persons(released).counted(class_of, len(first))
 
 
 def _joined(sizes: IntArray, edges: Sequence[int], smallest: int) -> list[int]:
@@ -508,29 +535,40 @@ class RiskByKnowledge:
 
 
 def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
-    """Return the risk for each number of known attributes; empty if there are too many sets."""
+    """Return the risk for each number of known attributes, of persons or records; empty for many sets."""
     table = released.table
     width = len(table.quasi_identifiers)
-    if width == 0 or (2**width) * table.combinations > MOST_WORK:
+    by_person = released_unit(released) == PERSON
+    # A person is rolled up with a list of rows, which takes several times as long as the number of a row.
+    rows = 4 * len(table.units[PERSON].items) + 4 * table.combinations if by_person else table.combinations
+    if width == 0 or (2**width) * rows > MOST_WORK:
         return ()
-    after = _by_size(_release(released), width)
-    before = {} if table.coarse else _by_size(_input(table), width)
+    after = _by_size(_release(released), width, _persons(released) if by_person else None)
+    units = table.units[PERSON] if by_person else None
+    before = {} if table.coarse else _by_size(_input(table), width, units)
     return tuple(
         RiskByKnowledge(size, worst, mean, of, before[size][0] if size in before else None)
         for size, (worst, mean, of) in after.items()
     )
 
 
-def _by_size(published: PublishedTable, width: int) -> dict[int, tuple[float, float, tuple[str, ...]]]:
-    by_size: dict[int, list[tuple[int, tuple[str, ...]]]] = {size: [] for size in range(1, width + 1)}
-    for each in iter_subset_risks(published, width):
-        by_size[len(each.names)].append((each.classes, each.names))
-    records = published.records
+def _by_size(
+    published: PublishedTable, width: int, persons: Units | None
+) -> dict[int, tuple[float, float, tuple[str, ...]]]:
+    """Return the largest and the mean risk by number of known attributes, and the set with the largest."""
+    by_size: dict[int, list[tuple[Fraction, tuple[str, ...]]]] = {size: [] for size in range(1, width + 1)}
+    if persons is None:
+        for each in iter_subset_risks(published, width):
+            by_size[len(each.names)].append((Fraction(each.classes, published.records), each.names))
+    else:
+        row_of, unit_of, people = persons.one_by_one
+        for own in unit_subsets(published, row_of, unit_of, None, width, people):
+            by_size[len(own.names)].append((found_share(own.entries), own.names))
     found = {}
-    for size, own in by_size.items():
-        most, of = max(own, key=lambda pair: (pair[0], pair[1]))
-        mean = sum(classes for classes, _ in own) / len(own) / records
-        found[size] = (float(f"{most / records:.2g}"), float(f"{mean:.2g}"), of)
+    for size, risks in by_size.items():
+        most, of = max(risks)
+        mean = float(sum((risk for risk, _ in risks), Fraction(0)) / len(risks))
+        found[size] = (float(f"{float(most):.2g}"), float(f"{mean:.2g}"), of)
     return found
 
 
@@ -728,6 +766,8 @@ class Facts:
     ----------
     smallest: counts of records below this are not shown.
     smallest_class: size of the smallest class, None if below ``smallest``.
+    unit: what ``smallest_class``, ``groups`` and ``knowing`` count: persons, if it is known whose the records
+        of each row are, else records.
     losses: of the attributes, the largest first.
     distributions: of the attributes, in the order of the table.
     groups: histogram of class sizes, empty with too few classes.
@@ -744,6 +784,12 @@ class Facts:
     knowing: tuple[RiskByKnowledge, ...]
     worst: tuple[Worst | None, ...]
     weights: str | None = None
+    unit: str = RECORD
+
+    @property
+    def by_record(self) -> bool:
+        """Whether records are counted."""
+        return self.unit == RECORD
 
 
 def gather(released: Released, constraints: Sequence[Constraint], *, moving_reference: bool) -> Facts:
@@ -755,12 +801,7 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
     moving_reference: whether the distribution p is that of the release, else that of the input.
     """
     smallest, merged = smallest_shown(released.k), released.merged
-    least = min(
-        [
-            int(released.class_sizes.min(initial=released.records)),
-            released.kept_suppressed or released.records,
-        ]
-    )
+    least = int(_sizes(released)[1].min(initial=released.records))
     return Facts(
         smallest,
         least if least >= smallest else None,
@@ -770,4 +811,5 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
         knowing(released),
         worst_classes(merged, constraints, moving_reference=moving_reference),
         None if merged.table.sampling is None else merged.table.sampling.name,
+        released_unit(released),
     )

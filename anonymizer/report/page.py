@@ -182,17 +182,18 @@ def groups_chart(report: dict[str, Any], facts: Facts) -> Chart | None:
         return None
     svg = drawn(
         "groups",
-        "Histogram of the number of records in a class; data in the table below",
+        f"Histogram of the number of {bins[0].of} in a class; data in the table below",
         Frame(WIDE, 250, 16, 16, 8, 56),
         lambda axes, palette: draw_groups(axes, bins, palette),
     )
     rows = tuple((each.label, f"{each.classes:,}", percent(each.share)) for each in bins)
     first, last = bins[0], bins[-1]
     finding = f"{plural(report['release']['classes'], 'class')}; "
-    finding += f"{percent(first.share)} of the records are in classes of {first.label}"
+    of = "" if bins[0].of == "records" else f" {bins[0].of}"
+    finding += f"{percent(first.share)} of the records are in classes of {first.label}{of}"
     if last is not first:
-        finding += f", {percent(last.share)} in classes of {last.label}"
-    grid = Grid("Classes by size", ("records in a class", "classes", "share of records"), rows)
+        finding += f", {percent(last.share)} in classes of {last.label}{of}"
+    grid = Grid("Classes by size", (f"{bins[0].of} in a class", "classes", "share of records"), rows)
     return Chart("Classes by size", svg, f"{finding}.", grid)
 
 
@@ -243,8 +244,8 @@ def knowledge_chart(facts: Facts) -> Chart | None:
         return None
     svg = drawn(
         "knowledge",
-        "Line chart of the probability to re-identify a random record by one guess, by number of known "
-        "attributes, in the input and in the release; data in the table below",
+        f"Line chart of the probability to re-identify a random {facts.unit} by one guess, by number of "
+        "known attributes, in the input and in the release; data in the table below",
         Frame(WIDE, 280, 62, 130, 16, 54),
         lambda axes, palette: draw_knowledge(axes, known, palette),
     )
@@ -260,9 +261,10 @@ def knowledge_chart(facts: Facts) -> Chart | None:
     )
     last = known[-1]
     before = "" if last.before is None else f"; in the input, {percent(last.before)}"
+    of_all = "" if facts.by_record else f" of every record of a {facts.unit}"
     finding = (
-        f"An adversary who knows all {last.known} quasi-identifiers re-identifies a random record by one "
-        f"guess with probability {percent(last.worst)}{before}."
+        f"An adversary who knows all {last.known} quasi-identifiers{of_all} re-identifies a random "
+        f"{facts.unit} by one guess with probability {percent(last.worst)}{before}."
     )
     head = ("known", "release, worst set", "the worst set", "release, mean", "input, worst set")
     grid = Grid("Bayes vulnerability (re-identification) by number of known attributes", head, rows)
@@ -809,14 +811,14 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     sentences[0] += f"; it was {form.verified}."
     if "sensitive_table" in released:
         sentences.append(IN_GROUPS)
-    elif facts.smallest_class is not None:
+    elif facts.smallest_class is not None and facts.by_record:
         others = plural(facts.smallest_class - 1, "other")
         sentences.append(f"Each record shares its published quasi-identifiers with at least {others}.")
-    sentences += [
-        f"Each class has records of at least {plural(each['measured'], each['parameters']['unit'])}."
-        for each in report["constraints"]
-        if each["model"] == "k-anonymity" and each["parameters"].get("unit") is not None
-    ]
+    least = {} if facts.by_record or facts.smallest_class is None else {facts.unit: facts.smallest_class}
+    for each in report["constraints"]:
+        if each["model"] == "k-anonymity" and each["parameters"].get("unit") is not None:
+            least[each["parameters"]["unit"]] = each["measured"]
+    sentences += [f"Each class has records of at least {plural(own, unit)}." for unit, own in least.items()]
     sentences += [each["sentence"] for each in report.get("scenarios", {}).values()]
     best = strongest(report["attacks"])
     if best is None:
@@ -879,6 +881,7 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
 
     best = strongest(report["attacks"])
     least = facts.smallest_class
+    of = "" if facts.by_record else f" {facts.unit}s"
     return (
         Tile(
             "records kept",
@@ -887,7 +890,7 @@ def _tiles(report: dict[str, Any], facts: Facts) -> tuple[Tile, ...]:
         ),
         Tile(
             "smallest class",
-            f"under {facts.smallest}" if least is None else f"{least:,}",
+            f"under {facts.smallest}" if least is None else f"{least:,}{of}",
             plural(released["classes"], "class"),
         ),
         Tile(_metric(report), number(search["objective"], 3), _proof(search)),

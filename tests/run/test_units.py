@@ -21,6 +21,7 @@ from anonymizer.data.relation import Projection
 from anonymizer.errors import ConfigError, DataError
 from anonymizer.model.arrays import IntArray
 from anonymizer.release.query import with_pseudonyms
+from anonymizer.report.page import page
 from anonymizer.report.public import RECORDS
 from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.examples import quickly
@@ -186,6 +187,45 @@ def test_persons_who_are_alone_by_any_columns_are_counted(tmp_path: Path) -> Non
         for names in sets
     )
     assert held["measured"] == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "microaggregation"])
+def test_the_page_counts_persons(algorithm: str) -> None:
+    """Sizes of classes and risks by known columns are of persons, or said to be of records."""
+    frame = visits(150, 4)
+    changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
+    found = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}, **changed})
+    facts, release = found.facts, found.data.astype(str)
+    if algorithm == "microaggregation":
+        assert facts.unit == "record"
+        assert {each.of for each in facts.groups} == {"records"}
+        return
+    assert facts.unit == "person"
+    classes = persons_by_class(frame, release).values()
+    assert facts.smallest_class == min(map(len, classes))
+    for each in facts.groups:
+        inside = [
+            own for own in classes if each.low <= len(own) and (each.high is None or len(own) <= each.high)
+        ]
+        assert (each.classes, each.of) == (len(inside), "persons")
+
+    def risk(rows: pd.DataFrame, known: Sequence[str]) -> float:
+        """Return the mean over patients of 1 / the patients of the smallest class of each."""
+        sizes: dict[str, int] = {}
+        for own in persons_by_class(frame, rows, known).values():
+            for patient in own:
+                sizes[patient] = min(sizes.get(patient, len(own)), len(own))
+        return sum(1 / size for size in sizes.values()) / len(sizes)
+
+    assert [each.known for each in facts.knowing] == [1, 2, 3]
+    for own in facts.knowing:
+        sets = list(combinations(["age", "sex", "zip"], own.known))
+        for rows, share in ((release, own.worst), (frame, own.before)):
+            assert share == pytest.approx(max(risk(rows, each) for each in sets), rel=0.05)
+        assert own.mean == pytest.approx(sum(risk(release, each) for each in sets) / len(sets), rel=0.05)
+    text = page(found.report, facts)
+    assert f"Each class has records of at least {facts.smallest_class} persons." in text
+    assert "of every record of a person re-identifies a random person by one guess" in text
 
 
 def test_records_alone_would_not_protect_the_patients(tmp_path: Path, message: SnapshotAssertion) -> None:
