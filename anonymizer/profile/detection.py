@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from anonymizer.model.arrays import FloatArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import ISO
 from anonymizer.model.table import ValueType
 from anonymizer.plugins import Registry
@@ -119,9 +119,14 @@ _OLDEST = 1895
 _NUMBERED_DAY = 100_000
 """The last of days that are written as numbers is at least this one."""
 
+_NUMBERED_YEARS = (1800, 2100)
+"""First and last year of such days, if written with four digits."""
+
 
 def are_days(numbers: FloatArray) -> bool:
-    """Return whether whole numbers are days written without signs, such as 480301 or 19480301.
+    """Return whether whole numbers are days of several months, written without signs: 480301 or 19480301.
+
+    Numbers that count from 20120001 or 101001 on are none, though each could be a day of the year 1 or 2001.
 
     Parameters
     ----------
@@ -132,13 +137,21 @@ def are_days(numbers: FloatArray) -> bool:
     """
     if not len(numbers) or numbers[0] < 101 or numbers[-1] < _NUMBERED_DAY:
         return False
-    number, year = numbers.astype(np.int64), 100 if numbers[-1] < 10**6 else 10_000
-    last = number % 100, number // 100 % 100
-    first = number // year // 100, number // year % 100
+    number, short = numbers.astype(np.int64), bool(numbers[-1] < 10**6)
+    year = 100 if short else 10_000
+    last = number % 100, number // 100 % 100, number // 10_000
+    day, month, after = number // year // 100, number // year % 100, number % year
     return any(
-        bool(np.all((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)))
-        for day, month in (last, first, first[::-1])
+        _within(1, own[0], 31)
+        and _within(1, own[1], 12)
+        and (short or _within(_NUMBERED_YEARS[0], own[2], _NUMBERED_YEARS[1]))
+        and all(np.ptp(part) > 0 for part in own[:2])
+        for own in (last, (day, month, after), (month, day, after))
     )
+
+
+def _within(least: int, numbers: IntArray, most: int) -> bool:
+    return bool(numbers.min() >= least and numbers.max() <= most)
 
 
 class DatesOfBirth(Detector):

@@ -461,11 +461,12 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
     dropped = role in LEFT_OUT
     if not 1 < column.distinct < column.present:
         return False
-    if column.type is ValueType.INTEGER and are_days(column.numbers):
-        return False
     found = PersonNumbers().look(column)
+    named = found is not None and found.certain
+    if not named and column.type is ValueType.INTEGER and are_days(column.numbers):
+        return False
     if found is not None:
-        return found.certain or dropped
+        return named or dropped
     if dropped and _of_household(column.name) and column.distinctness <= TOGETHER:
         return True
     identifier = role is Role.IDENTIFIER and column.distinct >= MANY_PERSONS

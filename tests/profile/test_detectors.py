@@ -76,6 +76,20 @@ def test_days_of_birth_written_as_numbers_are_no_key_of_persons(form: str) -> No
     assert first("c7", [480_000 + 37 * number for number in range(700)] * 2) == "identification numbers"
 
 
+@pytest.mark.parametrize("first_number", [20120001, 20240101, 101001])
+def test_numbers_that_count_from_a_year_are_keys_of_persons(first_number: int) -> None:
+    """Each could be a day, such as the 20th of December of the year 1, but all are not days of one person."""
+    numbers = [first_number + number for number in range(200)]
+    assert first("c7", numbers * 2) == "identification numbers"
+    assert repeats(column("patient_id", numbers * 2), None)
+
+
+def test_a_key_of_persons_by_its_name_may_look_like_days() -> None:
+    days = [int((date(2021, 1, 1) + timedelta(days=number)).strftime("%y%m%d")) for number in range(400)]
+    assert repeats(column("patient_id", days * 2), None)
+    assert not repeats(column("c7", days * 2), Role.IDENTIFIER)
+
+
 def test_sentences_among_short_values_are_free_text() -> None:
     sentence = "the neighbour at number {} called again about her son"
     shown: list[object] = [sentence.format(each) if each % 8 == 0 else "done" for each in range(400)]
