@@ -43,6 +43,9 @@ MUCH = 0.5
 CELLS = 60_000
 """Maximum number of cells, rows times quasi-identifiers, that a quick search reads."""
 
+UNIT_CELLS = 100_000
+"""The same where persons or other units are counted: all records are read then, or no search is made."""
+
 SEARCHES = 60
 """Maximum number of quick searches times quasi-identifiers."""
 
@@ -222,13 +225,17 @@ def _measured(
     search = plan.algorithm if lattice else SEARCH_ALGORITHMS[QUICK]()
     quick = (
         problem.source is None
-        and not problem.table.units
+        # A part of the records has a part of each person's.
+        and (not problem.table.units or width * problem.table.records <= UNIT_CELLS)
         and problem.table.population is None
+        and not plan.needs_households
+        and plan.pseudonym is None
         and problem.gate.open
         and problem.suppression in search.suppressions
         and _judges_quickly(problem)
     )
-    part = _part(problem, CELLS // width) if quick else problem
+    most = UNIT_CELLS if problem.table.units else CELLS
+    part = _part(problem, most // width) if quick else problem
     trial = Control(explained=False, stopped=stopped, memory={})
     before = _searched(search, part, trial) if quick else None
     changes = [] if before is None else _gains(plan, search, part, before, starred, trial)
@@ -319,7 +326,7 @@ def _gains(
     """
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
-    most = max(SHOWN, SEARCHES // len(attributes))
+    most = SHOWN if part.table.units else max(SHOWN, SEARCHES // len(attributes))
     changes = list(islice(_changes(plan, search, part, starred, columns), most))
     found: dict[int, dict[str, Any]] = {}
     # Columns gain most: after these, the others need not be searched further than to what is shown.

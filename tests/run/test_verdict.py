@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from random import Random
@@ -403,13 +404,30 @@ def test_a_useless_release_is_said_to_be_with_what_would_gain(
     assert "advice" not in json.loads((tmp_path / "out/share/report.public.json").read_text(encoding="utf-8"))
 
 
-def test_each_advised_command_runs_and_gains(tmp_path: Path) -> None:
-    case = useless(tmp_path)
+def of_persons(folder: Path, **config: Any) -> Case:
+    """Return the same table where two records each are one person's, so that classes need more records."""
+    case = useless(folder, **config)
+    frame = pd.read_csv(folder / "data.csv", dtype=str).assign(person=[f"P{n // 2}" for n in range(300)])
+    frame.to_csv(folder / "data.csv", index=False)
+    raw = json.loads(case.config.read_text(encoding="utf-8"))
+    raw["input"] = {"path": "data.csv", **raw["input"], "person": raw["input"].get("person", "person")}
+    raw["attributes"]["person"] = {"role": "identifier"}
+    case.config.write_text(json.dumps(raw), encoding="utf-8")
+    return case
+
+
+@pytest.mark.parametrize(
+    ("made", "algorithm"), [(useless, "auto"), (of_persons, "mondrian"), (of_persons, "lattice")]
+)
+def test_each_advised_command_runs_and_gains(
+    tmp_path: Path, made: Callable[..., Case], algorithm: str
+) -> None:
+    case = made(tmp_path, **({} if algorithm == "auto" else {"algorithm": {"name": algorithm}}))
     assert case.run().code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     advice = report["advice"]
     assert advice["changes"]
-    assert advice["columns"][0]["published_as"] == "*"
+    assert advice["columns"][0]["loss"] > 0.9
     assert advice["records"] == 300
     for change in advice["changes"]:
         assert change["gain"] > 0
@@ -422,6 +440,22 @@ def test_each_advised_command_runs_and_gains(tmp_path: Path) -> None:
     assert case.run().code == 0
     again = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert again["advice"] == advice
+
+
+@pytest.mark.parametrize("asked", ["a pseudonym", "household-risk"])
+def test_what_only_the_lattice_counts_has_no_advice_of_others(tmp_path: Path, asked: str) -> None:
+    """The other algorithms refuse these."""
+    config: dict[str, Any] = {"algorithm": {"name": "lattice"}}
+    if asked == "a pseudonym":
+        config["input"] = {"path": "data.csv", "person": {"column": "person", "release_as": "pseudonym"}}
+        config["suppression"] = {"limit": 1}
+    else:
+        config["input"] = {"path": "data.csv", "household": "person", "person": None}
+        config["constraints"] = [{"model": "household-risk", "max": 0.2}, {"model": "k-anonymity", "k": 12}]
+    case = of_persons(tmp_path, **config)
+    assert case.run().code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert (bool(report["advice"]["columns"]), report["advice"]["changes"]) == (True, [])
 
 
 def test_searches_that_end_early_give_the_same_advice(
