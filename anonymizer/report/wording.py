@@ -228,6 +228,19 @@ COARSE = f"{LOOK_AGAIN}published in groups of at least half of the values, for a
 """Beginning of the warning about columns in very coarse groups."""
 
 
+NAMED = 10
+"""Maximum number of columns that a warning names."""
+
+BY_DISTINCT = {"l-diversity", "p-sensitive-k-anonymity"}
+"""Models that count distinct values."""
+
+VALUES_IN_COMMON = (
+    "; a person with several values counts for each of them, so that all persons of a class may have one in "
+    "common, which alpha-k-anonymity limits"
+)
+"""Why distinct values do not stop homogeneity where persons have several, and what does."""
+
+
 def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
     """Yield the warnings about quasi-identifiers that say next to nothing.
 
@@ -237,7 +250,9 @@ def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
     """
     for beginning, names in ((STARRED, useless.starred), (COARSE, useless.coarse)):
         if names:
-            yield f"{beginning}{listed(names)} ({len(names)} of {plural(of, 'quasi-identifier')})"
+            more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+            shown = listed([*names[: NAMED if more else None], *more])
+            yield f"{beginning}{shown} ({len(names)} of {plural(of, 'quasi-identifier')})"
 
 
 def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -260,4 +275,7 @@ def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any
             if len(own) > 1:
                 allow = f"{listed([f'{name} ({most})' for name, most in own])} allow"
             what = f"{entry['attack']} succeeds more often than {allow}"
+            models = {report["constraints"][each["constraint"]]["model"] for each in claims}
+            if entry["attack"] == "homogeneity" and entry["knowledge"].get("unit") and models & BY_DISTINCT:
+                what += VALUES_IN_COMMON
             yield entry, f"{LOOK_AGAIN}{what}. {attack_sentence(entry)}".replace("\xa0", " ")

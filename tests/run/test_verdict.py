@@ -22,7 +22,9 @@ import anonymizer as an
 from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.build import attack_matrix
+from anonymizer.report.facts import UselessColumns
 from anonymizer.report.public import RECORDS
+from anonymizer.report.wording import useless_warnings
 from anonymizer.run import advice, job
 from anonymizer.run.plan import bind
 from anonymizer.run.units import keys_of, repeats, values_by_class
@@ -330,6 +332,38 @@ def test_certainty_of_a_missing_date_and_of_another_attribute_contradicts_nothin
         row = next(each for each in rows if each["threat"] == "homogeneity")
         assert row["claimed_by"] == ["alpha-k-anonymity"]
         assert row["contradicted"] is (name == "charge")
+
+
+def test_values_that_all_persons_have_in_common_are_said_with_what_limits_them(tmp_path: Path) -> None:
+    """Each person of an age has the charge of the age and one of their own: two values, and certainty."""
+    people = [(person, 20 + person // 5) for person in range(100)]
+    columns = {
+        "id": [f"P{person}" for person, _ in people for _ in range(2)],
+        "age": [str(age) for _, age in people for _ in range(2)],
+        "charge": [own for person, age in people for own in (f"common {age}", f"own {person % 7}")],
+    }
+    config: dict[str, Any] = {
+        "input": {"path": "data.csv", "person": "id"},
+        "attributes": {"id": {"role": "identifier"}, "age": QI, "charge": {"role": "sensitive"}},
+        "constraints": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2}],
+        "attacks": ["homogeneity"],
+    }
+    case = Case(tmp_path, columns, config)
+    assert case.run().code == 0
+    (said,) = (each for each in case.warnings() if "Look again: homogeneity" in each)
+    assert "l-diversity of charge allows (0 %); a person with several values counts for each of them" in said
+    config["constraints"] = [{"model": "alpha-k-anonymity", "k": 5, "alpha": 0.9}]
+    case = Case(tmp_path, columns, config)
+    assert case.run().code == 0
+    assert not any("homogeneity" in each for each in case.warnings())
+
+
+def test_many_useless_columns_are_counted_and_ten_named() -> None:
+    names = tuple(f"c{number}" for number in range(12))
+    (said,) = useless_warnings(UselessColumns(names, ()), 20)
+    assert said.endswith(": c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 2 more (12 of 20 quasi-identifiers)")
+    (ten,) = useless_warnings(UselessColumns((), names[:10]), 20)
+    assert ten.endswith("c8 and c9 (10 of 20 quasi-identifiers)")
 
 
 def test_certainty_does_not_contradict_a_model_that_allows_it(tmp_path: Path) -> None:
