@@ -14,7 +14,7 @@ AnonymizerError
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from string import punctuation
@@ -144,3 +144,18 @@ def listed(names: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def settings_in_line(settings: Mapping[str, Any]) -> str:
+    """Return the parameters of a constraint or measure in one line, lists and mappings as a config has them.
+
+    >>> settings_in_line({"max": 0.1, "knowledge": ("age", "sex"), "at": {"share-above": 0.2}})
+    'max=0.1 knowledge=[age, sex] at={share-above: 0.2}'
+    """
+    return " ".join(f"{key}={_in_line(value)}" for key, value in settings.items())
+
+
+def _in_line(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_in_line(own)}' for key, own in value.items())}}}"
+    return f"[{', '.join(map(_in_line, value))}]" if isinstance(value, list | tuple) else str(value)

@@ -10,7 +10,7 @@ import typer
 
 from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, column_names, write_line
 from anonymizer.data.source import READABLE
-from anonymizer.errors import InputError, plural
+from anonymizer.errors import InputError, plural, settings_in_line
 
 if TYPE_CHECKING:
     from anonymizer.data.relation import Relation
@@ -199,7 +199,7 @@ def _lines(found: Check) -> list[str]:
         for each in own
     ]
     for each in found.measures:
-        choice = " ".join(f"{key}={value}" for key, value in each.parameters.items() if value != NEUTRAL)
+        choice = settings_in_line({key: own for key, own in each.parameters.items() if own != NEUTRAL})
         name = f"{each.model} {choice}".strip()
         lines.append(f"  {name:42} {each.attribute or '':20} {format_measure(each.measured)}")
     return [*lines, *_uniques(found)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.errors import plural
+from anonymizer.errors import plural, settings_in_line
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
@@ -148,7 +148,7 @@ def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:
 def constraint_line(constraint: Mapping[str, Any]) -> str:
     """Return a constraint with its requested and its measured value."""
     name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
-    asked = " ".join(f"{key}={value}" for key, value in constraint["parameters"].items())
+    asked = settings_in_line(constraint["parameters"])
     if constraint["measured"] is None:
         return f"{name} {asked}: not measured"
     return f"{name} {asked}: measured {measured_of(constraint, format_measure, ', ')}"

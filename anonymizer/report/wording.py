@@ -124,11 +124,15 @@ def number(value: Any, digits: int = 4) -> str:
 
     >>> number(None), number(5), number(0.36466), number([5, 0.25]), number("Infinity"), number(18658518)
     ('–', '5', '0.3647', '5 and 0.25', 'infinite', '18,658,518')
+    >>> number({"share-above": 0.2})
+    'share-above 0.2'
     """
     if value is None:
         return "–"
     if isinstance(value, list):
         return " and ".join(number(each, digits) for each in value)
+    if isinstance(value, Mapping):
+        return " and ".join(f"{key} {number(each, digits)}" for key, each in value.items())
     if isinstance(value, str):
         return "infinite" if value == "Infinity" else value
     if isinstance(value, int):

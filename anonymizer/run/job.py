@@ -40,6 +40,7 @@ from anonymizer.errors import (
     Infeasible,
     InputError,
     OutputError,
+    settings_in_line,
     suggestion,
 )
 from anonymizer.hierarchy.source import to_networkx
@@ -1193,8 +1194,7 @@ def batch_violations(found: Decision) -> str | None:
 
 def _measured(measurement: Measurement) -> str:
     name = measurement.model + (f"({measurement.attribute})" if measurement.attribute else "")
-    parameters = " ".join(f"{key}={value}" for key, value in measurement.parameters.items())
-    return f"{name} {parameters} measures {_shown(measurement.measured)}"
+    return f"{name} {settings_in_line(measurement.parameters)} measures {_shown(measurement.measured)}"
 
 
 class AppendedShape(Shape):

@@ -135,6 +135,15 @@ def test_a_run_that_counts_persons_says_how_many_each_class_has(tmp_path: Path) 
         assert f"{shown}, counted by person" in text
 
 
+def test_parameters_that_are_lists_and_mappings_are_shown(tmp_path: Path) -> None:
+    job = job_of(tmp_path, attacks=[])
+    known = {"model": "uniqueness", "max": 0.5, "knowledge": ["age"]}
+    job.constraints({"model": "prosecutor-risk", "max": 0.5, "at": {"share-above": 0.3}}, known).write()
+    text = " ".join(check_form(page_of(job)).texts)
+    assert "max = 0.5, at = share-above 0.3" in text
+    assert "max = 0.5, knowledge = age" in text
+
+
 def test_the_page_has_every_section_and_chart(page: str) -> None:
     seen = check_form(page)
     ids = {each.get("id") for _, each in seen.tags}
