@@ -514,9 +514,11 @@ PLACED: Mapping[str, Rule] = {
                 "deviation",
             ),
             *("missing", "year", "typing", "coding"),
-            *("facts", "rare", "threshold", "level", "unit"),
+            *("rare", "threshold", "level", "unit"),
         )
     },
+    # A number, or words about values, as the config has them.
+    "attacks/[]/knowledge/facts": _written,
     "attacks/[]/success": _success,
     "attacks/[]/baseline": _success,
     "attacks/[]/low": _success,

@@ -166,7 +166,20 @@ def check_config(relation: Relation, plan: Plan) -> Check:
         units_of_records(replace(plan, units=units), relation)
     linked = PERSON if plan.pseudonym in relation.columns else None
     own_units = UnitColumns(units, frozenset({None, *plan.missing}), linked)
-    return _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
+    found = _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
+    return replace(found, warnings=[*_unknown_units(plan, relation), *found.warnings])
+
+
+def _unknown_units(plan: Plan, relation: Relation) -> Iterator[str]:
+    """Yield a warning for each unit that is to be counted and that the file does not name."""
+    asked = {each.unit for each in plan.planned} | ({HOUSEHOLD} if plan.needs_households else set())
+    for name, column in plan.units.items():
+        if name in asked and column not in relation.columns:
+            yield (
+                f"no column '{column}' in this file, so it does not say which records belong to one {name}: "
+                f"constraints that count by {name} are shown as ?, and the measures count records; the "
+                "report of the run says what it verified"
+            )
 
 
 def _check_table(

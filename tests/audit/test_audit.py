@@ -88,6 +88,28 @@ def test_measures_are_those_of_the_report(constraint: dict[str, Any], tmp_path: 
     assert found.constraints == job.report()["constraints"]
 
 
+FACTS: list[dict[str, Any]] = [
+    {"attack": "background", "facts": {"not": ["flu"], "where": {"sex": "F"}, "share": 0.5}},
+    {"attack": "background", "facts": 2},
+    {"attack": "homogeneity", "facts": {"not": ["flu"], "probability": 0.5, "sure": 0.9}},
+    {"attack": "vulnerability", "target": "attribute-inference", "facts": {"not": ["flu"]}},
+]
+
+
+@pytest.mark.usefixtures("without_page")
+def test_recipients_repeat_attacks_with_facts_in_words(tmp_path: Path) -> None:
+    job = Job(tmp_path)
+    job.config["attacks"] = FACTS
+    assert job.run().code == 0
+    found = audit_release(job.release)
+    assert found.verified, found.findings
+    assert not any(each.startswith("attacks") for each in found.not_checked)
+    change_report(
+        job.public_report, lambda report: report["attacks"][0]["knowledge"]["facts"].update(share=1)
+    )
+    assert not audit_release(job.release).verified
+
+
 def test_the_internal_report_serves_as_well(job: Job) -> None:
     assert call("audit", job.release, "--report", job.output / "report.json").code == 0
 

@@ -1137,7 +1137,18 @@ def test_check_of_a_release_does_not_know_its_persons(tmp_path: Path) -> None:
     assert run(config).code == 0
     done = call("check", tmp_path / "out" / "share" / "release.csv", "-c", config)
     assert done.code == 0, done.err
-    assert "?      k-anonymity k=5 unit=person" in done.out
+    _, warning, first, *_ = done.out.splitlines()
+    assert warning.startswith(
+        "Warning: no column 'patient_id' in this file, so it does not say which records"
+    )
+    assert "constraints that count by person are shown as ?, and the measures count records" in warning
+    assert first.startswith("?      k-anonymity k=5 unit=person")
+    of_input = call("check", tmp_path / "visits.csv", "-c", config)
+    assert "no column" not in of_input.out
+    config = written(tmp_path, visits(), constraints=[{"model": "k-anonymity", "k": 5, "unit": "record"}])
+    of_records = call("check", tmp_path / "out" / "share" / "release.csv", "-c", config)
+    assert "no column" not in of_records.out
+    assert "holds  k-anonymity k=5: measured" in of_records.out
 
 
 def test_check_refuses_what_a_run_refuses(tmp_path: Path) -> None:
