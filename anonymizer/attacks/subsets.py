@@ -450,8 +450,7 @@ class UnitsOfSubset:
     Attributes
     ----------
     names: known quasi-identifiers.
-    entries: classes and values of the units, of which equal ones share a number; in the order of the numbers,
-        then of the classes.
+    entries: classes and values of the units, by number, then by class; equal units share a number.
     number_of: number of each unit, shape (units,), int64.
     """
 
@@ -463,11 +462,8 @@ class UnitsOfSubset:
     def alone(self) -> NDArray[np.bool_]:
         """Which units are the only ones in a class of one of their records, shape (units,), bool."""
         own = self.entries
-        first = np.append(True, (np.diff(own.unit_of) | np.diff(own.class_of)) != 0)
-        unit, known = own.unit_of[first], own.class_of[first]
-        sizes = count(known, own.people[unit], int(own.class_of.max()) + 1)
         found = np.zeros(len(own.people), dtype=bool)
-        found[unit[sizes[known] == 1]] = True
+        found[own.unit_of[own.pairs][own.sizes[own.class_of[own.pairs]] == 1]] = True
         return found[self.number_of]
 
 
@@ -484,7 +480,7 @@ def unit_subsets(
     Parameters
     ----------
     row_of, unit_of: row of the release and unit of each record, shape (records,), int64; units from 0.
-    sensitive: attribute whose values are told apart, None without one.
+    sensitive: attribute whose values the entries have; None for classes alone.
     people: that each unit stands for, all with records in these rows, shape (units,), int64; None for one.
     """
     entry = numbered([unit_of, row_of], len(row_of))[1]

@@ -24,6 +24,8 @@ from anonymizer.model.arrays import (
     count,
     group_keys,
     group_rows,
+    numbered,
+    starts_of,
 )
 from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
 from anonymizer.model.natural import begins_with_number, in_natural_order
@@ -137,6 +139,20 @@ class UnitEntries:
     unit_of: IntArray
     people: IntArray
     values: IntArray | None = None
+
+    @cached_property
+    def pairs(self) -> IntArray:
+        """First entry of each number and class, by number, then by class, shape (pairs,), int64."""
+        keys = self.unit_of * (int(self.class_of.max()) + 1) + self.class_of
+        if (keys[1:] < keys[:-1]).any():
+            return numbered([self.unit_of, self.class_of], len(keys))[1]
+        return np.flatnonzero(starts_of(keys))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Units of each class, shape (classes,), int64."""
+        units = self.people[self.unit_of[self.pairs]]
+        return count(self.class_of[self.pairs], units, int(self.class_of.max()) + 1)
 
 
 @dataclass(frozen=True, eq=False)
