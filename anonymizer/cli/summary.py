@@ -18,6 +18,7 @@ from anonymizer.report.wording import (
     floored,
     measured_of,
     rejected_by_estimates,
+    units_lost,
 )
 
 IN_ONE_LINE = 2
@@ -45,6 +46,8 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     if kept_suppressed:
         kept += f"; {kept_suppressed:,} of the others kept with * in every quasi-identifier"
     yield f"{kept}; {objective(content['config']['objective'], search)}"
+    if (lost := units_lost(content.get("units"))) is not None:
+        yield lost
     if _tells(search) and search["bound"] not in (None, search["best_possible"]):
         least = floored(search["best_possible"])
         own = "The proof is about recodings of this kind"

@@ -233,6 +233,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"engine {config.engine.name} cannot tell which records belong to one unit"
         yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove {apart}"
     yield from _conflicts_with_whole(config)
+    yield from _conflicts_with_unit_limit(config)
     yield from _conflicts_with_pseudonyms(config)
     if not config.counts_units:
         return
@@ -284,6 +285,26 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove whole"
     if config.apply is not None:
         yield path, "cannot be combined with apply; remove one of the two"
+
+
+def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each key that a limit on lost units cannot be combined with, and the message about it."""
+    unit, plug_in = config.limit_unit, config.algorithm.plug_in
+    if unit is None:
+        return
+    path = ("suppression", "unit")
+    if unit not in config.input.unit_columns:
+        yield path, _not_defined(unit, config.input)
+    if config.suppression.method is not Method.CLASSES:
+        what = f"method {config.suppression.method} limits records, not how many {unit}s lose some"
+        yield path, f"{what}; set suppression.method: {Method.CLASSES}, or unit: {RECORD}"
+    if not plug_in.unit_suppressions:
+        able = [name for name, each in config.algorithm.registry().items() if each.unit_suppressions]
+        what = f"algorithm {config.algorithm.name} cannot limit how many {unit}s lose records"
+        yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or unit: {RECORD}"
+    if config.apply is not None:
+        what = f"with apply, the earlier release does not show which {unit}s it has records of"
+        yield path, f"{what}; set unit: {RECORD}, or run on all records without apply"
 
 
 def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -560,11 +581,14 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:
     """Return the error about a unit that the input does not define."""
+    return refusal([problem(_not_defined(unit, given), ("unit",))])
+
+
+def _not_defined(unit: str, given: InputSettings) -> str:
+    """Return the message about a unit that the input does not define."""
     key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
     known = suggestion(unit, [RECORD, *given.unit_columns])
-    return refusal(
-        [problem(f"'{unit}' is not defined; {known}; to define it, name its column in {key}", ("unit",))]
-    )
+    return f"'{unit}' is not defined; {known}; to define it, name its column in {key}"
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
@@ -835,6 +859,11 @@ class Config(Section):
         """Whether a constraint or a scenario counts units other than records."""
         models = [each.counting(own) for each in (self.scenarios or {}).values() for own in each.models]
         return any(self.unit_of(each) is not None for each in (*self.constraints, *models))
+
+    @property
+    def limit_unit(self) -> str | None:
+        """The unit that the suppression limit counts; None for records."""
+        return None if self.suppression.unit == RECORD else self.suppression.unit
 
     @property
     def counts_population(self) -> bool:

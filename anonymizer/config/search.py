@@ -41,7 +41,13 @@ class SuppressionSettings(Section):
     """How much may be suppressed, and how."""
 
     limit: Annotated[Exact, Field(ge=0, le=1)] = Field(
-        default=Decimal(0), description="maximum share of the records that may be suppressed"
+        default=Decimal(0),
+        description="maximum share of the records, or of what suppression.unit names, that may be suppressed",
+    )
+    unit: str | None = Field(
+        default=None,
+        description="what the limit counts: record, person, household or a name of input.units; one of these "
+        "is lost if any of its records is suppressed; default: record",
     )
     method: Method = Field(
         default=Method.CLASSES,
@@ -54,12 +60,12 @@ class SuppressionSettings(Section):
     whole: str | None = Field(
         default=None,
         description="person, household or a name of input.units: all records of one are suppressed, or none; "
-        "default: classes alone. The limit counts records",
+        "default: classes alone. The limit counts what unit names",
     )
 
-    def most(self, records: int) -> int:
-        """Return how many of a number of records may be suppressed, rounded down from the exact share."""
-        return floor(self.limit * records)
+    def most(self, number: int) -> int:
+        """Return how many of the records or units may be suppressed, rounded down from the exact share."""
+        return floor(self.limit * number)
 
 
 class AlgorithmSettings(PluginSection):

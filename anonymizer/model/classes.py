@@ -422,6 +422,10 @@ class Classes:
             self._unit_sizes[unit] = self._units[unit].counted(self.class_of, self.number)
         return self._unit_sizes[unit]
 
+    def units_in(self, unit: str, items: BoolArray) -> int:
+        """Return the number of distinct units with records in some items, shape (items,), bool."""
+        return self._units[unit].at(items).number
+
     def sensitive_codes(self, name: str) -> IntArray:
         """Return the value code of each item, shape (items,), int64."""
         return self._sensitive[name].codes

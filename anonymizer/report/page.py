@@ -60,6 +60,7 @@ from anonymizer.report.wording import (
     percent,
     rejected_by_estimates,
     strongest,
+    units_lost,
 )
 
 if TYPE_CHECKING:
@@ -809,6 +810,8 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     elif kept_suppressed > 0 and not is_small_count(kept_suppressed, facts.smallest):
         sentences[0] += f", and {kept_suppressed:,} more with * in every quasi-identifier"
     sentences[0] += f"; it was {form.verified}."
+    if (lost := units_lost(report.get("units"), facts.smallest)) is not None:
+        sentences.insert(1, f"{lost}.")
     if "sensitive_table" in released:
         sentences.append(IN_GROUPS)
     elif facts.smallest_class is not None and facts.by_record:

@@ -384,6 +384,7 @@ PLACED: Mapping[str, Rule] = {
     "config/scenarios/*": _written,
     "config/reference": _exact,
     "config/suppression/limit": _exact,
+    "config/suppression/unit": _exact,
     "config/suppression/method": _exact,
     "config/suppression/keep_rows": _exact,
     "config/suppression/whole": _exact,

@@ -151,6 +151,29 @@ def masked_count(count: int, smallest: int, of: int) -> str:
     return f"fewer than {smallest:,}" if smallest <= of else "some"
 
 
+def units_lost(units: Mapping[str, Any] | None, smallest: int = 0) -> str | None:
+    """Return how many units lost records if the suppression limit counts them, as a sentence without its dot.
+
+    Parameters
+    ----------
+    units: entry of a report.
+    smallest: smaller numbers are masked.
+
+    >>> units_lost({"person": {"units": 200, "lost": 3, "lost_at_most": 4}})
+    'Records of 3 of 200 persons are suppressed; the limit allows 4'
+    >>> units_lost({"person": {"units": 200}}) is None
+    True
+    """
+    for name, own in (units or {}).items():
+        if "lost" in own:
+            lost = masked_count(own["lost"], smallest, own["units"])
+            most = own["lost_at_most"]
+            return (
+                f"Records of {lost} of {plural(own['units'], name)} are suppressed; the limit allows {most:,}"
+            )
+    return None
+
+
 def parameters_of(constraint: Mapping[str, Any]) -> str:
     """Return the parameters of a constraint."""
     return ", ".join(f"{key} = {number(value)}" for key, value in constraint["parameters"].items())

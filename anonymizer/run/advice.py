@@ -416,11 +416,16 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
 
 
 def _suppressing_more(part: SearchProblem) -> Iterator[Change]:
+    own = part.unit_limit
+    number, most, unit = (
+        (part.table.records, part.limit, "record") if own is None else (own.number, own.most, own.unit)
+    )
     for limit in LIMITS:
-        records = int(limit * part.table.records)
-        if records > part.limit:
-            what = f"suppress up to {float(100 * limit):g} % of the records"
-            yield Change(what, (f"suppression.limit={limit}",), replace(part, limit=records))
+        more = int(limit * number)
+        if more > most:
+            what = f"suppress up to {float(100 * limit):g} % of the {unit}s"
+            problem = replace(part, limit=more) if own is None else part.losing_at_most(more)
+            yield Change(what, (f"suppression.limit={limit}",), problem)
             return
 
 

@@ -329,7 +329,12 @@ def check_suppression(case: AuditCase) -> None:
             elif not _rows_of_stars(case):
                 # A class at all roots is published like suppressed records.
                 claims.agree(key)
-        if suppressed is not None and suppressed > settings.most(int(records)):
+        if case.config.limit_unit is not None:
+            case.notes.append(
+                f"suppression.limit (unit: {case.config.limit_unit}): not verifiable from the release alone, "
+                "which does not say whose the records are"
+            )
+        elif suppressed is not None and suppressed > settings.most(int(records)):
             what = f"{suppressed} of {records} records exceed suppression.limit {settings.limit}"
             claims.refute(key, what)
     _check_suppressed_cells(case)

@@ -11,7 +11,7 @@ from math import isinf
 from typing import Any
 
 from anonymizer.config.section import KeyPath, dotted
-from anonymizer.errors import TooManyDistinctRows, listed
+from anonymizer.errors import TooManyDistinctRows, listed, plural
 from anonymizer.loss.base import SuppressedRecords
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import (
@@ -23,7 +23,7 @@ from anonymizer.privacy.base import (
     Threshold,
     describe,
 )
-from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, UnitLimit
 
 UNTESTED = "; whether fewer of them can is not known, as these searches did not end"
 """End of a sentence on constraints that conflict."""
@@ -163,19 +163,42 @@ class Diagnostician:
 
     def _suggest_limit(self) -> None:
         """Suggest the least suppression limit that makes the problem feasible."""
+        if self._problem.unit_limit is not None:
+            self._suggest_unit_limit(self._problem.unit_limit)
+            return
         table = self._problem.table
         outcome = self._search(replace(self._problem, limit=table.records, metric=SuppressedRecords()))
         if outcome is None or outcome.objective is None:
             return
-        share = Decimal(int(outcome.objective)) / Decimal(table.records)
-        limit = min(share.quantize(Decimal("0.0001"), rounding=ROUND_CEILING), Decimal(1))
         optimal = "at least" if outcome.optimal else "at most"
         self._diagnosis.reasons.append(
             f"all constraints together need {optimal} {int(outcome.objective):,} of {table.records:,} "
             f"records suppressed{self._by([each for _, each in self._constraints])}; the limit allows "
             f"{self._problem.limit:,}"
         )
-        self._diagnosis.suggestions.append(f"suppression.limit={limit.normalize():f}")
+        self._diagnosis.suggestions.append(limit_override(int(outcome.objective), table.records))
+
+    def _suggest_unit_limit(self, limit: UnitLimit) -> None:
+        """Suggest the least limit on units that makes the problem feasible, found by bisection."""
+        proven = True
+
+        def holds(lost: int) -> bool:
+            nonlocal proven
+            asked = replace(self._problem.losing_at_most(lost), metric=SuppressedRecords(), k=None)
+            outcome = self._search(asked)
+            status = None if outcome is None else outcome.status
+            proven = proven and status in (Status.SATISFIED, Status.INFEASIBLE)
+            return status is Status.SATISFIED
+
+        lost = _smallest_whole(limit.most, limit.number, holds)
+        if lost is None:
+            return
+        self._diagnosis.reasons.append(
+            f"all constraints together need {'at least' if proven else 'at most'} {lost:,} of "
+            f"{plural(limit.number, limit.unit)} to lose "
+            f"records{self._by([each for _, each in self._constraints])}; the limit allows {limit.most:,}"
+        )
+        self._diagnosis.suggestions.append(limit_override(lost, limit.number))
 
     def _reachable(
         self, constraint: Constraint, threshold: Threshold, others: Sequence[Constraint] = ()
@@ -229,6 +252,12 @@ class Diagnostician:
 
 def _attacked(constraints: Sequence[Constraint]) -> list[ReleaseConstraint]:
     return [each for each in constraints if isinstance(each, ReleaseConstraint)]
+
+
+def limit_override(needed: int, number: int) -> str:
+    """Return the override of the suppression limit that allows so many of a number of records or units."""
+    share = (Decimal(needed) / Decimal(number)).quantize(Decimal("0.0001"), rounding=ROUND_CEILING)
+    return f"suppression.limit={min(share, Decimal(1)).normalize():f}"
 
 
 def _override(path: KeyPath, threshold: Threshold, value: int | Decimal) -> str:

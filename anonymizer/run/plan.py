@@ -260,6 +260,7 @@ class Plan:
     bands: of columns that are released in groups without being generalized; ``columns`` has them as they are
         released.
     whole: the unit that is suppressed as a whole or not at all; None where classes are suppressed alone.
+    limit_unit: the unit that the suppression limit counts; None for records.
     population: that the input is a sample of; None to estimate it by weights.
     control: people who were held out of the input; None without.
     pseudonym: the column that is released with pseudonyms of persons; None without one.
@@ -297,6 +298,7 @@ class Plan:
     whole_units: bool = False
     bands: Mapping[str, Bands] = field(default_factory=dict)
     whole: str | None = None
+    limit_unit: str | None = None
     attacks_every_step: bool = False
     population: PlannedPeople | None = None
     control: PlannedPeople | None = None
@@ -331,6 +333,12 @@ class Plan:
     def counts_persons(self) -> bool:
         """Whether a constraint counts persons, not records."""
         return any(each.unit == PERSON for each in self.planned)
+
+    @property
+    def counted_units(self) -> list[str]:
+        """The units other than records that constraints or the suppression limit count."""
+        counted = (*(each.unit for each in self.planned), self.limit_unit)
+        return [*dict.fromkeys(unit for unit in counted if unit is not None)]
 
     @property
     def counts_population(self) -> bool:
@@ -575,6 +583,7 @@ def plan_of(config: Config) -> Plan:
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,
         whole=config.suppression.whole if given.pseudonym is None else PERSON,
+        limit_unit=config.limit_unit,
         pseudonym=given.pseudonym,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
         population=population,

@@ -102,6 +102,7 @@ from anonymizer.search.base import (
     SearchProblem,
     Stage,
     SuppressionMethod,
+    UnitLimit,
 )
 from anonymizer.search.rollup import RollUp
 
@@ -345,7 +346,7 @@ def problem_of(
     units = {} if stored else units_of_records(plan, relation)
     if plan.whole is not None:
         table, encoded = _tied(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
-    asked = {plan.whole, *(each.unit for each in plan.planned)}
+    asked = {plan.whole, *plan.counted_units}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table, encoded = _with_units(plan, table, encoded, own)
@@ -358,6 +359,9 @@ def problem_of(
         table = _with_counted_people(plan, relation, table, encoded, units)
     problem = _problem(plan, table.by_weight(), constraints, _owning(plan, encoded, units))
     problem = replace(problem, source=source, most=found.most)
+    if plan.limit_unit is not None:
+        unit_limit = _unit_limit(plan, relation, plan.limit_unit, units)
+        problem = replace(problem, unit_limit=unit_limit).losing_at_most(unit_limit.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(problem, encoded, constraints, plan.grown, found, units)
@@ -377,7 +381,7 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
                 f"{relation.name}: {each.model.name} can count persons and other units in memory only; set "
                 f"engine.name to memory, or unit: {RECORD}"
             )
-    if plan.algorithm.most_parts == inf and any(each.unit for each in plan.planned):
+    if plan.algorithm.most_parts == inf and plan.counted_units:
         raise InputError(
             f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
             "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
@@ -434,7 +438,7 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
     InputError: the engine counts records only.
     DataError: as for ``units_of_records``.
     """
-    asked = dict.fromkeys(each.unit for each in plan.planned if each.unit is not None)
+    asked = plan.counted_units
     if not asked:
         return {}
     absent = {None, *plan.missing}
@@ -451,6 +455,20 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
                 "engine.name to memory"
             )
     return relation.stored_units(codings, {name: plan.units[name] for name in asked}, absent)
+
+
+def _unit_limit(plan: Plan, relation: Relation, unit: str, units: Mapping[str, IntArray]) -> UnitLimit:
+    """Return how many units may lose a record.
+
+    Parameters
+    ----------
+    units: of each record, as ``units_of_records`` returns them; none where the engine stores them.
+    """
+    if unit in units:
+        return UnitLimit.of_records(unit, plan.most, units[unit])
+    own = relation.unit_facts(plan.units[unit], {None, *plan.missing})
+    number, most = own.units + own.without, max(own.most, 1)
+    return UnitLimit(unit, plan.most(number), number, lambda lost: min(lost * most, relation.rows))
 
 
 def _nested(plan: Plan) -> tuple[str, str]:

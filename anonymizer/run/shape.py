@@ -109,7 +109,13 @@ from anonymizer.run.prepare import (
     units_of_records,
     with_people,
 )
-from anonymizer.run.units import all_records, check_whole, released_records, with_owners
+from anonymizer.run.units import (
+    all_records,
+    check_unit_limit,
+    check_whole,
+    released_records,
+    with_owners,
+)
 
 
 def adversary_from_files(
@@ -1000,6 +1006,7 @@ class TableShape(Shape):
         own = [] if self._plan.pseudonym is None else [self._plan.pseudonym]
         check_untouched(release, found, [*_names(found.prepared), *own])
         check_whole(self._plan, found.prepared, found.recoding)
+        check_unit_limit(self._plan, found.prepared, found.recoding)
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""

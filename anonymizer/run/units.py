@@ -186,6 +186,50 @@ def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
         )
 
 
+def check_unit_limit(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
+    """Check record by record that no more units lose a record than the limit allows.
+
+    Raises
+    ------
+    AuditFailed: more do.
+    """
+    limit = prepared.problem.unit_limit
+    if limit is None:
+        return
+    lost = _units_lost(plan, prepared, recoding, limit.unit)
+    if lost > limit.most:
+        raise AuditFailed(
+            f"{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit allows "
+            f"{limit.most:,}"
+        )
+
+
+def _units_lost(plan: Plan, prepared: Prepared, recoding: Recoding, unit: str) -> int:
+    """Return how many units lose a record, counted record by record; by the engine if it stores the units."""
+    if not prepared.units:
+        return _counted_by_engine(plan, prepared, recoding)[1].units_in(unit, recoding.suppressed)
+    return _distinct(prepared.units[unit][suppressed_records(plan, prepared, recoding)])
+
+
+def _distinct(units: IntArray) -> int:
+    """Return the number of units of some records, each without one being a unit of its own."""
+    return len(np.unique(units[units >= 0])) + int((units < 0).sum())
+
+
+def _lost(plan: Plan, prepared: Prepared, recoding: Recoding | None) -> dict[str, dict[str, int]]:
+    """Return the facts about the unit that the suppression limit counts, by its name."""
+    limit = prepared.problem.unit_limit
+    if limit is None:
+        return {}
+    found = {"lost_at_most": limit.most}
+    if recoding is not None and not prepared.units and limit.unit in recoding.table.units:
+        # The check of the release has asked the engine; it need not count again.
+        found["lost"] = recoding.table.units[limit.unit].at(recoding.suppressed).number
+    elif recoding is not None:
+        found["lost"] = _units_lost(plan, prepared, recoding, limit.unit)
+    return {limit.unit: found}
+
+
 def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None) -> dict[str, Any] | None:
     """Return the ``units`` entry of the report; None where the config names no units that can be counted.
 
@@ -194,8 +238,9 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
     recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
     """
     facts: dict[str, Any] = {}
+    lost = _lost(plan, prepared, recoding)
     if not prepared.units and prepared.problem.table.units:
-        return _engine_facts(plan, prepared)
+        return _engine_facts(plan, prepared, lost)
     for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
@@ -212,20 +257,25 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
         }
         if name == PERSON and plan.pseudonym is not None:
             facts[name]["released_as"] = "pseudonym"
+        facts[name] |= lost.get(name, {})
     if not facts or recoding is None or plan.applied:
         return facts or None
     suppressed = suppressed_records(plan, prepared, recoding)
     if plan.whole is not None:
-        units = prepared.units[plan.whole][suppressed]
-        facts[plan.whole]["suppressed"] = len(np.unique(units[units >= 0])) + int((units < 0).sum())
+        facts[plan.whole]["suppressed"] = _distinct(prepared.units[plan.whole][suppressed])
     linked = {} if plan.pseudonym is not None else _linked_by(plan, prepared, ~suppressed)
     if linked:
         facts[PERSON]["linked_by"] = linked
     return facts
 
 
-def _engine_facts(plan: Plan, prepared: Prepared) -> dict[str, Any]:
-    """Return the facts about units that the engine counts."""
+def _engine_facts(plan: Plan, prepared: Prepared, lost: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """Return the facts about units that the engine counts.
+
+    Parameters
+    ----------
+    lost: as ``_lost`` returns it.
+    """
     relation, facts = prepared.encoded.relation, {}
     for name, column in plan.units.items():
         own = relation.unit_facts(column, {None, *plan.missing})
@@ -235,6 +285,7 @@ def _engine_facts(plan: Plan, prepared: Prepared) -> dict[str, Any]:
             "records": relation.rows,
             "records_without": own.without,
             "most_records": max(own.most, min(own.without, 1)),
+            **lost.get(name, {}),
         }
     return facts
 

@@ -209,7 +209,7 @@ class GroupJudge:
         """Return constraints that no grouping satisfies, proven by one bucket of all records."""
         group = np.zeros(len(self._records.row), dtype=np.int64)
         verdict = Judge(self._of_groups).judge(self._classes(group, 1))
-        if not self._of_groups.admits(verdict.certain):
+        if verdict.excludes_finer:
             return verdict.failed
         # A unique tuple is unique in any bucket; only removing records could change that.
         return () if self._problem.limit else violated(self._measured(group))

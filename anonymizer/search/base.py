@@ -23,7 +23,7 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, Packing
-from anonymizer.model.classes import ScenarioSupport, SensitiveCodes, released
+from anonymizer.model.classes import Classes, ScenarioSupport, SensitiveCodes, released
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import Table, TableSource
 from anonymizer.model.units import merged_items
@@ -316,6 +316,39 @@ class SuppressionMethod(StrEnum):
     CELLS = "cells"
 
 
+@dataclass(frozen=True, eq=False)
+class UnitLimit:
+    """Most units that may be lost: a unit is lost if any of its records is suppressed.
+
+    Attributes
+    ----------
+    unit: its name; the table counts it.
+    most: units that may be lost.
+    number: units in the table.
+    records: returns the most records that a number of units may have together, or more.
+    """
+
+    unit: str
+    most: int
+    number: int
+    records: Callable[[int], int]
+
+    @classmethod
+    def of_records(cls, unit: str, most: Callable[[int], int], unit_of: IntArray) -> Self:
+        """Return the limit on the units of some records.
+
+        Parameters
+        ----------
+        most: returns how many of a number of units may be lost.
+        unit_of: unit of each record, shape (records,), int64; if negative, the record is one of its own.
+        """
+        sizes = np.bincount(unit_of[unit_of >= 0])
+        own = np.ones(int(np.count_nonzero(unit_of < 0)), dtype=np.int64)
+        sizes = np.sort(np.concatenate([sizes[sizes > 0], own]))[::-1]
+        records = np.concatenate([[0], np.cumsum(sizes)])
+        return cls(unit, most(len(sizes)), len(sizes), lambda units: int(records[min(units, len(sizes))]))
+
+
 Problem = TypeVar("Problem", bound="SearchProblem")
 
 
@@ -328,7 +361,8 @@ class SearchProblem:
     table: the frequency table with its hierarchies and the levels that may be used.
     class_constraints, table_constraints: the release must satisfy all of them.
     metric: to be minimised.
-    limit: most records that may be suppressed.
+    limit: most records that may be suppressed; with ``unit_limit`` those of as many units, so that no release
+        within that one suppresses more.
     keep_rows: whether suppressed records stay, with ``*`` in every quasi-identifier, if their class satisfies
         the constraints.
     moving_reference: whether p is the distribution in the release, not in the input.
@@ -341,6 +375,7 @@ class SearchProblem:
     most: distinct rows that a table from the source may have in memory.
     placing: whether the outcome must say in which region each distinct row of the source ends, as columns
         outside the table are released.
+    unit_limit: most units that may be lost; None where the limit counts records alone.
     """
 
     table: Table
@@ -357,6 +392,7 @@ class SearchProblem:
     source: TableSource | None = None
     most: int = 0
     placing: bool = False
+    unit_limit: UnitLimit | None = None
 
     @property
     def minimum_size(self) -> int:
@@ -407,8 +443,30 @@ class SearchProblem:
         return projection(replace(self, class_constraints=own), places)
 
     def admits(self, suppressed: int) -> bool:
-        """Return whether so many records may be suppressed; all of them only if they stay with ``*``."""
+        """Return whether so many records may be suppressed; all of them only if they stay with ``*``.
+
+        With ``unit_limit`` this is necessary, not sufficient: see ``admits_units``.
+        """
         return suppressed <= self.limit and (suppressed < self.table.records or self.keep_rows)
+
+    def admits_units(self, lost: int) -> bool:
+        """Return whether so many units may be lost; any number where the limit counts records."""
+        return self.unit_limit is None or lost <= self.unit_limit.most
+
+    def units_lost(self, classes: Classes, items: BoolArray) -> int:
+        """Return how many units are lost if some items are suppressed; 0 where the limit counts records.
+
+        Parameters
+        ----------
+        items: which items of the classes, shape (items,), bool.
+        """
+        return 0 if self.unit_limit is None else classes.units_in(self.unit_limit.unit, items)
+
+    def losing_at_most(self, units: int) -> Self:
+        """Return the problem with another limit on units."""
+        assert self.unit_limit is not None, "the limit counts units"
+        own = replace(self.unit_limit, most=units)
+        return replace(self, limit=own.records(units), unit_limit=own)
 
     def loss(self, recoding: Recoding, kind: str) -> float:
         """Return the loss of a recoding of the table by the metric.

@@ -202,11 +202,13 @@ class CandidateVerdict:
     found: the suppressed records.
     kept_suppressed: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
+    units_lost: units of which a record is suppressed; 0 where the limit counts records.
     least: lower bound of ``suppressed``; equal to it if proven optimal.
     failed: names of the constraints (and ``suppression.limit``) that the candidate violates as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.
     unplaced: further records that every finer candidate must suppress, in any of these classes.
     settled: whether no other choice of suppressed records could make the candidate better, or valid.
+    excludes_finer: whether every finer candidate must suppress too many records, or lose too many units.
     measure: computes ``checks``.
     """
 
@@ -214,11 +216,13 @@ class CandidateVerdict:
     found: Suppressed
     kept_suppressed: bool
     suppressed: int
+    units_lost: int
     least: int
     failed: tuple[str, ...]
     losses: IntArray
     unplaced: int
     settled: bool
+    excludes_finer: bool
     measure: Callable[[], tuple[CheckerMeasure, ...]]
 
     @cached_property
@@ -294,6 +298,7 @@ class Judge:
     def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         self._suppressor = _suppressor_for(problem)
+        self._limits_units = problem.unit_limit is not None
         referring = any(each.model.uses_reference for each in problem.class_constraints)
         self._moving = problem.moving_reference and referring
         self.lossless_merging = all(
@@ -322,7 +327,7 @@ class Judge:
         first: what is suppressed under the p of the input, if known.
         """
         found = self._suppressor.under_input(classes) if first is None else first
-        certain = found.certain
+        sure, certain = found, found.certain
         kept_suppressed = self._problem.keep_rows and self._may_stay(classes, found)
         if self._moving:
             moved = self._suppressor.under_release(classes, found)
@@ -340,7 +345,8 @@ class Judge:
         broken: list[str] = []
         if self._problem.table_constraints and not kept_suppressed and suppressed < classes.records:
             broken = self._broken(self._release(classes, found))
-        failed = [*self._failures(classes, kept_suppressed, suppressed), *broken]
+        lost = self._problem.units_lost(classes, found.gone > 0) if self._limits_units else 0
+        failed = [*self._failures(classes, kept_suppressed, suppressed, lost), *broken]
         # Another choice of records, or more of them, might violate no model of the whole table.
         settled = least > self._problem.limit or (
             least == suppressed and not (broken and self._suppressor.chooses)
@@ -350,13 +356,32 @@ class Judge:
             found,
             kept_suppressed,
             suppressed,
+            lost,
             least,
             tuple(failed),
             certain,
             found.unplaced,
             settled,
+            self._excludes_finer(classes, sure, int(certain.sum()) + found.unplaced),
             lambda: self._checks(classes, found, kept_suppressed, not failed),
         )
+
+    def _excludes_finer(self, classes: Classes, sure: Suppressed, certain: int) -> bool:
+        """Return whether every finer candidate suppresses too many records, or loses too many units.
+
+        Parameters
+        ----------
+        sure: what is suppressed under p of the input.
+        certain: records that every finer candidate suppresses.
+        """
+        if not self._problem.admits(certain):
+            return True
+        if not self._limits_units:
+            return False
+        # Where merging loses nothing, finer candidates suppress what is suppressed here. Otherwise it is only
+        # known which records they lose where a class loses all.
+        items = sure.gone > 0 if self.lossless_merging else (sure.certain == classes.sizes)[classes.class_of]
+        return not self._problem.admits_units(self._problem.units_lost(classes, items))
 
     def _checks(
         self, classes: Classes, found: Suppressed, kept_suppressed: bool, valid: bool
@@ -438,9 +463,9 @@ class Judge:
         """Return the names of the models of the whole table that a release violates."""
         return [describe(each) for each in self._problem.table_constraints if not each.holds(release)]
 
-    def _failures(self, classes: Classes, kept_suppressed: bool, suppressed: int) -> list[str]:
+    def _failures(self, classes: Classes, kept_suppressed: bool, suppressed: int, lost: int) -> list[str]:
         failed = []
-        if suppressed > self._problem.limit:
+        if suppressed > self._problem.limit or not self._problem.admits_units(lost):
             failed.append("suppression.limit")
         if suppressed == classes.records and not kept_suppressed:
             failed.append("no records left")

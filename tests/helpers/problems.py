@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, AggregateName, LossMetric
 from anonymizer.privacy.base import ClassConstraint, ClassModel, Constraint, TableConstraint, TableModel
-from anonymizer.search.base import SearchProblem
+from anonymizer.search.base import SearchProblem, UnitLimit
 from tests.helpers import build
 from tests.twins.microdata import Microdata
 from tests.twins.search import ConstraintSpec, ProblemSpec
@@ -33,13 +33,17 @@ def metric(name: str, aggregate: str = "arithmetic-mean") -> LossMetric:
 def problem(spec: ProblemSpec, *, divided: bool = False) -> SearchProblem:
     """Return what the search is asked; ``divided`` as in ``build.table``."""
     constraints = [constraint(own, spec.data) for own in spec.constraints]
+    unit_limit = None
+    if (lost := spec.lost) is not None:
+        unit_limit = UnitLimit.of_records("person", lambda _: lost, build.persons(spec.data))
     return SearchProblem(
         build.table(spec.data, whole=spec.whole, linked=spec.linked, divided=divided),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),
         metric(spec.metric, spec.aggregate),
-        spec.limit,
+        spec.limit if unit_limit is None else unit_limit.records(unit_limit.most),
         spec.keep_rows,
         spec.moving_reference,
         spec.k,
+        unit_limit=unit_limit,
     )

@@ -29,9 +29,9 @@ class TwinLocal(BruteForce):
         everyone, known = (1 << self._rows) - 1, self._partitioned
         best = inf
         for kept in range(1, everyone + 1):
-            suppressed = self._rows - kept.bit_count()
-            if suppressed <= self.problem.limit:
-                best = min(best, known[kept] + suppressed)
+            suppressed = [row for row in range(self._rows) if not kept >> row & 1]
+            if not self.exceeds_limit(suppressed):
+                best = min(best, known[kept] + len(suppressed))
         return best / self._rows
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -43,6 +43,7 @@ class ProblemSpec:
     ----------
     whole: whether all records of a person are suppressed, or none.
     linked: whether the release links the records of a person.
+    lost: most persons of whom a record may be suppressed; ``limit`` then counts nothing. None for records.
     """
 
     data: Microdata
@@ -55,6 +56,7 @@ class ProblemSpec:
     k: int | None = field(default=None)
     whole: bool = False
     linked: bool = False
+    lost: int | None = None
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,16 @@ class BruteForce:
         released = {row for rows in staying for row in rows}
         suppressed = frozenset(row for row in self._everyone if row not in released)
         everything = [*staying, dropped] if kept_suppressed else staying
-        if not everything or len(suppressed) > self.problem.limit or not self.table_holds(everything):
+        if not everything or self.exceeds_limit(suppressed) or not self.table_holds(everything):
             return None
         return Release(everything, suppressed, kept_suppressed)
+
+    def exceeds_limit(self, suppressed: Collection[int]) -> bool:
+        """Tell whether too many records are suppressed, or too many persons lose one."""
+        if self.problem.lost is None:
+            return len(suppressed) > self.problem.limit
+        persons = [self.data.persons[row] for row in suppressed]
+        return len(set(persons) - {None}) + persons.count(None) > self.problem.lost
 
     def _staying(self, classes: list[Rows]) -> list[Rows]:
         """Return what stays under p of the input; with whole persons, until no class fails."""

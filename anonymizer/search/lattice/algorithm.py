@@ -175,7 +175,8 @@ class Annealing:
         self._bins, self._shift = 1 << bits, np.uint32(32 - bits)
         by_size = all(each.by_size for each in problem.class_constraints)
         self._judge = None
-        if not by_size or problem.table_constraints or table.ties is not None:
+        judged = not by_size or problem.table_constraints or problem.unit_limit is not None
+        if judged or table.ties is not None:
             # An estimate need not choose among the records of a class.
             self._judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
             self._sensitive = sensitive_codes(table)
@@ -1217,7 +1218,7 @@ class _Run(LatticeRun):
         verdict = self._judge.judge(classes, first)
         if learn:
             self._guide.learn(levels, verdict.suppressed, verdict.certain)
-        if not self._problem.admits(verdict.certain):
+        if verdict.excludes_finer:
             self._findings.rule_out_below(levels)
             self._note(levels, None, verdict)
         else:

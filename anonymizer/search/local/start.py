@@ -507,7 +507,6 @@ class Start:
         self._lattice = lattice
         self._validity = validity
         self._judge = judge
-        self._limit = ground.problem.limit
 
     def greedy(self) -> Assignment:
         """Return the valid groups at level vectors of rising loss; the rest is suppressed."""
@@ -538,7 +537,7 @@ class Start:
             self._go_on()
             found = self._valid_classes(found)
             found = Joining(found, self._validity, most).run()
-            if found.suppressed > self._limit and most < np.inf:
+            if most < np.inf and self._judge.exceeds_limit(found):
                 most = np.inf
                 continue
             if self._judge.admits(found):
@@ -570,7 +569,7 @@ class Start:
 
     def _merged(self, found: Assignment) -> Assignment:
         """Merge the classes nearest to leftovers if these are too many, else the smallest classes."""
-        if found.suppressed > self._limit:
+        if self._judge.exceeds_limit(found):
             return merged(found, self._asked(found), found.classes)
         seeds = np.argsort(found.sizes, kind="stable")
         return merged(found, seeds, max(int(MERGED_AT_ONCE * found.classes), 1))

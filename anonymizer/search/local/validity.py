@@ -42,9 +42,19 @@ class AssignmentJudge:
 
     def admits(self, assignment: Assignment) -> bool:
         """Return whether all classes satisfy the constraints, with suppressed records as configured."""
-        if not self._problem.admits(assignment.suppressed):
+        if not self._problem.admits(assignment.suppressed) or self.exceeds_limit(assignment):
             return False
         return self.keeps_suppressed(assignment) or self._holds(assignment, assignment.class_of)
+
+    def exceeds_limit(self, assignment: Assignment) -> bool:
+        """Return whether an assignment suppresses too many records, or loses too many units."""
+        if assignment.suppressed > self._problem.limit:
+            return True
+        if self._problem.unit_limit is None:
+            return False
+        atoms, counts = assignment.atoms[: assignment.first], assignment.counts[: assignment.first]
+        gone = self._ground.classes(atoms, counts, np.zeros_like(atoms), 1)
+        return not self._problem.admits_units(self._problem.units_lost(gone, counts > 0))
 
     def keeps_suppressed(self, assignment: Assignment) -> bool:
         """Return whether the suppressed records may stay as one class of their own."""
@@ -78,7 +88,7 @@ class AssignmentJudge:
         everything = np.arange(atoms.number)
         number = int(atoms_at_top.max()) + 1
         verdict = self._judge.judge(self._ground.classes(everything, atoms.counts, atoms_at_top, number))
-        return self._ground.records < self._problem.minimum_size or not self._problem.admits(verdict.certain)
+        return self._ground.records < self._problem.minimum_size or verdict.excludes_finer
 
 
 def _has_suppressed_class(assignment: Assignment) -> bool:

@@ -714,7 +714,7 @@ class _Run(SearchRun):
     def _infeasible(self) -> bool:
         """Return whether the whole table as one class proves that every partition loses too many records."""
         verdict = self._judge.judge(Parts.whole(self._table).classes())
-        if self._problem.admits(verdict.certain):
+        if not verdict.excludes_finer:
             return False
         self._log(1, None, verdict)
         return True

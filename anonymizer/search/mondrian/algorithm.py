@@ -1364,7 +1364,7 @@ def _find_start(problem: SearchProblem, control: Control) -> _Start | _NoStart:
     own = Step(candidate, None, verdict.valid, verdict.failed, None, verdict.suppressed, verdict.checks)
     if verdict.valid:
         return _started(problem, levels, verdict, (own,))
-    if not problem.admits(verdict.certain):
+    if verdict.excludes_finer:
         return _NoStart(Status.INFEASIBLE, (own,), interrupted=False)
     left = None if control.steps is None else control.steps - 1
     found = search_with("lattice", problem, replace(control, steps=left))
