@@ -779,27 +779,43 @@ def test_out_of_core_persons_are_counted_as_in_memory(tmp_path: Path, limit: flo
         assert report_of(tmp_path, engine, **asked) == expected
 
 
-def test_persons_of_an_adversary_are_counted_out_of_core_as_in_memory(tmp_path: Path) -> None:
+def of_an_adversary(folder: Path, engine: dict[str, Any]) -> tuple[Any, ...]:
+    """Run a job on Parquet whose adversary knows two columns, and return what its report says of it."""
     models = [
         {"model": "k-anonymity", "k": 3},
         {"model": "vulnerability", "max": 0.2},
         {**RISKS["guesses"], "max": 0.9},
     ]
     asked = {
+        "input": {"path": "visits.parquet", "person": "patient_id"},
         "attributes": {**CONFIG["attributes"], "zip": {**CONFIG["attributes"]["zip"], "levels": {"min": 3}}},
         "constraints": [{"model": "k-anonymity", "k": 2}],
         "scenarios": {"neighbour": {"known": ["age", "sex"], "models": models}},
+        "output": {"path": "release.parquet"},
         "attacks": [],
         "bound": "none",
     }
-    found = []
-    for where in ({"name": "memory"}, {"name": "duckdb", "options": {"combinations": 150}}):
-        done = run(written(tmp_path, visits(60, 4), engine=where, **asked))
-        assert done.code == 0, done.err
-        report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-        found.append((report["scenarios"], report["recoding"]["levels"], report["constraints"]))
-    assert found[0] == found[1]
-    assert [each["parameters"]["unit"] for each in found[0][0]["neighbour"]["constraints"]] == 3 * ["person"]
+    written(folder, visits(60, 4), engine=engine, **asked)
+    visits(60, 4).to_parquet(folder / "visits.parquet")
+    done = run(folder / "job.json")
+    assert done.code == 0, done.err
+    report = json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+    units = [each["parameters"]["unit"] for each in report["scenarios"]["neighbour"]["constraints"]]
+    assert units == 3 * ["person"]
+    return report["scenarios"], report["recoding"]["levels"], report["constraints"]
+
+
+def test_persons_of_an_adversary_are_counted_out_of_core_as_in_memory(tmp_path: Path) -> None:
+    out_of_core = {"name": "duckdb", "options": {"combinations": 150}}
+    assert of_an_adversary(tmp_path, out_of_core) == of_an_adversary(tmp_path, {"name": "memory"})
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("options", [{}, {"combinations": 150}], ids=["held", "out of core"])
+def test_spark_counts_the_persons_of_an_adversary(tmp_path: Path, options: dict[str, int]) -> None:
+    expected = of_an_adversary(tmp_path, {"name": "memory"})
+    with running():
+        assert of_an_adversary(tmp_path, engine(**options)) == expected
 
 
 @pytest.mark.spark
