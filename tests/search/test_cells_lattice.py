@@ -8,6 +8,8 @@ from itertools import product
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
@@ -17,8 +19,11 @@ from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.suppression import cells as cell_classes
 from anonymizer.testing.search import check_release, check_rows, check_search_algorithm, check_values
+from tests import strategies
 from tests.helpers import problems
+from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
+from tests.search.test_units import check_valid
 from tests.twins import cells as twin
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
@@ -60,9 +65,17 @@ def spec(random: Random) -> ProblemSpec:
     return ProblemSpec(own, random.choice(MODELS), limit=random.choice((0, 0, 1)), k=2)
 
 
+def spec_of_persons(random: Random) -> ProblemSpec:
+    """Return a smaller problem whose constraints count persons, some of whom have several records."""
+    own = data(random, random.randint(3, 4))
+    limit = random.choice((0, 0, 1))
+    return strategies.with_persons(random, ProblemSpec(own, random.choice(MODELS), limit=limit, k=2))
+
+
 def asked(own: ProblemSpec) -> SearchProblem:
     """Return it as the search is asked."""
-    return replace(problems.problem(own), suppression=SuppressionMethod.CELLS)
+    divided = bool(own.data.persons)
+    return replace(problems.problem(own, divided=divided), suppression=SuppressionMethod.CELLS)
 
 
 def search(own: ProblemSpec, control: Control | None = None) -> Outcome:
@@ -72,7 +85,10 @@ def search(own: ProblemSpec, control: Control | None = None) -> Outcome:
     if outcome.recoding is not None:
         check_rows(Lattice(), problem.table, outcome.recoding)
         check_values(Lattice(), outcome.recoding)
-        check_release(Lattice(), problem, outcome.recoding)
+        if own.data.persons:
+            check_valid(outcome, own)
+        else:
+            check_release(Lattice(), problem, outcome.recoding)
         value = problem.metric.value(released(outcome.recoding, own.k))
         assert value == pytest.approx(outcome.objective)
     return outcome
@@ -152,6 +168,28 @@ def test_what_is_claimed_where_classes_are_too_many_to_list(monkeypatch: pytest.
             found += 1
     assert found > 20
     assert missed <= found // 5
+
+
+@pytest.mark.parametrize("most", [0, cell_classes.MOST_CLASSES], ids=["programme", "listed"])
+@quickly(300, 10)
+@given(seed=st.integers(0, 2**32))
+def test_levels_and_cells_of_lowest_loss_where_persons_are_counted(most: int, seed: int) -> None:
+    """The programme does not know persons: it only bounds what they need, and what it finds is repaired."""
+    own = spec_of_persons(Random(seed))
+    best = lowest_loss(own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_classes, "MOST_CLASSES", most)
+        outcome = search(own)
+    if best is None:
+        assert outcome.objective is None
+        assert not most or outcome.status is Status.INFEASIBLE
+    elif outcome.objective is None:
+        assert not most
+        assert outcome.status is Status.UNDECIDED
+    else:
+        assert outcome.bound is not None
+        assert outcome.bound <= best + 1e-12 <= outcome.objective + 1e-9
+        assert not most or outcome.objective == pytest.approx(best)
 
 
 @pytest.mark.slow

@@ -102,10 +102,11 @@ class CellNode:
             np.int64
         )
         watched = (table.sensitive_codes(name) for name in models.names)
+        units = (own + 1 for own in models.units.values())
         # Records that weigh differently are not suppressed at equal cost.
         weighed = weighs_differently(problem)
         weighing = table.codes.T[-1:] if weighed else ()
-        row, first = numbered([*nodes.T, *watched, *weighing], table.combinations)
+        row, first = numbered([*nodes.T, *watched, *units, *weighing], table.combinations)
         codes = np.stack([_published(base, position)[first] for position in range(nodes.shape[1])], axis=1)
         costs = np.stack([own[at] for own, at in zip(weights.blank, nodes[first].T, strict=True)], axis=1)
         gone = np.stack([own[at] for own, at in zip(weights.gone, nodes[first].T, strict=True)], axis=1)
@@ -171,8 +172,11 @@ class CellNode:
         class_of, first = numbered([own.suppressed[stays].astype(np.int64), *columns], len(stays))
         if not len(first) or (kept_suppressed and self._others_empty(own)):
             return False
-        secret = sensitive_codes(own.table, stays)
-        classes = Classes(class_of, own.table.counts[stays], len(first), secret)
+        secret, counts = sensitive_codes(own.table, stays), own.table.counts[stays]
+        whole = self.problem.table
+        owner = stays if own.owner is None else own.owner[stays]
+        units = {name: each.parts(owner, counts, whole.counts) for name, each in whole.units.items()}
+        classes = Classes(class_of, counts, len(first), secret, units)
         return self.models.valid(classes, kept_suppressed=kept_suppressed)
 
     def _others_empty(self, own: LocalSuppressionRecoding) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.search.base import SearchProblem, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
@@ -28,7 +29,7 @@ from anonymizer.search.suppression.suppressor import (
 
 
 class CellModels:
-    """Judges classes of rows with one value of each watched sensitive attribute.
+    """Judges classes of rows with one value of each watched sensitive attribute, and of one unit.
 
     Attributes
     ----------
@@ -50,17 +51,31 @@ class CellModels:
         """The distribution of each sensitive attribute in the table."""
         return references(self._problem.table, self._problem.table.counts)
 
+    @cached_property
+    def units(self) -> dict[str, IntArray]:
+        """The unit of each combination by its name, negative where each record is one; see ``Units.of_each``.
+
+        Raises
+        ------
+        ValueError: a combination has the records of several units.
+        """
+        table = self._problem.table
+        return {name: own.of_each(table.counts) for name, own in table.units.items()}
+
     def judge(self, table: Table, first: IntArray) -> ClassJudge:
         """Return the models under the reference of the input.
 
         Parameters
         ----------
-        first: a combination of the table for each row, with the row's sensitive values, shape (rows,).
+        first: a combination of the table for each row, with its sensitive values and units, shape (rows,).
         """
         codes = {name: own for name, own in sensitive_codes(table, first).items() if name in self.names}
+        unit_of = {name: own[first] for name, own in self.units.items()}
 
         def holds(class_of: IntArray, rows: IntArray, counts: IntArray, number: int) -> BoolArray:
-            classes = Classes(class_of, counts, number, {name: own.at(rows) for name, own in codes.items()})
+            own = {name: each.at(rows) for name, each in codes.items()}
+            units = {name: Units.of_parts(each[rows], counts) for name, each in unit_of.items()}
+            classes = Classes(class_of, counts, number, own, units)
             return holding(self._problem.class_constraints, classes, self.input)
 
         return holds
