@@ -484,18 +484,16 @@ class Classes:
         groups, number, owner = self._divided(name, combined=combined)
         own = self._sensitive[name]
         size = own.attribute.column.size
-        keys, space = groups * size + own.codes, number * size
         if unit is None:
-            distinct, counts = add_up(keys, self.counts, space)
+            distinct, counts = add_up(groups * size + own.codes, self.counts, number * size)
         else:
-            entry_of, distinct = group_keys(keys, space)
-            counts = self._units[unit].counted(entry_of, len(distinct))
+            sizes, distinct, counts = self._units[unit].counted_by_value(groups, number, own.codes, size)
+            if not combined:
+                self._unit_sizes[unit] = sizes
         owners = distinct // size
         # Adding up entries takes a third of the time of searching for starts.
         starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=number))])
-        if unit is not None:
-            sizes = self._units[unit].counted(groups, number) if combined else self.sizes_in(unit)
-        else:
+        if unit is None:
             sizes = np.add.reduceat(counts, starts[:-1]) if combined else self.sizes
         return CountedClasses(
             sizes, SensitiveCounts(own.attribute, starts, distinct - owners * size, counts), owner

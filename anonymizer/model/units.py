@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -202,8 +203,53 @@ class Units:
         group_of: group of each item, shape (items,), int64.
         """
         found = _distinct_keys(group_of[self.items], self.keys, groups, self.space)
-        found += count(group_of, self.alone, groups)
+        found += self._alone_in(group_of, groups)
         return found
+
+    def counted_by_value(
+        self, group_of: IntArray, groups: int, codes: IntArray, size: int
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Count distinct units in each group of items, and in each group and value; one sort does both.
+
+        Parameters
+        ----------
+        group_of: group of each item, shape (items,), int64.
+        codes: value of each item, shape (items,), int64, each in [0, size).
+
+        Returns
+        -------
+        Units of each group, shape (groups,); the entries, group x size + value, that an item has, ascending,
+        and the units of each, both of shape (entries,), all int64.
+        """
+        entries, space = group_of * size + codes, max(groups * size, 1)
+        unit_bits, value_bits = (self.space - 1).bit_length(), (size - 1).bit_length()
+        if space > max(DENSE_LIMIT, 4 * len(codes)) or max(groups, 1) << (unit_bits + value_bits) >= SPACE:
+            entry_of, distinct = group_keys(entries, space)
+            return self.counted(group_of, groups), distinct, self.counted(entry_of, len(distinct))
+        packed = group_of[self.items]
+        packed <<= unit_bits
+        packed |= self.keys
+        packed <<= value_bits
+        packed |= codes[self.items]
+        packed.sort()
+        own = packed[starts_of(packed, value_bits)] >> (unit_bits + value_bits)
+        sizes = np.bincount(own, minlength=groups) + self._alone_in(group_of, groups)
+        packed = packed[starts_of(packed)]
+        own = packed >> (unit_bits + value_bits)
+        own *= size
+        packed &= (1 << value_bits) - 1
+        own += packed
+        counts = np.bincount(own, minlength=space) + self._alone_in(entries, space)
+        distinct = np.flatnonzero(counts)
+        return sizes, distinct, counts[distinct]
+
+    @cached_property
+    def _lone(self) -> IntArray:
+        """Items with units that are alone, shape (lone items,), int64."""
+        return np.flatnonzero(self.alone)
+
+    def _alone_in(self, group_of: IntArray, groups: int) -> IntArray:
+        return count(group_of[self._lone], self.alone[self._lone], groups)
 
     @property
     def one_by_one(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -212,7 +258,7 @@ class Units:
         Units that are alone in an item share a number. The arrays have the shapes (pairs,), (pairs,) and
         (numbers,), int64.
         """
-        lone = np.flatnonzero(self.alone)
+        lone = self._lone
         keys, distinct = group_keys(self.keys, self.space)
         return (
             np.concatenate([lone, self.items]),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -67,6 +68,24 @@ def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
     if (~mask).any():
         both = units.at(mask).beside(units.at(~mask))
         assert both.counted(np.zeros(items, dtype=np.int64), 1).tolist() == [len(set().union(*sets))]
+
+
+@pytest.mark.parametrize("spread", [1, 2**40, 2**60])
+@given(random=strategies.randoms())
+def test_groups_and_their_values_are_counted_together(spread: int, random: Random) -> None:
+    units, sets = drawn(random)
+    units = replace(units, keys=units.keys * spread, space=units.space * spread)
+    group_of, number = groups(random, len(sets))
+    codes, size = np.array([random.randrange(3) for _ in sets]), 3
+    expected: dict[int, set[object]] = defaultdict(set)
+    for own, group, code in zip(sets, group_of.tolist(), codes.tolist(), strict=True):
+        expected[group * size + code] |= own
+    found, entries, counts = units.counted_by_value(group_of, number, codes, size)
+    assert found.tolist() == [len(own) for own in united(sets, group_of, number)]
+    assert dict(zip(entries.tolist(), counts.tolist(), strict=True)) == {
+        key: len(own) for key, own in expected.items()
+    }
+    assert entries.tolist() == sorted(expected)
 
 
 @pytest.mark.parametrize("spread", [1, 2**40, 2**60])

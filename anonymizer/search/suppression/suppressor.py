@@ -131,7 +131,8 @@ def reference_for(constraint: ClassConstraint, references: References) -> Refere
 def holding(constraints: Sequence[ClassConstraint], classes: Classes, *references: References) -> BoolArray:
     """Return which classes satisfy every constraint under each of the references, shape (classes,)."""
     held = np.ones(classes.number, dtype=bool)
-    for constraint in constraints:
+    # Counts of sensitive values give the sizes in units as well.
+    for constraint in sorted(constraints, key=lambda each: each.attribute is None):
         for own in references if constraint.model.uses_reference else references[:1]:
             held &= constraint.holds(classes, reference_for(constraint, own))
     return held
