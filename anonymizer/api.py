@@ -335,7 +335,7 @@ def attack(
         answers: list[Answer] = []
         if held is not None:
             if known is None or release is None:
-                raise InputError("control_df is compared with the original records; give original_df")
+                raise InputError("control_df needs the original records for comparison; give original_df")
             answers = answers_of_files(plan, view, release, known, held)
         attacked = run_attacks(plan, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]

@@ -1533,7 +1533,7 @@ class Definetti(Attack):
             guesses = f"guesses {knowledge['sensitive']} correctly in at least one record"
             whom = f"of {success} of the {targets_of(knowledge)}"
             blind = "from the class of each record alone, or with one value for everybody,"
-            return f"{who} {guesses} {whom}; {blind} of {guess}."
+            return f"{who} {guesses} {whom}; {blind} of {guess} of them."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

@@ -116,7 +116,7 @@ class Inference(Attack):
         guesses = f"{who} guesses {knowledge['sensitive']} correctly"
         if "unit" in knowledge:
             whom = f"{success} of the {targets_of(knowledge)}"
-            return f"{guesses} in at least one record of {whom}; without the release of {guess}."
+            return f"{guesses} in at least one record of {whom}; without the release, of {guess} of them."
         return f"{guesses} in {success} of cases; without the release in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

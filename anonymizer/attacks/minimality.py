@@ -61,8 +61,8 @@ class Minimality(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
         """Return the share of targets about which the choice of the release tells too much."""
         who = f"An adversary who knows the config and every person's {known_columns(knowledge)}"
-        learns = f"learns more than the constraints allow about {success} of the {targets_of(knowledge)}"
-        return f"{who} {learns} from the fact that nothing finer was released."
+        learns = f"learns more about {success} of the {targets_of(knowledge)} than the constraints allow"
+        return f"{who} {learns}, from the fact that nothing finer was released."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records or knowledge of the search, if any."""

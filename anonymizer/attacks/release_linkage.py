@@ -278,8 +278,8 @@ class ReleaseLinkage(Attack):
         by = f"by {known_columns(knowledge)}; by chance {guess}"
         if knowledge.get("target") != EXPECTED:
             return (
-                f"An adversary who has both releases links {success} of the records that are in both to the "
-                f"same person's record in the other {by}."
+                f"An adversary who has both releases correctly links {success} of the records that are in "
+                f"both, {by}."
             )
         if "unlinked" in knowledge:
             by += (

@@ -304,5 +304,5 @@ class _Opened:
         if control is None:
             return []
         if self.source is None:
-            raise InputError("--control: is compared with the original records; add --original")
+            raise InputError("--control: needs the original records for comparison; add --original")
         return answers_of_files(self.plan, view, self.file(self.release), self.source, self.records(control))

@@ -334,17 +334,16 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         yield ("constraints", needing[0], "model"), what
     if not config.algorithm.plug_in.counts_population:
         able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
-        asked = counted if needing else config.constraints[households[0]].model
+        asked = f"constraints that count {counted}" if needing else config.constraints[households[0]].model
         other = "" if needing else f"; or use a constraint with unit: {HOUSEHOLD} in place of {asked}"
-        verb = "cannot count" if needing else "does not support"
-        what = f"{config.algorithm.name} {verb} {asked}; accepted: {', '.join(able)}{other}"
+        what = f"{config.algorithm.name} does not support {asked}; accepted: {', '.join(able)}{other}"
         yield ("algorithm", "name"), what
     if config.suppression.method is not Method.CLASSES:
         yield ("suppression", "method"), f"with constraints that count {counted}, accepted: classes"
     if config.suppression.keep_rows:
         yield ("suppression", "keep_rows"), f"with constraints that count {counted}, accepted: false"
     if config.apply is not None:
-        yield ("apply",), f"constraints of new records cannot count {counted}; remove these, or apply"
+        yield ("apply",), f"with apply, constraints cannot count {counted}; remove these, or the key apply"
     if config.suppression.whole is not None:
         yield ("suppression", "whole"), f"cannot be combined with constraints that count {counted}; remove it"
 
@@ -375,7 +374,7 @@ def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"held-out people cannot be compared with the two tables of {config.algorithm.name}"
         yield ("input", "control"), f"{what}; remove it, or choose another algorithm"
     if config.apply is not None:
-        what = "with apply, the run has the originals of the new records only"
+        what = "with apply, the run has no originals of the earlier records to compare with held-out people"
         yield ("input", "control"), f"{what}; remove it, or remove the key apply"
     if config.engine.name not in set(EngineName):
         what = f"engine {config.engine.name} cannot compare a release with held-out people"
@@ -433,7 +432,8 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
         others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
         yield ("algorithm", "name"), f"{algorithm.name} cannot satisfy scenarios; accepted: {others}"
     elif algorithm.name in BY_LEVELS and config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), f"with scenarios, accepted with algorithm {algorithm.name}: classes"
+        what = f"with scenarios, algorithm {algorithm.name} suppresses whole classes; accepted: classes"
+        yield ("suppression", "method"), what
     if config.suppression.keep_rows:
         what = "with scenarios, suppressed records are removed; accepted: false"
         yield ("suppression", "keep_rows"), what
@@ -454,8 +454,8 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
             if not _lasts(each, config.unit_of(scenario.counting(each))):
                 yield (
                     ("scenarios", name, "models", place),
-                    f"{algorithm.name} protects against adversaries who know every quasi-identifier; "
-                    f"{each.model} may then still fail for one who knows fewer; accepted: algorithm {exact}",
+                    f"{algorithm.name} protects against adversaries who know every quasi-identifier; against "
+                    f"an adversary who knows fewer, {each.model} may fail; accepted: algorithm {exact}",
                 )
 
 
@@ -484,12 +484,13 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
             yield (
                 name,
                 "with apply, columns that are not generalized cannot be released in groups; if the earlier "
-                "run released groups of it, run on all records without apply, else remove labels",
+                "run released this column in groups, run on all records without apply, else remove labels",
             )
         if form is NumberLabels.RANGE:
             continue
         if algorithm not in IN_NUMBERS:
-            yield name, f"'{form}' needs algorithm {', '.join(IN_NUMBERS)}; found {algorithm}"
+            what = f"'{form}' does not work with algorithm {algorithm}"
+            yield name, f"{what}; accepted algorithms: {', '.join(IN_NUMBERS)}"
         elif getattr(config.algorithm.settings, "labels", None) == "set":
             yield (
                 name,

@@ -55,7 +55,8 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
     if path.is_dir():
         raise DataError(f"{path}: is a directory; name a file in it")
     accepted = f"{', '.join(SUFFIXES)}, or a folder of .parquet files"
-    raise DataError(f"{path}: unknown kind of file '{path.suffix}'; accepted: {accepted}")
+    kind = f"unknown kind of file '{path.suffix}'" if path.suffix else "its name has no suffix"
+    raise DataError(f"{path}: {kind}; accepted: {accepted}")
 
 
 def open_by_engine(location: str, options: EngineOptions) -> Relation:

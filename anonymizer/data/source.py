@@ -337,8 +337,8 @@ def mixed_numbers(source: str, column: str) -> DataError:
     """Return the error for a column of numbers and other texts, whose numbers cannot be rewritten."""
     return DataError(
         f"{source}: column '{column}' mixes numbers with other texts, so output.decimal cannot tell what to "
-        "rewrite; declare its type, list the texts that mean a missing value in input.missing, or remove "
-        "output.decimal"
+        "rewrite; declare the column's type, list the texts that mean a missing value in input.missing, or "
+        "remove output.decimal"
     )
 
 

@@ -233,7 +233,7 @@ def parse(
         good = records - sum(others.values())
         raise DataError(
             f"{where}: declared {declared}; {good} of {records} records are of this "
-            f"type, {_others(others)}; {_fitting(others, numerals)}, or add it to input.missing"
+            f"type, {_others(others)}; {_fitting(others, numerals)}, or list such values in input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
 

@@ -319,7 +319,7 @@ def _in_numbers(
     if Published.INTERVALS in published and excluded:
         raise ValueError(
             f"the upper end of '{min(excluded.values())}' is not included, but the algorithm may also release"
-            " intervals that include theirs; set algorithm.name to lattice, local or mondrian"
+            " intervals whose upper end is included; set algorithm.name to lattice, local or mondrian"
         )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():

@@ -485,7 +485,7 @@ class AdversaryView:
         """Return words for a message if nobody knows the unit that the attack asks for, else None."""
         if asked in (None, RECORD) or (self.owners is not None and asked in self.owners.units):
             return None
-        return f"original records with the {asked} of each, which fit the released rows in only one way"
+        return f"original records, each with its {asked}, that fit the released rows in only one way"
 
     def without_owners(self) -> AdversaryView:
         """Return the same view with records that may each be of somebody else."""

@@ -539,8 +539,8 @@ def date_remedy(texts: Collection[str], dates: DateFormat = ISO) -> str:
     """Return how to declare the dates among some texts."""
     found = reading_of(texts, least=0.5)
     if found is None or set(found.format.forms) <= set(dates.forms):
-        return "list texts that are not dates in input.missing, add the dates' `format:`, or set `type: text`"
+        return "add texts that are not dates to input.missing, set the dates' `format:`, or set `type: text`"
     ways = " or ".join(map(str, found.ways))
     choice = ", whichever is true" if found.ambiguous else ""
-    rest = ", and list texts that are not dates in input.missing" if found.strange else ""
+    rest = ", and add texts that are not dates to input.missing" if found.strange else ""
     return f"set `format: {ways}`{choice}{rest}"

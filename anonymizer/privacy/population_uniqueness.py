@@ -84,8 +84,8 @@ class PopulationUniqueness(TableModel):
             return None
         own = self.settings.estimator.value
         return (
-            f"estimator {own} takes each record for a person; with input.person, accepted: count; if each "
-            "person has one record, remove input.person and set acknowledge: [rows-are-persons]"
+            f"estimator {own} assumes that each record is a person; with input.person, accepted: count; if "
+            "each person has one record, remove input.person and set acknowledge: [rows-are-persons]"
         )
 
     @property

@@ -186,7 +186,8 @@ LISTED = 10
 REMOVE_BLANKS = "remove the spaces from the file, for example with str.strip() of pandas"
 
 DIFFER_BY_BLANKS = (
-    f"from others only by leading or trailing spaces, so they count as different values; {REMOVE_BLANKS}"
+    "from others only by leading or trailing spaces; texts with and without these spaces count as different "
+    f"values; {REMOVE_BLANKS}"
 )
 
 Texts = Sequence[tuple[str, int]]
@@ -320,8 +321,9 @@ def weight_warnings(
     if rare and released:
         yield (
             f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
-            f"belong to fewer than k = {k} records each ({sum(rare):,} in all) and may single out a stratum; "
-            "round the weights in the file, or leave the column out with release: false"
+            f"occur in fewer than k = {k} records each (in all, {sum(rare):,} of the records) and may "
+            "reveal the stratum of the survey that these come from; round the weights in the file, or leave "
+            "the column out with release: false"
         )
 
 

@@ -692,7 +692,7 @@ def _auto(column: ColumnFacts) -> Draft:
         column.whole and min(number for _, number in column.values) >= RARE
     )
     if column.type is ValueType.TEXT and not are_bands(column.texts) and (rare or not _numbered(column)):
-        return Draft({"frequency": {}}, "rare values merged into one, more of them at each level")
+        return Draft({"frequency": {}}, "rare values merged into one; each level merges more of them")
     reason = "neighbouring values grouped by frequency, named by first and last value"
     if not rare:
         return Draft({"auto": {}}, reason)

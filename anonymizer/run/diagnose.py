@@ -109,7 +109,7 @@ class Diagnostician:
             f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
             for each in constraint.model.thresholds
         )
-        known = "the strictest that holds by estimates" if self._by([constraint]) else "attainable"
+        known = "attainable by estimates" if self._by([constraint]) else "attainable"
         known += "" if self._diagnosis.complete else ", as far as the time allowed to search"
         attained = f"{known}: {' or '.join(found)}" if found else "no attainable value was found"
         cannot, by = ("cannot be", "") if proven else ("is not", ", by estimates")

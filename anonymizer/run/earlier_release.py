@@ -782,7 +782,7 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
         earlier = previous.config.attributes[name]
         if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
-            what = f"no records can be appended to '{earlier.labels}', which the earlier run released"
+            what = f"the earlier run released '{earlier.labels}', and apply cannot add records to that"
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
@@ -796,8 +796,8 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     other = [each.to_dict() for each in previous.config.constraints]
     if len(own) != len(other):
         number = plural(len(own), "constraint")
-        what = f"{number}, the earlier run has {len(other)}; use those, or run without apply"
-        yield ConfigProblem("constraints", what)
+        what = f"{number}, the earlier run has {len(other)}"
+        yield ConfigProblem("constraints", f"{what}; use its constraints, or run without apply")
     for position, (one, before) in enumerate(zip(own, other, strict=False)):
         if one != before:
             yield ConfigProblem(f"constraints[{position}]", _differs(one, before))

@@ -288,7 +288,9 @@ def rows_config_path(rows: InputSettings) -> Path:
         return config_path(Path(rows.database))
     name = "" if rows.table is None else TableName.parse(rows.table).name
     if not _FILE_NAME.fullmatch(name):
-        raise OutputError("the config has no default name here; give one with -o, such as -o config.yaml")
+        raise OutputError(
+            "the config has no default name for this input; give one with -o, such as -o config.yaml"
+        )
     return Path(f"{name}.yaml")
 
 

@@ -451,8 +451,8 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
         if without:
             raise DataError(
                 f"{relation.name}: column '{plan.units[HOUSEHOLD]}' is empty in {plural(without, 'record')}, "
-                "and the household of their persons is looked up in memory only; fill in the column, or set "
-                "engine.name to memory"
+                "and only a run in memory looks up a household in other records of the person; fill it in, "
+                "or set engine.name to memory"
             )
     return relation.stored_units(codings, {name: plan.units[name] for name in asked}, absent)
 

@@ -414,7 +414,7 @@ class RepeatedKey:
         >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
         "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
         >>> RepeatedKey("id", 20, 40, 2, 3).warning(11)[74:122]
-        ': some of 3 classes hold fewer than 11 of its va'
+        ': some of 3 classes contain fewer than 11 of the'
         """
         from anonymizer.report.facts import smallest_shown  # noqa: PLC0415 - few runs need the warning
         from anonymizer.report.wording import NOT_PEOPLE, masked_count  # noqa: PLC0415
@@ -424,7 +424,7 @@ class RepeatedKey:
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
-            counted += f": {few} of {self.classes:,} classes hold fewer than {k or 2} of its values"
+            counted += f": {few} of {self.classes:,} classes contain fewer than {k or 2} of these values"
         return "; ".join([what, counted, *self._remedies()])
 
     def _remedies(self) -> Iterator[str]:
@@ -436,8 +436,8 @@ class RepeatedKey:
             yield f"if no person has two records, {ACKNOWLEDGE}"
         else:
             yield (
-                f"as far as column '{self.alone}' tells, which has a different value in every record, each "
-                f"record is a person: if so, {ACKNOWLEDGE}"
+                f"column '{self.alone}' has a different value in every record: if it is a key of persons, "
+                f"each record is a person, so {ACKNOWLEDGE}"
             )
         if self.household and not self.known:
             yield (

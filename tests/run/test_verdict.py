@@ -100,7 +100,7 @@ def test_a_key_that_repeats_is_a_warning_with_its_classes(tmp_path: Path, algori
     assert f"'id' repeats: 40 values in {len(released)} records; k counts records, not people: " in warning
     below = int((persons < 3).sum())
     shown = "a few" if below in (1, 2) else f"{below:,}"
-    assert f"{shown} of {len(persons):,} classes hold fewer than 3 of its values" in warning
+    assert f"{shown} of {len(persons):,} classes contain fewer than 3 of these values" in warning
     assert f"Warning: {warning}" in done.out
     assert case.public_warnings == []  # nothing was left out
 
@@ -136,10 +136,10 @@ def test_init_check_and_python_warn_too(tmp_path: Path) -> None:
     checked = call("check", tmp_path / "data.csv", "-c", case.config)
     frame = pd.read_csv(tmp_path / "data.csv", dtype=str)
     persons = frame.groupby(["age", "sex"])["id"].nunique()
-    counted = f"{(persons < 3).sum()} of {len(persons)} classes hold fewer than 3 of its values"
+    counted = f"{(persons < 3).sum()} of {len(persons)} classes contain fewer than 3 of these values"
     assert counted in checked.out
     found = an.check(frame, quasi_identifiers=["age", "sex"])
-    alone = f"{(persons < 2).sum()} of {len(persons)} classes hold fewer than 2 of its values"
+    alone = f"{(persons < 2).sum()} of {len(persons)} classes contain fewer than 2 of these values"
     assert [alone in each for each in found.attrs["warnings"]] == [True]
     config = json.loads(case.config.read_text(encoding="utf-8"))
     assert any("'id' repeats" in each for each in an.anonymize(frame, config).report["warnings"])
@@ -165,7 +165,8 @@ def survey(folder: Path, person: str = "person_id", household: str = "household"
 
 
 ALONE = (
-    "as far as column 'person_id' tells, which has a different value in every record, each record is a person"
+    "column 'person_id' has a different value in every record: if it is a key of persons, each record is a "
+    "person"
 )
 BOTH = "to protect households too, set input.household: household and add a constraint with unit"
 
@@ -189,7 +190,7 @@ def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: Snapsho
     assert len(said) == 4
     for each in said:
         assert "'household' repeats: 40 values in 120 records; " in each
-        assert f"{ALONE}: if so, set acknowledge: [rows-are-persons]; {BOTH}" in each
+        assert f"{ALONE}, so set acknowledge: [rows-are-persons]; {BOTH}" in each
         assert "input.person" not in each
     assert case.public_warnings == [RECORDS]
 
@@ -232,11 +233,26 @@ def test_a_household_survey_that_is_acknowledged_says_so_nowhere(tmp_path: Path)
 @pytest.mark.parametrize(
     ("person", "household", "said", "unsaid"),
     [
-        ("row", "family_id", ["no person has two records", "set input.household: family_id"], "as far as"),
-        ("person_id", "address_id", ["'person_id' tells", "set input.household: address_id"], "input.person"),
-        ("person_id", "hid", ["'person_id' tells", "set input.household: hid"], "input.person"),
-        ("person_id", "patient_id", ["set input.person: patient_id", "no person has two"], "as far as"),
-        ("person_id", "stay_id", ["set input.person: stay_id", "no person has two"], "as far as"),
+        (
+            "row",
+            "family_id",
+            ["no person has two records", "set input.household: family_id"],
+            "key of persons",
+        ),
+        (
+            "person_id",
+            "address_id",
+            ["'person_id' has a different value", "set input.household: address_id"],
+            "input.person",
+        ),
+        (
+            "person_id",
+            "hid",
+            ["'person_id' has a different value", "set input.household: hid"],
+            "input.person",
+        ),
+        ("person_id", "patient_id", ["set input.person: patient_id", "no person has two"], "key of persons"),
+        ("person_id", "stay_id", ["set input.person: stay_id", "no person has two"], "key of persons"),
     ],
 )
 def test_what_a_repeating_key_is_proposed_for(

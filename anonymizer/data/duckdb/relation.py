@@ -1036,4 +1036,4 @@ def _tables(database: Database) -> str:
         "AND NOT internal ORDER BY ALL LIMIT 20"
     )
     names = [name if schema == "main" else f"{schema}.{name}" for schema, name in rows]
-    return f"its tables: {', '.join(names)}" if names else "the database has no tables"
+    return f"tables of the database: {', '.join(names)}" if names else "the database has no tables"

@@ -695,8 +695,8 @@ class OnDemandTables(NodeTables):
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"engine: the search has to count a transformation with more than {self._most:,} distinct "
-            "rows, the most that fit in memory; it cannot skip this one, which may be the best: only "
+            f"engine: the search has to evaluate a transformation with more than {self._most:,} distinct "
+            "rows, the most that fit in memory; this transformation may be the best, because only "
             f"{plural(small, 'record')} would be in classes that are too small; allow more rows with "
             "engine.memory_limit or engine.options.combinations, or exclude fine levels with a higher "
             "attributes.*.levels.min"
