@@ -259,7 +259,7 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
             )
         remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
         yield ("algorithm", "name"), f"{what}; {remedy}"
-    elif method.value not in accepted:
+    elif method.value not in accepted and config.input.pseudonym is None:
         what = f"with constraints that count units, accepted with algorithm {config.algorithm.name}"
         able = [name for name, each in registry.items() if method.value in each.unit_suppressions]
         other = f"; {method.value} needs algorithm {' or '.join(able)}" if able else ""
@@ -401,7 +401,7 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
         able = ", ".join(name for name, each in config.algorithm.registry().items() if each.links_units)
         what = f"{config.algorithm.name} cannot release pseudonyms"
         yield ("algorithm", "name"), f"{what}; accepted: {able}; {remedy}"
-    if config.suppression.method is not Method.CLASSES and not config.counts_units:
+    if config.suppression.method is not Method.CLASSES:
         what = f"with released pseudonyms, accepted: {Method.CLASSES}"
         yield ("suppression", "method"), f"{what}; {remedy}"
     if config.suppression.keep_rows:

@@ -5,7 +5,7 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from functools import cached_property
@@ -567,9 +567,20 @@ class Classes:
         own.values = self.values.at(first)
         return KnownClasses(own, owner)
 
+    def unit_codes(self, names: Iterable[str]) -> dict[str, IntArray]:
+        """Return the unit of each item, as ``Units.of_each`` does, by the name of the unit.
+
+        Raises
+        ------
+        ValueError: an item has the records of several units.
+        """
+        return {name: self._units[name].of_each(self.counts) for name in names}
+
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
-        part = self._of_items(kept[self.class_of], kept, self.counts)
+        items = kept[self.class_of]
+        units = {name: own.at(items) for name, own in self._units.items()}
+        part = self._of_items(items, kept, self.counts[items], units)
         numbers = np.cumsum(kept) - 1
         for key, found in self._counted.items():
             inside = kept[found.owner]
@@ -597,25 +608,27 @@ class Classes:
         items = np.flatnonzero(counts)
         present = np.zeros(self.number, dtype=bool)
         present[self.class_of[items]] = True
-        if self._units and not np.array_equal(counts[items], self.counts[items]):
-            raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
-        return self._of_items(items, present, counts), items
+        left = counts[items]
+        units = {name: own.parts(items, left, self.counts) for name, own in self._units.items()}
+        return self._of_items(items, present, left, units), items
 
-    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray) -> Classes:
+    def _of_items(
+        self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray, units: UnitsByName
+    ) -> Classes:
         """Return the classes of some items, without empty classes.
 
         Parameters
         ----------
         items: positions, shape (chosen,), or which items, shape (items,).
         present: which classes have one of them, shape (classes,).
-        counts: records of each item before the choice, shape (items,), int64.
+        counts: records of each chosen item, shape (chosen,), int64.
+        units: of the chosen items.
         """
         numbers = np.cumsum(present) - 1
         sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
-        units = {name: own.at(items) for name, own in self._units.items()}
         class_of, number = numbers[self.class_of[items]], int(present.sum())
         people = None if self.population is None else self.population.keep(present)
-        part = Classes(class_of, counts[items], number, sensitive, units, population=people)
+        part = Classes(class_of, counts, number, sensitive, units, population=people)
         part.values = None if self.values is None else self.values.at(present)
         return part
 
@@ -701,9 +714,11 @@ class LinkedClasses(Classes):
         part_of, distinct = group_keys(self.class_of * rows + self.row_of, max(self.number, 1) * rows)
         return Classes(part_of, self.counts, len(distinct), self._sensitive, self._units), distinct // rows
 
-    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray) -> Classes:
+    def _of_items(
+        self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray, units: UnitsByName
+    ) -> Classes:
         """Return the linked classes of some items."""
-        own = super()._of_items(items, present, counts)
+        own = super()._of_items(items, present, counts, units)
         row_of = self.row_of[items]
         return LinkedClasses(own.class_of, own.counts, own.number, own._sensitive, own._units, None, row_of)
 

@@ -99,6 +99,17 @@ class Households(Units):
             pairs.alone, pairs.items, self.keys[own], self.space, self.members[own], self.persons[own]
         )
 
+    def parts(self, chosen: IntArray, counts: IntArray, whole: IntArray) -> Households:
+        """Return the households of some items.
+
+        Raises
+        ------
+        ValueError: some records of an item are missing, so that its members are unknown.
+        """
+        if not np.array_equal(counts, whole[chosen]):
+            raise ValueError("which members of a household remain in a distinct row is unknown")
+        return self.at(chosen)
+
     def merged(self, group_of: IntArray, groups: int) -> Households:
         """Return the households of groups of items; ``group_of`` has shape (items,)."""
         tied, own = self.persons >= 0, group_of[self.items]

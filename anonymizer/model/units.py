@@ -288,7 +288,7 @@ class DividedRows:
 
     Attributes
     ----------
-    of_record: part of each record, shape (records,), int64.
+    of_record: part of each record, or of each merged item, shape (records,), int64.
     row_of: distinct row of each part, shape (parts,), int64, ascending.
     counts: records of each part, shape (parts,), int64.
     units: of the parts, none of which has the records of several.
@@ -309,20 +309,39 @@ class DividedRows:
         units: unit of each record by the name of the unit, shape (records,), int64; if negative, the record
             is a unit of its own.
         """
-        columns = [(row_of, rows)]
-        for own in units.values():
+        several = {}
+        for name, own in units.items():
             known = own >= 0
-            several = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
-            columns.append((np.where(known & several, own + 1, 0), int(own.max(initial=0)) + 2))
-        of_record, parts = group_rows(columns, len(row_of))
+            with_others = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
+            several[name] = np.where(known & with_others, own, -1)
+        return cls._of(row_of, rows, np.ones(len(row_of), dtype=np.int64), several)
+
+    @classmethod
+    def merged(cls, group_of: IntArray, groups: int, counts: IntArray, units: UnitsByName) -> DividedRows:
+        """Merge the items of each group that have the same units.
+
+        Parameters
+        ----------
+        group_of: group of each item, shape (items,), int64.
+        counts: records of each item, shape (items,), int64.
+        units: of the items.
+
+        Raises
+        ------
+        ValueError: an item has the records of several units.
+        """
+        return cls._of(group_of, groups, counts, {name: own.of_each(counts) for name, own in units.items()})
+
+    @classmethod
+    def _of(cls, row_of: IntArray, rows: int, counts: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
+        columns = [(row_of, rows)]
+        columns += [(own + 1, int(own.max(initial=0)) + 2) for own in units.values()]
+        part_of, parts = group_rows(columns, len(row_of))
         first = np.empty(parts, dtype=np.int64)
-        first[of_record[::-1]] = np.arange(len(row_of))[::-1]
-        counts = np.bincount(of_record, minlength=parts).astype(np.int64)
-        found = {
-            name: Units.of_parts(codes[first] - 1, counts)
-            for name, (codes, _) in zip(units, columns[1:], strict=True)
-        }
-        return cls(of_record, row_of[first], counts, found)
+        first[part_of[::-1]] = np.arange(len(row_of))[::-1]
+        merged = count(part_of, counts, parts)
+        found = {name: Units.of_parts(own[first], merged) for name, own in units.items()}
+        return cls(part_of, row_of[first], merged, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,19 +460,34 @@ class MergedItems:
     ties: Ties | None
 
 
-def merged_items(packing: Packing, counts: IntArray, units: UnitsByName, ties: Ties | None) -> MergedItems:
+def merged_items(
+    packing: Packing,
+    counts: IntArray,
+    units: UnitsByName,
+    ties: Ties | None = None,
+    *,
+    divided: bool = False,
+) -> MergedItems:
     """Add up the records and units of items with equal keys, but for those that are tied to others.
 
     Parameters
     ----------
     packing: of the items; no column can be added afterwards.
     counts: records of each item, shape (items,), int64.
+    divided: whether items are divided by units, and only those of the same units are added up.
+
+    Raises
+    ------
+    ValueError: an item that should have one unit has several.
     """
     space = packing.space
     keys = packing.take_keys()
     if not units:
         return MergedItems(*add_up(keys, counts, space), units, ties)
     groups, distinct = group_keys(keys, space)
+    if divided:
+        own = DividedRows.merged(groups, len(distinct), counts, units)
+        return MergedItems(distinct[own.row_of], own.counts, own.units, ties)
     if ties is not None:
         groups, group_of, ties = ties.merged(groups, len(distinct))
         distinct = distinct[group_of]

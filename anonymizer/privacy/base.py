@@ -567,8 +567,11 @@ class ClassConstraint(_Binding):
     def retention(
         self, attribute: SensitiveAttribute | None, reference: Reference | None
     ) -> CountConditions | None:
-        """Return the model as conditions on the counts that remain in a part of a class; None if unknown."""
-        if self.unit is not None or self.knowledge is not None:
+        """Return the model as conditions on the counts that remain in a part of a class; None if unknown.
+
+        The counts are of what the constraint counts, and so is the reference.
+        """
+        if self.knowledge is not None:
             return None
         missing = None if attribute is None or self.missing_is_value else attribute.column.missing
         return self.model.retention(attribute, missing, reference)
@@ -727,6 +730,8 @@ class CountConditions:
     """Conditions on the counts y of the n records that remain in a class; all must hold.
 
     The counts are of the values of one sensitive attribute; conditions with ``smallest`` only need none.
+    Where units are counted, each with all of its values, the counts add up to more than n. Then ``smallest``,
+    ``caps`` and ``floors`` compare with n, and ``dominances``, ``entropies`` and ``deviations`` with the sum.
     Irrational bounds have 60 digits, more than counts can distinguish.
 
     Attributes

@@ -248,14 +248,15 @@ def _measured(
 def _judges_quickly(problem: SearchProblem) -> bool:
     """Return whether a candidate's suppressed records are found without an integer programme for each class.
 
-    Those of single records are where the conditions are on one attribute, under a fixed reference.
+    Those of single records are where the conditions are on one attribute, under a fixed reference, and count
+    records.
     """
     if problem.suppression is not SuppressionMethod.RECORDS:
         return problem.suppression is SuppressionMethod.CLASSES
     constraints = problem.class_constraints
     moving = problem.moving_reference and any(each.model.uses_reference for each in constraints)
     conditions = {(each.attribute, each.combined) for each in constraints if each.attribute is not None}
-    return len(conditions) <= 1 and not moving
+    return len(conditions) <= 1 and not moving and not problem.table.units
 
 
 def _part(problem: SearchProblem, most: int) -> SearchProblem:

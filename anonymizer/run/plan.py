@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -318,6 +319,15 @@ class Plan:
         """Return the names of released columns in the given order, with those outside the config."""
         dropped = {name for name, each in self.columns.items() if not each.released}
         return [name for name in names if name not in dropped]
+
+    @property
+    def most_parts(self) -> float:
+        """Most parts into which rows are divided by units; 0 if they are not.
+
+        Where single records are suppressed, it is known whose they are.
+        """
+        single = self.suppression is SuppressionMethod.RECORDS
+        return inf if single else self.algorithm.most_parts
 
     @cached_property
     def k(self) -> int | None:

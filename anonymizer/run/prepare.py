@@ -381,6 +381,12 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
                 f"{relation.name}: {each.model.name} can count persons and other units in memory only; set "
                 f"engine.name to memory, or unit: {RECORD}"
             )
+    if plan.suppression is SuppressionMethod.RECORDS and plan.counted_units:
+        raise InputError(
+            f"{relation.name}: with suppression.method {plan.suppression}, constraints can count persons and "
+            f"other units in memory only; set suppression.method to {SuppressionMethod.CLASSES}, engine.name "
+            f"to memory, or unit: {RECORD}"
+        )
     if plan.algorithm.most_parts == inf and plan.counted_units:
         raise InputError(
             f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
@@ -484,7 +490,7 @@ def _with_units(
     ----------
     units: that constraints count, as ``units_of_records`` returns them.
     """
-    rows, most = encoded.combination.astype(np.int64), plan.algorithm.most_parts
+    rows, most = encoded.combination.astype(np.int64), plan.most_parts
     if most and plan.whole is None:
         divided = DividedRows.of(rows, table.combinations, units)
         if len(divided.counts) <= most:

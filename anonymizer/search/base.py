@@ -442,6 +442,11 @@ class SearchProblem:
         places = [place for place, name in enumerate(names) if name in known]
         return projection(replace(self, class_constraints=own), places)
 
+    @property
+    def divided(self) -> bool:
+        """Whether rows stay divided by units, as it matters whose records are suppressed."""
+        return self.suppression is SuppressionMethod.RECORDS and bool(self.table.units)
+
     def admits(self, suppressed: int) -> bool:
         """Return whether so many records may be suppressed; all of them only if they stay with ``*``.
 
@@ -503,7 +508,7 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
     for codes, size in table.others:
         packing.add(codes, size)
-    merged = merged_items(packing, table.counts, table.units, table.ties)
+    merged = merged_items(packing, table.counts, table.units, table.ties, divided=problem.divided)
     people = None if table.population is None else table.population.projected(places)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
     moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS

@@ -5,7 +5,7 @@ Searches that cannot run attacks at every step ask for larger classes while atta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -263,15 +263,12 @@ def _nothing(constraint: ClassConstraint) -> None:  # noqa: ARG001 - any constra
     return None
 
 
-def _lightest(classes: Classes, found: Suppressed, names: Sequence[str]) -> Suppressed:
-    """Return as many suppressed records of each class and its sensitive values, of the lowest weights.
-
-    Parameters
-    ----------
-    names: of the sensitive attributes.
-    """
+def _lightest(classes: Classes, found: Suppressed, problem: SearchProblem) -> Suppressed:
+    """Return as many suppressed records of each class, its sensitive values and units, of the lowest weights."""
     assert classes.weights is not None, "the table has weights"
-    columns = [classes.class_of, *(classes.sensitive_codes(name) for name in names)]
+    table = problem.table
+    columns = [classes.class_of, *(classes.sensitive_codes(name) for name in table.sensitive_names)]
+    columns += [codes + 1 for codes in classes.unit_codes(table.units).values()]
     cells, first = numbered(columns, len(classes.counts))
     order = np.lexsort((classes.weights, cells))
     own, counts = cells[order], classes.counts[order]
@@ -339,7 +336,7 @@ class Judge:
                 fewest = min(found.fewest, moved.fewest)
             found = replace(found if kept_suppressed else moved, fewest=fewest)
         if self._suppressor.chooses and self._problem.metric.by_weights:
-            found = _lightest(classes, found, self._problem.table.sensitive_names)
+            found = _lightest(classes, found, self._problem)
         sizes = classes.sizes - found.of_classes
         suppressed, least = int(found.of_classes.sum()), found.fewest
         broken: list[str] = []

@@ -265,6 +265,9 @@ class RollUp:
         code, both int64; None without weights.
     """
 
+    _divided = False
+    """Whether combinations are divided by units, and stay so when they are rolled up."""
+
     def __init__(
         self,
         attributes: Sequence[_Attribute],
@@ -287,8 +290,13 @@ class RollUp:
         self.lowest = tuple(attribute.lowest for attribute in attributes)
 
     @classmethod
-    def of(cls, table: Table) -> RollUp:
-        """Return the table with every quasi-identifier at its lowest allowed level."""
+    def of(cls, table: Table, *, divided: bool = False) -> RollUp:
+        """Return the table with every quasi-identifier at its lowest allowed level.
+
+        Parameters
+        ----------
+        divided: whether its rows, divided by units, stay so when they are rolled up.
+        """
         attributes, columns = [], []
         for position, quasi_identifier in enumerate(table.quasi_identifiers):
             attribute, code_of = _start(quasi_identifier)
@@ -298,7 +306,10 @@ class RollUp:
         own, weights = sensitive_codes(table), None
         if table.sampling is not None:
             weights = table.codes[:, -1].astype(np.int64), table.sampling.values
-        return cls(attributes, bundles, table.counts, own, table.units, table.ties, table.population, weights)
+        counted = table.units, table.ties, table.population, weights
+        found = cls(attributes, bundles, table.counts, own, *counted)
+        found._divided = divided
+        return found
 
     @cached_property
     def _row_weights(self) -> IntArray | None:
@@ -405,7 +416,7 @@ class RollUp:
             packing.add(each.codes, each.attribute.column.size)
         if self._sampling is not None:
             packing.add(self._sampling[0], len(self._sampling[1]))
-        merged = merged_items(packing, self.counts, self._units, self._ties)
+        merged = merged_items(packing, self.counts, self._units, self._ties, divided=self._divided)
         codes = packing.unpack(merged.keys)
         attributes = [
             attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
@@ -419,7 +430,9 @@ class RollUp:
         bundles = bundled(columns, [attribute.size for attribute in attributes])
         weights = None if self._sampling is None else (codes[:, -1].astype(np.int64), self._sampling[1])
         own = merged.units, merged.ties, self._population, weights
-        return RollUp(attributes, bundles, merged.counts, sensitive, *own)
+        found = RollUp(attributes, bundles, merged.counts, sensitive, *own)
+        found._divided = self._divided
+        return found
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
+from math import log
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -101,6 +102,14 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "mondrian in relaxed mode": {"algorithm": {"name": "mondrian", "mode": "relaxed"}},
     "local": {"budget": {"steps": 10}},
     "records": {"algorithm": {"name": "local"}, "suppression": {"limit": 0.1, "method": "records"}},
+    "records of the lattice": {
+        "algorithm": {"name": "lattice"},
+        "suppression": {"limit": 0.1, "method": "records"},
+    },
+    "records of mondrian": {
+        "algorithm": {"name": "mondrian"},
+        "suppression": {"limit": 0.1, "method": "records"},
+    },
     "auto": {"budget": {"steps": 10}},
     "microaggregation": {"attributes": {**CONFIG["attributes"], "sex": INSENSITIVE, "zip": NUMBER}},
 }
@@ -517,6 +526,68 @@ def test_a_household_of_one_and_one_without_a_number(message: SnapshotAssertion)
     assert exchange("four patients without a family", report["warnings"][0]) == message
 
 
+def two_places() -> pd.DataFrame:
+    """Return illnesses of 50 patients, all of whom have flu: cancer, too, in A 4 of 10, in B 3 of 40."""
+    rows = [(f"P{patient}", "A" if patient < 10 else "B", "flu") for patient in range(50)]
+    rows += [(f"P{patient}", place, "cancer") for patient, place in enumerate("AAAA")]
+    rows += [(f"P{patient}", "B", "cancer") for patient in range(20, 23)]
+    frame = pd.DataFrame(rows, columns=["patient_id", "place", "illness"])
+    return frame.assign(visit=[f"v{row}" for row in range(len(frame))])
+
+
+SHARES: dict[str, tuple[dict[str, Any], Callable[[float, float], bool]]] = {
+    "basic-beta-likeness": ({"beta": 1}, lambda q, p: q <= 2 * p),
+    "enhanced-beta-likeness": ({"beta": 1}, lambda q, p: q <= p or q <= p * (1 + min(1, -log(p)))),
+    "delta-disclosure": ({"delta": 0.7}, lambda q, p: abs(log(q / p)) < 0.7),
+    "alpha-k-anonymity": ({"alpha": 1, "k": 2}, lambda q, p: q <= 1),
+}
+
+
+@pytest.mark.parametrize("reference", ["input", "release"])
+@pytest.mark.parametrize("algorithm", ["lattice", "auto"])
+@pytest.mark.parametrize("model", SHARES)
+def test_a_patient_with_flu_and_cancer_can_lose_the_cancer(
+    tmp_path: Path, model: str, algorithm: str, reference: str
+) -> None:
+    """All patients stay, and the shares of patients that the release has are counted without the product."""
+    frame, (parameters, allowed) = two_places(), SHARES[model]
+    config = written(
+        tmp_path,
+        frame,
+        attributes={
+            "patient_id": {"role": "identifier"},
+            "place": QI,
+            "illness": {"role": "sensitive"},
+            "visit": INSENSITIVE,
+        },
+        constraints=[{"model": model, **parameters}, {"model": "k-anonymity", "k": 10}],
+        suppression={"limit": 0.06, "method": "records"},
+        algorithm={"name": algorithm},
+        reference=reference,
+    )
+    done = run(config)
+    assert done.code == 0, done.err
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    given = frame.set_index("visit")
+    own = release.assign(patient=release["visit"].map(given["patient_id"]))
+    assert set(own["place"]) == {"A", "B"}
+    assert own["patient"].nunique() == 50
+    lost = given.drop(index=list(release["visit"]))
+    whole = own if reference == "release" else frame.rename(columns={"patient_id": "patient"})
+    p = whole.groupby("illness")["patient"].nunique() / whole["patient"].nunique()
+    for _, rows in own.groupby("place"):
+        q = rows.groupby("illness")["patient"].nunique() / rows["patient"].nunique()
+        assert len(q) == 2
+        assert all(allowed(q[value], p[value]) for value in q.index)
+    fewest = 0 if model == "alpha-k-anonymity" else 2
+    assert list(lost["illness"]) == ["cancer"] * fewest
+    assert set(lost["place"]) <= {"A"}
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["release"]["suppressed_records"] == fewest
+    assert report["search"]["gap"] == 0 or reference == "release"
+    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+
+
 NUMBERED = {"input": {"person": LINKED["person"]}}
 
 BAD: dict[str, dict[str, Any]] = {
@@ -562,7 +633,6 @@ BAD: dict[str, dict[str, Any]] = {
     "some of the records": {"constraints": [{"model": "linkage-risk", "max": 0.5, "overlap": 0.5}]},
     "a pseudonym": {**NUMBERED, "constraints": [{"model": "vulnerability", "max": 0.5}]},
     "buckets": {"algorithm": {"name": "anatomy"}},
-    "single records": {"suppression": {"method": "records"}},
     "single cells": {"suppression": {"method": "cells"}},
     "whole persons in another engine": {"engine": {"name": "spark"}, "suppression": {"whole": "person"}},
     "a released unit": {

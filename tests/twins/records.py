@@ -12,11 +12,15 @@ from tests.twins.search import BruteForce, NodeResult, ProblemSpec, Rows
 
 
 def choices(brute: BruteForce, rows: Rows) -> Iterator[Rows]:
-    """Yield one choice of rows for each number of records of each combination of sensitive values."""
+    """Yield one choice of rows for each number of records of each combination of sensitive values.
+
+    Where records belong to persons, of each combination and person.
+    """
     first = len(brute.data.quasi_identifiers)
     kinds: dict[tuple[object, ...], Rows] = {}
     for row in rows:
-        kinds.setdefault(tuple(brute.data.records[row][first:]), []).append(row)
+        person = brute.data.persons[row] if brute.data.persons else None
+        kinds.setdefault((person, *brute.data.records[row][first:]), []).append(row)
     for numbers in product(*(range(len(own) + 1) for own in kinds.values())):
         yield [row for own, number in zip(kinds.values(), numbers, strict=True) for row in own[:number]]
 

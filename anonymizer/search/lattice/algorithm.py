@@ -624,8 +624,8 @@ class NodeTables(ABC):
 class InMemoryTables(NodeTables):
     """All transformations from one table in memory."""
 
-    def __init__(self, table: Table) -> None:
-        self._whole = NodeTable(table, RollUp.of(table))
+    def __init__(self, problem: SearchProblem) -> None:
+        self._whole = NodeTable(problem.table, RollUp.of(problem.table, divided=problem.divided))
         # After the whole the last roll-ups, together of at most as many rows.
         self._held = [self._whole.rollup]
 
@@ -731,7 +731,7 @@ class OnDemandTables(NodeTables):
 def node_tables(problem: SearchProblem) -> NodeTables:
     """Return the frequency tables of a problem."""
     if problem.source is None:
-        return InMemoryTables(problem.table)
+        return InMemoryTables(problem)
     return OnDemandTables(problem, problem.source)
 
 
@@ -879,7 +879,7 @@ class Lattice(SearchAlgorithm):
     scenarios = ScenarioSupport.EXACT
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
     attacks_every_step = True
     counts_population = True
     links_units = True

@@ -1247,7 +1247,7 @@ class Mondrian(SearchAlgorithm):
     Settings = MondrianSettings
     settings: MondrianSettings
     suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
+    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
     out_of_core = True
     by_codes = False
 

@@ -5,8 +5,8 @@ A class is a vector of counts of its combinations of sensitive values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, log
 
@@ -95,7 +95,7 @@ class CellModels:
     ) -> tuple[list[ValueRule], bool]:
         attribute = next((each for each in table.sensitive if each.name == constraint.attribute), None)
         retention = constraint.retention(attribute, reference_for(constraint, self.input))
-        if retention is None or constraint.combined:
+        if retention is None or constraint.combined or constraint.unit is not None:
             return [], False
         whole = _linear(retention)
         if attribute is None:
@@ -170,7 +170,7 @@ def _linear(retention: CountConditions) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCells:
-    """The cells of some classes: records of one class with equal sensitive values.
+    """The cells of some classes: records of one class with equal sensitive values, where asked of one unit.
 
     Attributes
     ----------
@@ -181,6 +181,7 @@ class SensitiveCells:
     class_of: position in ``chosen`` of the class of each cell, shape (cells,), int64, ascending.
     counts: records of each cell, shape (cells,), int64.
     sensitive: the cells' sensitive values by attribute name.
+    units: unit of each cell by the name of the unit, negative where each record is one, shape (cells,).
     """
 
     chosen: IntArray
@@ -190,6 +191,7 @@ class SensitiveCells:
     class_of: IntArray
     counts: IntArray
     sensitive: Mapping[str, SensitiveCodes]
+    units: Mapping[str, IntArray] = field(default_factory=dict)
 
     @cached_property
     def starts(self) -> IntArray:
@@ -212,13 +214,27 @@ class SensitiveCells:
 
     def classes(self, counts: IntArray) -> tuple[Classes, IntArray]:
         """Return the classes with new counts of their cells, and which of them have records left."""
-        return _with_records(self.class_of, counts, self.sensitive)
+        return self._with_records(self.class_of, counts, np.arange(len(counts)))
 
     def one_class(self, position: int, counts: IntArray) -> Classes:
         """Return one of the classes with new counts of its cells."""
         own = np.arange(self.starts[position], self.starts[position + 1])
-        sensitive = {name: each.at(own) for name, each in self.sensitive.items()}
-        return _with_records(np.zeros_like(counts), counts, sensitive)[0]
+        return self._with_records(np.zeros_like(counts), counts, own)[0]
+
+    def _with_records(
+        self, class_of: IntArray, counts: IntArray, cells: IntArray
+    ) -> tuple[Classes, IntArray]:
+        """Return the classes of some cells, shape (own cells,), and which of them have records.
+
+        Parameters
+        ----------
+        class_of, counts: of each of these cells, shape (own cells,), int64.
+        """
+        held = counts > 0
+        left, numbers = np.unique(class_of[held], return_inverse=True)
+        own = {name: each.at(cells[held]) for name, each in self.sensitive.items()}
+        units = {name: Units.of_parts(each[cells[held]], counts[held]) for name, each in self.units.items()}
+        return Classes(numbers.astype(np.int64), counts[held], len(left), own, units), left
 
     def gone(self, removed: IntArray) -> IntArray:
         """Take records from the first items of each cell.
@@ -241,18 +257,25 @@ class SensitiveCells:
 
 
 def sensitive_cells(
-    classes: Classes, chosen: BoolArray, attributes: Sequence[SensitiveAttribute]
+    classes: Classes, chosen: BoolArray, attributes: Sequence[SensitiveAttribute], units: Iterable[str] = ()
 ) -> SensitiveCells:
-    """Count the cells of the chosen classes by some sensitive attributes.
+    """Count the cells of the chosen classes by some sensitive attributes, and by units.
 
     Parameters
     ----------
     chosen: shape (classes,), bool.
+    units: names of the units whose records are cells of their own.
+
+    Raises
+    ------
+    ValueError: an item has the records of several units.
     """
     items = np.flatnonzero(chosen[classes.class_of])
     codes = {each.name: classes.sensitive_codes(each.name)[items] for each in attributes}
+    unit_codes = {name: own[items] for name, own in classes.unit_codes(units).items()}
     own_class = (np.cumsum(chosen) - 1)[classes.class_of[items]]
-    cells, first = numbered([own_class, *codes.values()], len(items))
+    columns = [own_class, *codes.values(), *(own + 1 for own in unit_codes.values())]
+    cells, first = numbered(columns, len(items))
     counts = classes.counts[items]
     return SensitiveCells(
         np.flatnonzero(chosen),
@@ -262,13 +285,5 @@ def sensitive_cells(
         own_class[first],
         count(cells, counts, len(first)),
         {each.name: SensitiveCodes(each, codes[each.name][first]) for each in attributes},
+        {name: own[first] for name, own in unit_codes.items()},
     )
-
-
-def _with_records(
-    class_of: IntArray, counts: IntArray, sensitive: Mapping[str, SensitiveCodes]
-) -> tuple[Classes, IntArray]:
-    held = counts > 0
-    left, numbers = np.unique(class_of[held], return_inverse=True)
-    own = {name: each.at(held) for name, each in sensitive.items()}
-    return Classes(numbers.astype(np.int64), counts[held], len(left), own), left

@@ -29,7 +29,7 @@ functions instead of tables, so that the number of records does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,10 +38,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.table import SensitiveAttribute, Table
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import (
+    SLACK,
     ClassConstraint,
     CountConditions,
     Deviation,
@@ -664,16 +666,79 @@ class View:
     ----------
     part: part of the class for each cell, shape (cells,), int64; each part satisfies the rule or is empty.
     value: value code of each cell, shape (cells,), int64.
+    unit: unit of each cell, negative where each step of records is one, shape (cells,), int64; None counts
+        records.
+    steps: records of a step of each cell, shape (cells,), int64; None for single ones.
     """
 
     rule: CountConditions
     part: IntArray
     value: IntArray
+    unit: IntArray | None = None
+    steps: IntArray | None = None
 
     @cached_property
-    def signature(self) -> tuple[bytes, bytes]:
+    def signature(self) -> tuple[bytes, ...]:
         """The parts of a view that differ between classes."""
-        return self.part.tobytes(), self.value.tobytes()
+        unit = b"" if self.unit is None else self.unit.tobytes()
+        return self.part.tobytes(), self.value.tobytes(), unit
+
+    @cached_property
+    def _entries(self) -> tuple[IntArray, IntArray]:
+        entry_of, first = numbered([self.part, self.value], len(self.part))
+        return entry_of, self.part[first]
+
+    @property
+    def entry_of(self) -> IntArray:
+        """Number of the part and value of each cell, by part, then by value, shape (cells,), int64."""
+        return self._entries[0]
+
+    @property
+    def part_of(self) -> IntArray:
+        """Part of each entry, shape (entries,), int64."""
+        return self._entries[1]
+
+    @cached_property
+    def values(self) -> IntArray:
+        """Value code of each entry, shape (entries,), int64."""
+        found = np.empty_like(self.part_of)
+        found[self.entry_of] = self.value
+        return found
+
+    def records_of_units(self, counts: IntArray, number: IntArray) -> IntArray:
+        """Return the least records of some of the units of each entry, shape (entries,), int64.
+
+        Parameters
+        ----------
+        counts: records of each cell, shape (cells,), int64.
+        number: units of each entry, at most all, shape (entries,), int64.
+        """
+        assert self.unit is not None, "records are their own units"
+        single = self.unit < 0
+        known = np.flatnonzero(~single)
+        pairs, first = numbered([self.entry_of[known], self.unit[known]], len(known))
+        entries = np.concatenate([self.entry_of[single], self.entry_of[known[first]]])
+        units = np.concatenate([counts[single], np.ones(len(first), dtype=np.int64)])
+        each = np.concatenate([np.ones_like(counts[single]), count(pairs, counts[known], len(first))])
+        order = np.lexsort((each, entries))
+        entries, units, each = entries[order], units[order], each[order]
+        before = np.cumsum(units) - units
+        before -= before[np.searchsorted(entries, np.arange(len(number)))][entries]
+        return count(entries, np.clip(number[entries] - before, 0, units) * each, len(number))
+
+    def counted(self, kept: IntArray) -> IntArray:
+        """Return the records or units of each entry, shape (entries,), int64.
+
+        Parameters
+        ----------
+        kept: remaining records of each cell, shape (cells,), int64.
+        """
+        number = len(self.part_of)
+        if self.unit is None:
+            return count(self.entry_of, kept, number)
+        amounts = kept if self.steps is None else kept // self.steps
+        own = Units.of_parts(self.unit[kept > 0], amounts[kept > 0])
+        return own.counted(self.entry_of[kept > 0], number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -687,6 +752,7 @@ class ClassProblem:
     smallest: the fewest records that may stay, unless none do.
     most: no more can stay.
     sums: positions of cells, and the exact number of their remaining records.
+    steps: records of each cell that stay or go together, shape (cells,), int64; None for single ones.
     """
 
     counts: IntArray
@@ -694,6 +760,12 @@ class ClassProblem:
     smallest: int
     most: int
     sums: tuple[tuple[IntArray, int], ...] = ()
+    steps: IntArray | None = None
+
+    @property
+    def together(self) -> IntArray:
+        """Records of each cell that stay or go together, shape (cells,), int64."""
+        return np.ones_like(self.counts) if self.steps is None else self.steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -722,11 +794,13 @@ class Rule:
     ----------
     attribute: whose values are counted.
     combined: whether the other sensitive attributes split the class.
+    unit: what is counted, None for records.
     """
 
     attribute: SensitiveAttribute
     combined: bool
     retention: CountConditions
+    unit: str | None = None
 
     @cached_property
     def _by_size(self) -> BySize:
@@ -753,6 +827,8 @@ class Rule:
 
     def most(self, cells: SensitiveCells) -> IntArray:
         """Bound the remaining records of each class by this rule alone, shape (own classes,), int64."""
+        if self.unit is not None:
+            return self._most_of_units(cells, cells.units[self.unit])
         parts, number = cells.parts(self.attribute.name, combined=self.combined)
         values = self.values(cells)
         most = np.zeros(number, dtype=np.int64)
@@ -760,6 +836,37 @@ class Rule:
             matrix = self._matrix(cells, parts, values, low, high, own)
             most[low:high] = self._by_size.retain(matrix).most
         return _of_classes(cells, parts, number, most, np.ones(number, dtype=bool))[0]
+
+    def view(self, cells: SensitiveCells, chosen: IntArray | slice) -> View:
+        """Return some of the cells for this rule."""
+        parts = cells.parts(self.attribute.name, combined=self.combined)[0][chosen]
+        own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
+        unit = None if self.unit is None else cells.units[self.unit][chosen]
+        return View(self.retention, own, self.values(cells)[chosen], unit)
+
+    def _most_of_units(self, cells: SensitiveCells, unit_of: IntArray) -> IntArray:
+        """Bound the remaining records of each class by the caps and the required values of units.
+
+        A record less lowers the excess of a value over its cap, c - cap n, by at most one, and only if its
+        unit has no other with that value: the units with the fewest records are the first to go.
+        """
+        parts, number = cells.parts(self.attribute.name, combined=self.combined)
+        view = View(self.retention, parts, self.values(cells), unit_of)
+        sizes = View(self.retention, parts, np.zeros_like(parts), unit_of).counted(cells.counts)
+        counts, values = view.counted(cells.counts), view.values
+        fewest = np.zeros(number, dtype=np.int64)
+        if self.retention.caps is not None:
+            caps = np.array([float(cap) for cap in self.retention.caps])[values]
+            above = np.ceil(counts - caps * sizes[view.part_of] - SLACK).astype(np.int64)
+            np.maximum.at(fewest, view.part_of, view.records_of_units(cells.counts, np.maximum(above, 0)))
+        if self.retention.required is not None:
+            there = count(view.part_of, self.retention.required[values].astype(np.int64), number)
+            lost = there < np.count_nonzero(self.retention.required)
+            fewest = np.where(lost, count(parts, cells.counts, number), fewest)
+        own, records = len(cells.chosen), cells.counts
+        class_of = np.empty(number, dtype=np.int64)
+        class_of[parts] = cells.class_of
+        return count(cells.class_of, records, own) - count(class_of, fewest, own)
 
     def _blocks(self, parts: IntArray, number: int) -> list[tuple[int, int, IntArray]]:
         """Return ranges of parts that fit a matrix, each with its cells."""
@@ -799,46 +906,69 @@ class Rules:
     Attributes
     ----------
     smallest: the fewest records of a class.
-    rules: one for each attribute and kind of parts.
+    rules: one for each attribute, kind of parts and unit.
+    units: the fewest units of a class, by the name of the unit.
+    single: whether the conditions are on the numbers of records, so that any of equal ones may go alone.
     """
 
     smallest: int
     rules: tuple[Rule, ...]
+    units: Mapping[str, int]
+    single: bool
 
 
 def rules_of(
     table: Table,
     constraints: Sequence[ClassConstraint],
     references: References,
-    drift: Fraction | None = None,
+    drift: int | None = None,
 ) -> Rules:
     """Read the constraints as rules.
 
     Parameters
     ----------
-    drift: share of the reference that may be suppressed; the rules then hold for any such suppression. None
-        for a fixed reference.
+    drift: records that may be suppressed; the rules then hold for the reference after any such suppression.
+        None for a fixed reference.
     """
     attributes = {each.name: each for each in table.sensitive}
-    joined: dict[tuple[str, bool], CountConditions] = {}
-    smallest = 1
+    joined: dict[tuple[str, bool, str | None], CountConditions] = {}
+    smallest: dict[str | None, int] = {None: 1}
+    single = False
     for constraint in constraints:
         attribute = None if constraint.attribute is None else attributes[constraint.attribute]
         reference = reference_for(constraint, references)
         retention = constraint.retention(attribute, reference)
+        single |= constraint.unit is None and (retention is None or _on_shares(retention))
+        if retention is not None and drift is not None and constraint.model.uses_reference:
+            assert reference is not None
+            retention = _drifted(retention, reference, drift)
         if retention is None:
             continue
-        if drift is not None and constraint.model.uses_reference:
-            assert reference is not None
-            passing = reference.present & (reference.counts <= int(drift * reference.total))
-            retention = retention.drifted(drift, passing)
         if attribute is None:
-            smallest = max(smallest, retention.smallest)
+            smallest[constraint.unit] = max(smallest.get(constraint.unit, 1), retention.smallest)
             continue
-        key = (attribute.name, constraint.combined)
+        key = (attribute.name, constraint.combined, constraint.unit)
         joined[key] = joined[key].joined(retention) if key in joined else retention
-    rules = (Rule(attributes[name], combined, own) for (name, combined), own in joined.items())
-    return Rules(smallest, tuple(rules))
+    rules = (Rule(attributes[name], combined, own, unit) for (name, combined, unit), own in joined.items())
+    units = {unit: least for unit, least in smallest.items() if unit is not None}
+    return Rules(smallest[None], tuple(rules), units, single)
+
+
+def _on_shares(retention: CountConditions) -> bool:
+    """Return whether a class that satisfies the conditions may fail with more of its records."""
+    shares = retention.caps is not None or retention.floors is not None
+    return shares or bool(retention.dominances or retention.entropies or retention.deviations)
+
+
+def _drifted(retention: CountConditions, reference: Reference, records: int) -> CountConditions | None:
+    """Return the conditions under any reference that results from one by losing some records.
+
+    Each has at most one unit, and a unit at most one value, more to lose. None if nothing need remain.
+    """
+    if records >= reference.size:
+        return None
+    passing = reference.present & (reference.counts <= records)
+    return retention.drifted(Fraction(records, reference.size), passing)
 
 
 FLAT = 0.01
@@ -847,19 +977,21 @@ FLAT = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The weighted counts of some cells add up to 0 or more.
+    """The weighted counts of some entries of a view add up to 0 or more.
 
     Attributes
     ----------
-    cells: positions, shape (cells of the cut,), int64.
-    weights: shape (cells of the cut,), float64.
+    view: position of the view.
+    entries: positions, shape (entries of the cut,), int64.
+    weights: shape (entries of the cut,), float64.
     """
 
-    cells: IntArray
+    view: int
+    entries: IntArray
     weights: FloatArray
 
 
-def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArray) -> Iterator[Cut]:
+def cut_off(number: int, view: View, counted: IntArray) -> Iterator[Cut]:
     """Yield a cut for every part of a class with too little entropy.
 
     n (H(y / n) - ln l) is concave in the counts y and grows in proportion to them, so its gradient at any
@@ -868,34 +1000,32 @@ def cut_off(rule: CountConditions, part: IntArray, value: IntArray, kept: IntArr
 
     Parameters
     ----------
-    part, value: of each cell, shape (cells,), int64.
-    kept: remaining records of each cell, shape (cells,), int64.
+    number: position of the view.
+    counted: what remains of each entry, shape (entries,), int64.
     """
-    for l in rule.entropies:  # noqa: E741
-        for own in np.unique(part[kept > 0]).tolist():
-            cells = np.flatnonzero(part == own)
-            _, groups = np.unique(value[cells], return_inverse=True)
-            counts = np.bincount(groups, weights=kept[cells]).astype(np.float64)
+    for l in view.rule.entropies:  # noqa: E741
+        for own in np.unique(view.part_of[counted > 0]).tolist():
+            entries = np.flatnonzero(view.part_of == own)
+            counts = counted[entries].astype(np.float64)
             if not has_entropy([int(count) for count in counts if count], l):
-                yield Cut(cells, _gradient(counts, l)[groups])
+                yield Cut(number, entries, _gradient(counts, l))
 
 
-def tangents(rule: CountConditions, part: IntArray, value: IntArray, kept: FloatArray) -> Iterator[Cut]:
+def tangents(number: int, view: View, counted: FloatArray) -> Iterator[Cut]:
     """Yield the same for fractional counts with clearly too little entropy.
 
     The gradient is taken where the way from these to even counts reaches the threshold: that cut is tight, so
     that fewer are needed.
     """
-    for l in rule.entropies:  # noqa: E741
-        for own in np.unique(part[kept > 0]).tolist():
-            cells = np.flatnonzero(part == own)
-            _, groups = np.unique(value[cells], return_inverse=True)
-            counts = np.bincount(groups, weights=kept[cells]).astype(np.float64)
+    for l in view.rule.entropies:  # noqa: E741
+        for own in np.unique(view.part_of[counted > 0]).tolist():
+            entries = np.flatnonzero(view.part_of == own)
+            counts = counted[entries]
             if _lacking(counts, l) > 1e-7 * counts.sum():
                 weights = _gradient(_border(counts, l), l)
                 # Around even counts the entropy is flat, and its gradient mostly rounding error.
                 clear = np.abs(weights).max() > FLAT
-                yield Cut(cells, (weights if clear else _gradient(counts, l))[groups])
+                yield Cut(number, entries, weights if clear else _gradient(counts, l))
 
 
 def _lacking(counts: FloatArray, l: Fraction) -> float:  # noqa: E741
@@ -934,8 +1064,42 @@ TOLERANCE = 1e-9
 """Tolerance of the solver for a condition; its solutions are verified exactly."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a class as expressions.
+
+    Attributes
+    ----------
+    counts: of each value, by its code.
+    size: records or units of the part.
+    most: no more can stay.
+    """
+
+    counts: dict[int, Expression]
+    size: Expression
+    most: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Fractions:
+    """A fractional solution.
+
+    Attributes
+    ----------
+    kept: records of each cell, shape (cells,), float64.
+    entries: what remains of the entries of each view, shape (entries,) each, float64.
+    """
+
+    kept: FloatArray
+    entries: Sequence[FloatArray]
+
+
 class Programme:
-    """Variables for the records of each cell; conditions of every part of every view."""
+    """Variables for the records of each cell; conditions of every part of every view.
+
+    A unit is counted with a value if any of its records with the value stay, and once if any of its records
+    do: a number between the largest of the 0 or 1 that it is counted with, and their sum.
+    """
 
     def __init__(self, problem: ClassProblem, cuts: Sequence[Cut], margin: float) -> None:
         # Importing it is slow, and most searches do not need it.
@@ -945,19 +1109,25 @@ class Programme:
         self._problem = problem
         self._margin = margin
         self._model = mathopt.Model()
-        self._kept = [self._model.add_integer_variable(lb=0, ub=int(kept)) for kept in problem.counts]
+        steps = problem.together
+        self._most = (problem.counts // steps).tolist()
+        self._amounts = [self._model.add_integer_variable(lb=0, ub=most) for most in self._most]
+        self._kept = [
+            step * amount if step > 1 else amount
+            for step, amount in zip(steps.tolist(), self._amounts, strict=True)
+        ]
+        self._presence: dict[int, Expression] = {}
         size = mathopt.fast_sum(self._kept)
         self._model.add_linear_constraint(size >= max(problem.smallest, 1))
         self._model.add_linear_constraint(size <= problem.most)
         for cells, number in problem.sums:
             self._model.add_linear_constraint(self._total(cells.tolist()) == number)
-        for view in problem.views:
-            for part in np.unique(view.part).tolist():
-                self._add_part(view, np.flatnonzero(view.part == part))
+        self._entries = [self._add_view(view) for view in problem.views]
         for cut in cuts:
-            terms = zip(cut.cells.tolist(), cut.weights.tolist(), strict=True)
+            terms = zip(cut.entries.tolist(), cut.weights.tolist(), strict=True)
+            own = self._entries[cut.view]
             self._model.add_linear_constraint(
-                mathopt.fast_sum(weight * self._kept[cell] for cell, weight in terms) >= margin
+                mathopt.fast_sum(weight * own[entry] for entry, weight in terms) >= margin
             )
         self._model.maximize(size)
 
@@ -976,11 +1146,11 @@ class Programme:
         most = int(np.floor(bound + 1e-6)) if isfinite(bound) else self._problem.most
         if not result.has_primal_feasible_solution():
             return None, most, nodes
-        values = result.variable_values(self._kept)
-        return np.rint(values).astype(np.int64), most, result.solve_stats.node_count
+        amounts = np.rint(result.variable_values(self._amounts)).astype(np.int64)
+        return amounts * self._problem.together, most, result.solve_stats.node_count
 
-    def relaxed(self) -> tuple[FloatArray | None, int]:
-        """Return fractional kept counts or None, and a bound on their sum."""
+    def relaxed(self) -> tuple[_Fractions | None, int]:
+        """Return fractional counts or None, and a bound on the sum of what is kept."""
         mathopt = self._mathopt
         for variable in self._model.variables():
             variable.integer = False
@@ -989,31 +1159,100 @@ class Programme:
             return None, self._problem.most
         # The bound allows for the solver's tolerance.
         bound = result.objective_value() * (1 + 1e-6) + 1e-3
-        return np.maximum(result.variable_values(self._kept), 0.0), int(bound)
+        values = result.variable_values()
+        entries = [
+            np.array([max(mathopt.evaluate_expression(each, values), 0.0) for each in own])
+            for own in self._entries
+        ]
+        kept = np.maximum(result.variable_values(self._amounts), 0.0) * self._problem.together
+        return _Fractions(kept, entries), int(bound)
 
-    def _add_part(self, view: View, cells: IntArray) -> None:
-        rule = view.rule
-        by_value: dict[int, list[int]] = {}
-        for cell, value in zip(cells.tolist(), view.value[cells].tolist(), strict=True):
-            by_value.setdefault(value, []).append(cell)
-        counts = {value: self._total(own) for value, own in by_value.items()}
-        size = self._total(cells.tolist())
-        whole = len(cells) == len(self._kept)
-        records = int(self._problem.counts[cells].sum())
-        # Other parts may stay without this one.
+    def _add_view(self, view: View) -> list[Expression]:
+        """Add the conditions of a view; return what remains of each of its entries."""
+        terms: list[list[Expression]] = [[] for _ in view.part_of]
+        sizes: dict[int, list[Expression]] = {part: [] for part in view.part_of.tolist()}
+        by_unit: dict[tuple[int, int], dict[int, list[int]]] = {}
+        parts, entries = view.part.tolist(), view.entry_of.tolist()
+        units = [-1] * len(parts) if view.unit is None else view.unit.tolist()
+        for cell, (part, entry, unit) in enumerate(zip(parts, entries, units, strict=True)):
+            if unit < 0:
+                own = self._kept if view.unit is None else self._amounts
+                terms[entry].append(own[cell])
+                sizes[part].append(own[cell])
+            else:
+                by_unit.setdefault((part, unit), {}).setdefault(entry, []).append(cell)
+        for (part, _), by_entry in by_unit.items():
+            with_values = []
+            for entry, cells in by_entry.items():
+                with_values.append(self._any([self._present(cell) for cell in cells]))
+                terms[entry].append(with_values[-1])
+            sizes[part].append(self._any(with_values))
+        found = [self._added(own, named=bool(by_unit)) for own in terms]
+        everything = replace(view, value=np.zeros_like(view.value))
+        most = everything.counted(self._problem.counts).tolist()
+        for place, part in enumerate(sorted(sizes)):
+            inside = np.flatnonzero(view.part_of == part).tolist()
+            counts = {int(view.values[entry]): found[entry] for entry in inside}
+            size = self._added(sizes[part], named=bool(by_unit))
+            self._add_part(view.rule, _Part(counts, size, most[place]), len(sizes) == 1)
+        return found
+
+    def _present(self, cell: int) -> Expression:
+        """Return whether any records of a cell of one unit stay, as 0 or 1."""
+        if cell not in self._presence:
+            amount, most = self._amounts[cell], self._most[cell]
+            present: Expression = amount
+            if most > 1:
+                present = self._model.add_binary_variable()
+                self._model.add_linear_constraint(amount <= most * present)
+                self._model.add_linear_constraint(amount >= present)
+            self._presence[cell] = present
+        return self._presence[cell]
+
+    def _any(self, present: Sequence[Expression]) -> Expression:
+        """Return whether any of some expressions that are 0 or 1 is 1."""
+        if len(present) == 1:
+            return present[0]
+        found = self._model.add_variable(lb=0, ub=1)
+        for each in present:
+            self._model.add_linear_constraint(found >= each)
+        self._model.add_linear_constraint(found <= self._sum(present))
+        return found
+
+    def _add_part(self, rule: CountConditions, part: _Part, whole: bool) -> None:
+        """Add the conditions of a part.
+
+        Parameters
+        ----------
+        whole: whether it is the only one; others may stay without this one.
+        """
+        counts, size, most = part.counts, part.size, part.most
         stays: Expression = 1 if whole else self._model.add_binary_variable()
         if not whole:
-            self._model.add_linear_constraint(size <= records * stays)
+            self._model.add_linear_constraint(size <= most * stays)
         self._model.add_linear_constraint(size >= max(rule.smallest, 1) * stays)
-        self._add_shares(rule, counts, size, records)
+        self._add_shares(rule, counts, size, most)
         self._add_values(rule, counts, stays)
+        total = self._sum(list(counts.values()))
         for dominance in rule.dominances:
-            self._add_dominance(dominance, list(counts.values()), size, stays)
+            self._add_dominance(dominance, list(counts.values()), total, stays)
         for deviation in rule.deviations:
-            self._add_deviation(deviation, counts, size)
+            self._add_deviation(deviation, counts, total)
+
+    def _added(self, terms: Sequence[Expression], *, named: bool) -> Expression:
+        """Return a sum, as a variable if asked: of many units, it is long, and is in many conditions."""
+        found = self._sum(terms)
+        if not named or len(terms) == 1:
+            return found
+        name = self._model.add_variable(lb=0)
+        self._model.add_linear_constraint(name == found)
+        return name
+
+    def _sum(self, terms: Sequence[Expression]) -> Expression:
+        return self._mathopt.fast_sum(terms)
 
     def _total(self, cells: Sequence[int]) -> Expression:
-        return self._mathopt.fast_sum(self._kept[cell] for cell in cells)
+        return self._sum([self._kept[cell] for cell in cells])
 
     def _add_shares(
         self, rule: CountConditions, counts: dict[int, Expression], size: Expression, records: int
@@ -1121,7 +1360,11 @@ def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSol
             break
         if verify(found):
             return ClassSolution(found, most)
-        new = [cut for view in problem.views for cut in cut_off(view.rule, view.part, view.value, found)]
+        new = [
+            cut
+            for number, view in enumerate(problem.views)
+            for cut in cut_off(number, view, view.counted(found))
+        ]
         cuts += new
         if not new:
             if margin:
@@ -1141,7 +1384,9 @@ def _rounded(problem: ClassProblem) -> IntArray:
         for view in problem.views
     ]
     kept = _relaxed(replace(problem, views=tuple(views)), float(len(problem.counts))).kept
-    return np.clip(np.diff(np.rint(np.cumsum(kept)), prepend=0).astype(np.int64), 0, problem.counts)
+    steps = problem.together
+    amounts = np.diff(np.rint(np.cumsum(kept / steps)), prepend=0).astype(np.int64)
+    return np.clip(amounts, 0, problem.counts // steps) * steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -1168,8 +1413,12 @@ def _relaxed(problem: ClassProblem, margin: float) -> _Relaxed:
         found, bound = Programme(problem, cuts, margin).relaxed()
         if found is None:
             return _Relaxed(tuple(cuts), np.zeros_like(kept), most)
-        kept, most = found, min(most, bound)
-        new = [cut for view in problem.views for cut in tangents(view.rule, view.part, view.value, kept)]
+        kept, most = found.kept, min(most, bound)
+        new = [
+            cut
+            for number, (view, counts) in enumerate(zip(problem.views, found.entries, strict=True))
+            for cut in tangents(number, view, counts)
+        ]
         if not new:
             break
         cuts += new
@@ -1198,6 +1447,7 @@ class FixedReference:
         self._attributes: list[SensitiveAttribute] = [
             each for each in table.sensitive if combined or each.name in named
         ]
+        self._units = tuple(dict.fromkeys(each.unit for each in constraints if each.unit is not None))
         self._worthwhile = worthwhile
         self._solved: dict[tuple[object, ...], ClassSolution] = {}
 
@@ -1209,12 +1459,14 @@ class FixedReference:
         least = np.where(held, 0, classes.sizes)
         chosen = ~held & (certain < classes.sizes)
         if chosen.any() and certain.sum() <= self._worthwhile:
-            cells = sensitive_cells(classes, chosen, self._attributes)
+            cells = sensitive_cells(classes, chosen, self._attributes, self._units)
             kept, most = self._retain(cells, self._worthwhile - int(certain[~chosen].sum()))
             gone[cells.items] = cells.gone(cells.counts - kept)
             least[cells.chosen] = np.maximum(classes.sizes[cells.chosen] - most, certain[cells.chosen])
             open_classes = count(classes.class_of, gone, classes.number) > least
-            if open_classes.any() and len(self._constraints) > 1:
+            # Each turn takes programmes where units are counted.
+            hopeless = bool(self._units) and least.sum() > self._worthwhile
+            if open_classes.any() and len(self._constraints) > 1 and not hopeless:
                 gone = self._in_turns(classes, gone, open_classes)
         else:
             least = certain
@@ -1268,10 +1520,11 @@ class FixedReference:
             # Models without rules for records suppress classes as a whole.
             sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
             return Retained(np.zeros_like(cells.counts), sizes, np.ones(len(sizes), dtype=bool))
-        if len(rules) == 1:
+        if len(rules) == 1 and not cells.units:
             return rules[0].retain(cells)
         sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
-        most = np.min([sizes, *(rule.most(cells) for rule in rules)], axis=0)
+        # Some records of a violating class go.
+        most = np.min([sizes - bool(cells.units), *(rule.most(cells) for rule in rules)], axis=0)
         return Retained(np.zeros_like(cells.counts), most, most == 0)
 
     def _verified(self, cells: SensitiveCells, kept: IntArray) -> BoolArray:
@@ -1284,23 +1537,99 @@ class FixedReference:
 
     def _solution(self, cells: SensitiveCells, position: int, most: int) -> ClassSolution:
         """Solve one class by integer programming; equal classes share the solution."""
-        span = slice(cells.starts[position], cells.starts[position + 1])
-        views = []
-        for rule in self._rules.rules:
-            parts = cells.parts(rule.attribute.name, combined=rule.combined)[0][span]
-            own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
-            views.append(View(rule.retention, own, rule.values(cells)[span]))
-        counts = cells.counts[span]
-        key = (counts.tobytes(), *(view.signature for view in views))
+        groups = _Groups.of(cells, position, apart=self._rules.single)
+        views = [groups.view(rule) for rule in self._rules.rules]
+        for unit, smallest in self._rules.units.items():
+            whole = np.zeros_like(groups.counts)
+            own = View(CountConditions(smallest=smallest), whole, whole, groups.units[unit], groups.steps)
+            views.append(own)
+        key = (groups.counts.tobytes(), *(view.signature for view in views))
+        if groups.steps is not None:
+            key = (groups.steps.tobytes(), *key)
         if key not in self._solved:
 
             def verify(kept: IntArray) -> bool:
-                one = cells.one_class(position, kept)
+                one = cells.one_class(position, groups.kept(kept))
                 return bool(holding(self._constraints, one, self._references)[0])
 
-            problem = ClassProblem(counts, tuple(views), self._rules.smallest, most)
+            smallest = self._rules.smallest
+            problem = ClassProblem(groups.counts, tuple(views), smallest, most, steps=groups.steps)
             self._solved[key] = solve(problem, verify)
-        return self._solved[key]
+        found = self._solved[key]
+        return replace(found, kept=groups.kept(found.kept))
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The cells of a class, those of interchangeable units as one.
+
+    If conditions are on units, no count that they compare changes before the last record of a cell of one
+    unit is gone, so that these go together. A unit with no other cell can stand for any with as many records.
+
+    Attributes
+    ----------
+    cells: of all classes.
+    first: a cell of each group, shape (groups,), int64.
+    of_cell: group of each cell of the class, shape (own cells,), int64.
+    counts: records of each group, shape (groups,), int64.
+    own: records of each cell of the class, shape (own cells,), int64.
+    units: unit of each group by the name of the unit, numbered in the class, negative where each step of
+        records is one, shape (groups,), int64.
+    steps: records of each group that stay or go together, shape (groups,), int64; None for single ones.
+    """
+
+    cells: SensitiveCells
+    first: IntArray
+    of_cell: IntArray
+    counts: IntArray
+    own: IntArray
+    units: Mapping[str, IntArray]
+    steps: IntArray | None
+
+    @classmethod
+    def of(cls, cells: SensitiveCells, position: int, *, apart: bool) -> _Groups:
+        """Return the groups of a class.
+
+        Parameters
+        ----------
+        apart: whether some records of a cell may go alone, so that each is a group.
+        """
+        span = np.arange(cells.starts[position], cells.starts[position + 1])
+        counts, order = cells.counts[span], np.arange(len(span))
+        units = {
+            name: np.where(own[span] < 0, -1, np.unique(own[span], return_inverse=True)[1])
+            for name, own in cells.units.items()
+        }
+        if apart or not units:
+            return cls(cells, span, order, counts, counts, units, None)
+        codes = np.stack(list(units.values()))
+        single = (codes < 0).all(axis=0)
+        lone = single | np.logical_and.reduce([np.bincount(own + 1)[own + 1] == 1 for own in codes])
+        lone &= single | (codes >= 0).all(axis=0)
+        steps = np.where((codes >= 0).all(axis=0), counts, 1)
+        values = [each.codes[span] for each in cells.sensitive.values()]
+        of_cell, first = numbered(
+            [*values, np.where(lone, steps, 0), np.where(lone, 0, order + 1)], len(span)
+        )
+        units = {name: np.where(lone, -1, own)[first] for name, own in units.items()}
+        return cls(
+            cells, span[first], of_cell, count(of_cell, counts, len(first)), counts, units, steps[first]
+        )
+
+    def view(self, rule: Rule) -> View:
+        """Return the groups for a rule."""
+        unit = None if rule.unit is None else self.units[rule.unit]
+        return replace(rule.view(self.cells, self.first), unit=unit, steps=self.steps)
+
+    def kept(self, counts: IntArray) -> IntArray:
+        """Return the remaining records of each cell of the class from those of groups, in whole steps."""
+        order = np.argsort(self.of_cell, kind="stable")
+        own, groups = self.own[order], self.of_cell[order]
+        before = np.cumsum(own) - own
+        before -= before[np.searchsorted(groups, np.arange(len(self.first)))][groups]
+        found = np.empty_like(own)
+        found[order] = np.clip(counts[groups] - before, 0, own)
+        return found
 
 
 FEW = 8
@@ -1349,6 +1678,9 @@ class MovingReference:
         ----------
         fewest: no fewer records can be suppressed.
         """
+        if self._table.units:
+            # The records of each value do not say how many units have it.
+            return Joint(None, fewest)
         cells = sensitive_cells(classes, np.ones(classes.number, dtype=bool), self._table.sensitive)
         if len(cells.counts) > CELLS:
             return Joint(None, fewest)
@@ -1411,10 +1743,7 @@ class MovingReference:
         rules = rules_of(self._table, self._constraints, references)
         class_of = numbers[cells.class_of[held]]
         views = [View(CountConditions(smallest=rules.smallest), class_of, np.zeros_like(class_of))]
-        for rule in rules.rules:
-            parts = cells.parts(rule.attribute.name, combined=rule.combined)[0][held]
-            own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
-            views.append(View(rule.retention, own, rule.values(cells)[held]))
+        views += [rule.view(cells, held) for rule in rules.rules]
         sums = tuple((np.flatnonzero(kinds == kind), int(left[kind])) for kind in np.unique(kinds).tolist())
         return ClassProblem(cells.counts[held], tuple(views), 1, int(left.sum()), sums)
 
@@ -1486,6 +1815,7 @@ class OptimalRecords(Suppressor):
 
     def __init__(self, problem: SearchProblem) -> None:
         super().__init__(problem)
+        self._moved = problem.moving_reference
         # With a moving reference, suppression under p of the input is not a bound.
         self._worthwhile = self.table.records if problem.moving_reference else problem.limit
         self._fixed = self._under(self.input)
@@ -1496,10 +1826,13 @@ class OptimalRecords(Suppressor):
 
     def under_input(self, classes: Classes) -> Suppressed:
         """Suppress the fewest records of each class."""
-        return self._fixed.suppress(classes)
+        return self._hopeless(classes) or self._fixed.suppress(classes)
 
     def under_release(self, classes: Classes, first: Suppressed) -> Suppressed:
         """Return the best result of repeated solving; optimal only if it equals the bound."""
+        hopeless = self._hopeless(classes)
+        if hopeless is not None:
+            return hopeless
         found = [gone for gone in (self._repeated(classes, first.gone),) if gone is not None]
         found.append(self._descended(classes, first.gone))
         found.append(self._by_classes(classes))
@@ -1512,6 +1845,19 @@ class OptimalRecords(Suppressor):
         joint = self._moving.suppress(classes, fewest, below)
         gone = best if joint.gone is None else joint.gone
         return suppressed_items(classes, gone, least, self._certain(classes, least), joint.fewest)
+
+    def _hopeless(self, classes: Classes) -> Suppressed | None:
+        """Return violating classes whole if any p within the limit suppresses more than that; else None.
+
+        Each class in which units are counted takes a programme, under several p.
+        """
+        if not (self._moved and self.table.units):
+            return None
+        least = self._least(classes, self.limit)
+        if _records(least) <= self.limit:
+            return None
+        gone = np.where(holding(self.constraints, classes, self.input)[classes.class_of], 0, classes.counts)
+        return suppressed_items(classes, gone, least, self._certain(classes, least), _records(least))
 
     def _certain(self, classes: Classes, least: IntArray) -> IntArray:
         """Return the bound for any split of the classes, from the bound without a split.
@@ -1567,8 +1913,7 @@ class OptimalRecords(Suppressor):
     def _drifted(self, number: int) -> Rules:
         """Return the rules under any reference that results from the input's by losing so many records."""
         if number not in self._rules:
-            share = Fraction(number, self.table.records)
-            self._rules[number] = rules_of(self.table, self.constraints, self.input, share)
+            self._rules[number] = rules_of(self.table, self.constraints, self.input, number)
         return self._rules[number]
 
     def _under(self, references: References) -> FixedReference:
@@ -1581,7 +1926,7 @@ class OptimalRecords(Suppressor):
         chosen = least < classes.sizes
         if number >= self.table.records or not chosen.any():
             return least
-        cells = sensitive_cells(classes, chosen, self.table.sensitive)
+        cells = sensitive_cells(classes, chosen, self.table.sensitive, self.table.units)
         for rule in self._drifted(number).rules:
             own = classes.sizes[cells.chosen] - rule.most(cells)
             least[cells.chosen] = np.maximum(least[cells.chosen], own)

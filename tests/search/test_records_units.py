@@ -1,0 +1,175 @@
+"""The fewest records where constraints count persons, beside a search through all choices of records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isclose
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.model.recoding import Outcome, Status
+from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.judge import CandidateVerdict, Judge
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.suppressor import holding, references_of
+from tests import strategies
+from tests.helpers import build
+from tests.helpers.examples import share
+from tests.helpers.problems import problem
+from tests.twins.records import RecordsBruteForce, fewest_under_release, most_that_stay, plain
+from tests.twins.search import BruteForce, ProblemSpec
+
+SEEDS = st.integers(0, 2**32)
+MODELS = [name for name in strategies.PARAMETERS if name not in ("vulnerability", "k-anonymity")]
+BESIDE = ("k-anonymity", "l-diversity", "alpha-k-anonymity", "entropy-l-diversity", "t-closeness")
+
+
+def of_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
+    """Return the problem with persons whom the first constraint counts; most have several values."""
+    spec = strategies.with_persons(random, spec)
+    first = replace(spec.constraints[0], unit="person")
+    return replace(spec, constraints=(first, *spec.constraints[1:]))
+
+
+def asked(spec: ProblemSpec) -> SearchProblem:
+    """Return what the search is asked."""
+    return replace(problem(spec, divided=True), suppression=SuppressionMethod.RECORDS)
+
+
+def verdict_at(spec: ProblemSpec, levels: tuple[int, ...], *, raised: bool = False) -> CandidateVerdict:
+    """Return what becomes of a node, after the exact models were asked about what stays.
+
+    Parameters
+    ----------
+    raised: whether its classes are counted from a table rolled up to its levels.
+    """
+    own = asked(spec)
+    rollup = RollUp.of(own.table, divided=True)
+    classes = (rollup.raised(levels) if raised else rollup).classes(levels)
+    verdict = Judge(own).judge(classes)
+    left, _ = classes.part(classes.counts - verdict.gone)
+    if left.number:
+        names = own.table.sensitive_names
+        staying = references_of(left if spec.moving_reference else classes, names)
+        assert holding(own.class_constraints, left, staying).all()
+    return verdict
+
+
+def check(spec: ProblemSpec, random: Random) -> None:
+    """Every node suppresses as few records as can be, and proves it."""
+    brute, everyone = BruteForce(spec), list(range(len(spec.data.records)))
+    for levels in brute.nodes():
+        staying = [most_that_stay(brute, rows, everyone) for rows in brute.classes(levels)]
+        verdict = verdict_at(spec, levels, raised=random.random() < 0.5)
+        assert verdict.suppressed == verdict.least == len(everyone) - sum(staying)
+        assert sorted(verdict.sizes.tolist()) == sorted(staying)
+        assert verdict.losses.sum() <= verdict.suppressed
+
+
+def small(random: Random, most: int, names: list[str]) -> ProblemSpec:
+    """Return a problem of few records under the p of the input, of which all may be suppressed."""
+    data = strategies.table(random, most=most, nodes=6)
+    constraints = tuple(strategies.constraint(random, data, name) for name in names)
+    return of_persons(random, ProblemSpec(data, constraints, limit=len(data.records)))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@share(8)
+@given(seed=SEEDS)
+def test_every_model_loses_as_few_records_as_can_be(model: str, seed: int) -> None:
+    random = Random(seed)
+    check(small(random, 12, [model]), random)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("model", MODELS)
+@share(16)
+@given(seed=SEEDS)
+def test_pairs_of_models_lose_as_few_records_as_can_be(model: str, beside: str, seed: int) -> None:
+    """One of them may count records."""
+    random = Random(seed)
+    check(small(random, 10, [model, beside]), random)
+
+
+def search(spec: ProblemSpec, algorithm: SearchAlgorithm) -> tuple[Outcome, SearchProblem]:
+    """Return the answer, after what it releases was judged by sets of persons."""
+    own = asked(spec)
+    outcome = algorithm.search(own, Control())
+    if outcome.recoding is not None:
+        recoding = outcome.recoding
+        assert recoding.table.counts[recoding.suppressed].sum() <= own.limit
+    return outcome, own
+
+
+def check_release(spec: ProblemSpec, outcome: Outcome) -> None:
+    """Judge what a full-domain recoding releases by sets of persons."""
+    recoding = outcome.recoding
+    assert recoding is not None
+    row_of = build.divided_rows(spec.data).of_record
+    owners = np.arange(len(recoding.suppressed)) if recoding.owner is None else recoding.owner
+    stays = np.bincount(
+        owners, weights=recoding.table.counts * ~recoding.suppressed, minlength=row_of.max() + 1
+    ).tolist()
+    released = []
+    for record, row in enumerate(row_of.tolist()):
+        if stays[row] > 0:
+            stays[row] -= 1
+            released.append(record)
+    brute = BruteForce(spec)
+    reference = released if spec.moving_reference else list(range(len(row_of)))
+    classes = [[row for row in rows if row in released] for rows in brute.classes(recoding.levels)]
+    assert all(brute.holds(rows, reference) for rows in classes if rows)
+
+
+@share(1)
+@given(seed=SEEDS)
+def test_the_best_of_all_nodes_is_found_and_proven(seed: int) -> None:
+    random = Random(seed)
+    spec = strategies.problem(random)
+    while len(spec.data.records) > 14 or not plain(spec).constraints:
+        spec = strategies.problem(random)
+    spec = of_persons(random, plain(spec))
+    outcome, _ = search(spec, Lattice())
+    valid = RecordsBruteForce(spec).valid()
+    if not valid:
+        assert outcome.status is Status.INFEASIBLE
+        return
+    assert outcome.status is Status.SATISFIED
+    assert outcome.optimal
+    best = min(result.objective for result in valid)
+    assert isclose(outcome.objective, best, rel_tol=1e-9, abs_tol=1e-9)
+    check_release(spec, outcome)
+
+
+@pytest.mark.parametrize("model", sorted(set(strategies.REFERENCED)))
+@share(8)
+@given(seed=SEEDS)
+def test_under_the_p_of_the_release_no_bound_is_too_high(model: str, seed: int) -> None:
+    random = Random(seed)
+    data = strategies.table(random, most=8, nodes=6)
+    names = [model, random.choice(BESIDE)] if random.random() < 0.5 else [model]
+    constraints = tuple(strategies.constraint(random, data, name) for name in names)
+    limit = random.choice((1, 2, 4, len(data.records) - 1))
+    spec = of_persons(random, ProblemSpec(data, constraints, limit=limit, moving_reference=True))
+    brute, possible = BruteForce(spec), False
+    for levels in brute.nodes():
+        fewest = fewest_under_release(brute, brute.classes(levels), limit)
+        verdict = verdict_at(spec, levels)
+        assert fewest is not None or not verdict.valid
+        assert fewest is None or verdict.least <= fewest <= verdict.suppressed
+        assert not verdict.settled or verdict.valid is (fewest is not None)
+        assert fewest is None or verdict.losses.sum() <= fewest
+        possible |= fewest is not None
+    outcome, _ = search(spec, Lattice())
+    if not possible:
+        assert outcome.recoding is None
+    if outcome.status is Status.INFEASIBLE:
+        assert not possible
+    if outcome.recoding is not None:
+        check_release(spec, outcome)
