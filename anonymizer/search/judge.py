@@ -264,7 +264,7 @@ def _nothing(constraint: ClassConstraint) -> None:  # noqa: ARG001 - any constra
 
 
 def _lightest(classes: Classes, found: Suppressed, problem: SearchProblem) -> Suppressed:
-    """Return as many suppressed records of each class, its sensitive values and units, of the lowest weights."""
+    """Return as many suppressed records of a class, its sensitive values and units, of the lowest weights."""
     assert classes.weights is not None, "the table has weights"
     table = problem.table
     columns = [classes.class_of, *(classes.sensitive_codes(name) for name in table.sensitive_names)]

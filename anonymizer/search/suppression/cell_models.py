@@ -247,13 +247,25 @@ class SensitiveCells:
         -------
         Records that each of the own items loses, shape (own items,), int64.
         """
-        order = np.argsort(self.cell_of, kind="stable")
-        counts, cells = self.item_counts[order], self.cell_of[order]
-        before = np.cumsum(counts) - counts
-        before -= before[np.searchsorted(cells, np.arange(len(self.counts)))][cells]
-        gone = np.empty_like(counts)
-        gone[order] = np.clip(removed[cells] - before, 0, counts)
-        return gone
+        return from_the_first(self.cell_of, self.item_counts, removed)
+
+
+def from_the_first(group_of: IntArray, counts: IntArray, taken: IntArray) -> IntArray:
+    """Take records from the first members of each group, shape (members,), int64.
+
+    Parameters
+    ----------
+    group_of: group of each member, shape (members,), int64; every group has one.
+    counts: records of each member, shape (members,), int64.
+    taken: records that are taken from each group, shape (groups,), int64.
+    """
+    order = np.argsort(group_of, kind="stable")
+    own, groups = counts[order], group_of[order]
+    before = np.cumsum(own) - own
+    before -= before[np.searchsorted(groups, np.arange(len(taken)))][groups]
+    found = np.empty_like(own)
+    found[order] = np.clip(taken[groups] - before, 0, own)
+    return found
 
 
 def sensitive_cells(

@@ -54,7 +54,7 @@ from anonymizer.privacy.base import (
     resolve_near_ties,
 )
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
+from anonymizer.search.suppression.cell_models import SensitiveCells, from_the_first, sensitive_cells
 from anonymizer.search.suppression.suppressor import (
     References,
     Suppressed,
@@ -1623,13 +1623,7 @@ class _Groups:
 
     def kept(self, counts: IntArray) -> IntArray:
         """Return the remaining records of each cell of the class from those of groups, in whole steps."""
-        order = np.argsort(self.of_cell, kind="stable")
-        own, groups = self.own[order], self.of_cell[order]
-        before = np.cumsum(own) - own
-        before -= before[np.searchsorted(groups, np.arange(len(self.first)))][groups]
-        found = np.empty_like(own)
-        found[order] = np.clip(counts[groups] - before, 0, own)
-        return found
+        return from_the_first(self.of_cell, self.own, counts)
 
 
 FEW = 8
