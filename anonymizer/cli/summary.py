@@ -50,8 +50,8 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
         yield lost
     if _tells(search) and search["bound"] not in (None, search["best_possible"]):
         least = floored(search["best_possible"])
-        own = "The proof is about recodings of this kind"
-        yield f"{own}; any other with these hierarchies loses at least {least}"
+        own = f"The proof covers only recodings by {search['algorithm']}"
+        yield f"{own}; other recodings with these hierarchies lose at least {least}"
     yield from recoding_lines(content)
     yield from (f"Attack {line}" for line in attack_lines(content["attacks"]))
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
@@ -62,7 +62,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from files_to_share(
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
     )
-    yield from (f"       its report warns: {warning}" for warning in recipient_warnings(content))
+    yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
     recoding = "  recoding.json" if content.get("recoding_file") else ""
     yield f"Keep:  {directory.as_posix()}/    report.json  report.html{recoding}  (internal)"
 

@@ -28,7 +28,7 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
         "report.public.json",
         "README.txt",
     ]
-    assert warned == f"       its report warns: {RECORDS}"
+    assert warned == f"       report.public.json warns: {RECORDS}"
     assert keep.split() == [
         "Keep:",
         f"{job.output}/",
