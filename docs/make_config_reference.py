@@ -48,7 +48,7 @@ def tables() -> str:
     parts += ["\n### `constraints[i]`", *_constraints(definitions)]
     parts += [
         "\n### `objective`",
-        *_choices("metric", "ObjectiveSettings", definitions, ("aggregate", "weights")),
+        *_choices("metric", "ObjectiveSettings", definitions, ("aggregate", "weights", "unit")),
     ]
     parts += ["\n### `algorithm`", *_choices("name", "AlgorithmSettings", definitions, ())]
     parts += ["\n### `attacks[i]`", *_named("attack", "AttackSettings", definitions)]

@@ -14,6 +14,7 @@ from anonymizer.report.wording import (
     LOOK_AGAIN,
     NOT_PEOPLE,
     attack_sentence,
+    by_unit,
     by_weights,
     floored,
     measured_of,
@@ -172,10 +173,13 @@ def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     'loss 0.403 of 1; the best possible is between 0.1 and 0.403'
     >>> objective({"metric": "loss", "weights": "w"}, found | {"best_possible": None})
     "loss 0.403 of 1 by the sampling weights in column 'w'; how much lower the best possible is, is not known"
+    >>> objective({"metric": "loss", "unit": "person"}, found)
+    'loss 0.403 of 1 with each person counted once; the best possible is between 0.1 and 0.403'
     """
     metric = settings["metric"]
     found = f"{search['objective']:.4g}"
     own = f"{metric} {found}{' of 1' if metric == 'loss' else ''}"
+    own += f" {by_unit(settings['unit'])}" if settings.get("unit") else ""
     own += f" {by_weights(settings['weights'])}" if settings.get("weights") else ""
     if search["optimal"]:
         return f"{own}, proven best of {search['candidates']:,} candidates"

@@ -366,6 +366,18 @@ def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("objective", "weights"), what
 
 
+def _conflicts_with_loss_unit(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each key that a loss over units cannot be combined with, and the message about it."""
+    unit = config.objective.unit
+    if unit is None:
+        return
+    if unit not in config.input.unit_columns:
+        yield ("objective", "unit"), _not_defined(unit, config.input)
+    if config.apply is not None:
+        what = "with apply, the recoding is chosen already; remove objective.unit or the key apply"
+        yield ("objective", "unit"), what
+
+
 def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that people who were held out cannot be combined with, and the message about it."""
     if config.input.control is None:
@@ -829,6 +841,7 @@ class Config(Section):
                 _conflicts_with_units,
                 _conflicts_with_population,
                 _conflicts_with_weights,
+                _conflicts_with_loss_unit,
                 _conflicts_with_control,
                 _conflicts_with_scenarios,
                 _conflicts_with_buckets,

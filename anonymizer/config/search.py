@@ -19,6 +19,7 @@ from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
+from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 
@@ -91,6 +92,11 @@ class ObjectiveSettings(PluginSection):
         description="column with role weight: the loss is the mean over the people whom the records "
         "represent; default: over the records",
     )
+    unit: str | None = Field(
+        default=None,
+        description="the loss is the mean over persons, or other units: record (default), person, household, "
+        "or a name of input.units; each counts once, by the mean over its records",
+    )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(loss_metrics)
 
@@ -102,18 +108,33 @@ class ObjectiveSettings(PluginSection):
             raise refusal([problem(what, ("aggregate",))])
         return self
 
+    @field_validator("unit")
+    @classmethod
+    def _counts(cls, unit: str | None) -> str | None:
+        """Return the unit, None for records."""
+        return None if unit == RECORD else unit
+
     @model_validator(mode="after")
     def _weighs(self) -> Self:
-        if self.weights is not None and not self.plug_in.weighable:
-            able = [name for name, metric in self.registry().items() if metric.weighable]
-            what = f"metric {self.metric} is not a mean over records, so that it cannot be by weights"
-            raise refusal([problem(f"{what}; remove the key, or use one of {', '.join(able)}", ("weights",))])
+        if self.weights is not None:
+            self._refuse_unweighable("weights", "be by weights")
+        if self.unit is not None:
+            self._refuse_unweighable("unit", f"count each {self.unit} once")
+        if self.weights is not None and self.unit is not None:
+            what = f"objective.weights counts people, and unit: {self.unit} counts each {self.unit} once"
+            raise refusal([problem(f"{what}; remove one of the two", ("unit",))])
         return self
 
+    def _refuse_unweighable(self, key: str, how: str) -> None:
+        if not self.plug_in.weighable:
+            able = [name for name, metric in self.registry().items() if metric.weighable]
+            what = f"metric {self.metric} is not a mean over records, so that it cannot {how}"
+            raise refusal([problem(f"{what}; remove the key, or use one of {', '.join(able)}", (key,))])
+
     def build(self) -> Any:
-        """Return the metric with its parameters, its aggregate, and whether it is by weights."""
+        """Return the metric with its parameters, its aggregate, and whether its records have weights."""
         metric = self.plug_in(self.settings, AGGREGATES[self.aggregate])
-        metric.by_weights = self.weights is not None
+        metric.by_weights = self.weights is not None or self.unit is not None
         return metric
 
     @classmethod

@@ -473,11 +473,26 @@ def all_losses(released: Released) -> dict[str, float | None]:
 
 
 def weighted_losses(released: Released) -> dict[str, float | None]:
-    """Return the value of every metric that is a mean over records, by sampling weights."""
+    """Return the value of every metric that is a mean over records, by the weights of the table."""
     metrics = {name: metric() for name, metric in LOSS_METRICS.items() if metric.weighable}
     for metric in metrics.values():
         metric.by_weights = True
     return {loss_key(name): metric.value(released) for name, metric in metrics.items()}
+
+
+def losses_over(recoding: Recoding, people: IntArray) -> dict[str, float | None]:
+    """Return the value of every metric of cells, by other weights than those of the table.
+
+    Parameters
+    ----------
+    people: sum of the weights of the records of each row of the recoding's table, shape (rows,), int64.
+    """
+    metrics = {name: metric() for name, metric in LOSS_METRICS.items()}
+    return {
+        loss_key(name): metric.averaged(recoding, people)
+        for name, metric in metrics.items()
+        if isinstance(metric, CellMetric)
+    }
 
 
 def loss_key(metric: str) -> str:
@@ -507,27 +522,35 @@ class CellMetric(LossMetric):
         """Return the aggregate: that of all attributes is the aggregate of the groups'."""
         return self.aggregate.of(bounds, weights)
 
-    def mean(self, recoding: Recoding, position: int, *, by_weights: bool) -> float:
-        """Return the mean cost of a quasi-identifier over all input records, or the people they represent."""
-        table = recoding.table
-        if by_weights:
-            suppressed, total = table.people_of(recoding.suppressed), table.people
-        else:
-            suppressed, total = int(table.counts[recoding.suppressed].sum()), table.records
-        values, counts = recoding.cell_people(position) if by_weights else recoding.cell_records(position)
-        costs = self.costs(table.quasi_identifiers[position], values)
-        return (float(costs @ counts) + suppressed) / total
+    def mean(self, recoding: Recoding, position: int, people: IntArray | None) -> float:
+        """Return the mean cost of a quasi-identifier over all input records, or by weights.
 
-    def value(self, released: Released) -> float | None:
-        """Return the aggregate of the attributes' mean costs over all input records, or their people."""
-        # Merged rows publish the same values equally often.
-        recoding = released.recoding.merged
-        table = recoding.table
+        Parameters
+        ----------
+        people: sum of the weights of the records of each row, shape (rows,), int64; None for records.
+        """
+        attribute, each = recoding.table.quasi_identifiers[position], recoding.table.counts
+        if people is None:
+            values, found = recoding.cell_records(position)
+            lost = float(self.costs(attribute, values) @ found)
+        else:
+            values, own = recoding.cell_people(position, people)
+            each, lost = people, float(self.costs(attribute, values) @ own)
+        return (lost + int(each[recoding.suppressed].sum())) / int(each.sum())
+
+    def averaged(self, recoding: Recoding, people: IntArray | None) -> float | None:
+        """Return the aggregate of the attributes' means; ``people`` is as for ``mean``."""
+        attributes = recoding.table.quasi_identifiers
         if not self.applies(recoding):
             return None
-        positions = range(len(table.quasi_identifiers))
-        losses = [self.mean(recoding, position, by_weights=self.by_weights) for position in positions]
-        return self.aggregate.of(losses, [attribute.weight for attribute in table.quasi_identifiers])
+        losses = [self.mean(recoding, position, people) for position in range(len(attributes))]
+        return self.aggregate.of(losses, [attribute.weight for attribute in attributes])
+
+    def value(self, released: Released) -> float | None:
+        """Return the aggregate of the attributes' mean costs over all input records, or by their weights."""
+        # Merged rows publish the same values equally often.
+        recoding = released.recoding.merged
+        return self.averaged(recoding, recoding.table.row_people if self.by_weights else None)
 
     def on_lattice(self, table: Table, k: int | None, smallest: int = 1) -> LatticeLoss:
         """Return the metric with the mean cost of each level as floors."""

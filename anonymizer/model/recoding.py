@@ -219,15 +219,17 @@ class Recoding(ABC):
         groups, number = group_rows(columns, int(kept.sum()))
         return count(groups, self.table.counts[kept], number)
 
-    def cell_people(self, position: int) -> tuple[PublishedValues, IntArray]:
+    def cell_people(self, position: int, people: IntArray) -> tuple[PublishedValues, IntArray]:
         """Return the values of a quasi-identifier, and the sum of the weights of the records of each.
 
         The sums are of shape (values,), int64, without suppressed records.
+
+        Parameters
+        ----------
+        people: sum of the weights of the records of each row, shape (rows,), int64.
         """
         cells, kept = self.cells(position), ~self.suppressed
-        return cells.values, count_exactly(
-            cells.codes[kept], self.table.row_people[kept], len(cells.values.covered)
-        )
+        return cells.values, count_exactly(cells.codes[kept], people[kept], len(cells.values.covered))
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
         """Return the values of a quasi-identifier, and the records of each without suppressed ones.

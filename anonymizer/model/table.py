@@ -22,14 +22,14 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, isfinite
+from math import ceil, floor, isfinite, lcm
 from pathlib import Path
 
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly
 from anonymizer.model.dates import ISO, DateFormat
-from anonymizer.model.population import Population
+from anonymizer.model.population import LARGEST, Population
 from anonymizer.model.units import DividedRows, Ties, UnitsByName
 
 
@@ -398,18 +398,49 @@ class SensitiveAttribute:
 
 @dataclass(frozen=True, eq=False)
 class SamplingWeights:
-    """The people that a record represents, times a scale that makes them whole.
+    """How much each record counts in a mean: the people that it represents, or its share of a unit.
 
     Attributes
     ----------
     name: of the column.
     values: of each of its codes, times ``scale``, shape (codes,), int64, positive and ascending. Their sum
         over all records is below 2**63.
+    scale: makes them whole.
+    unit: whose records have equal shares of 1; None for people of a population.
     """
 
     name: str
     values: IntArray
     scale: int = 1
+    unit: str | None = None
+
+    @classmethod
+    def of_units(
+        cls, unit: str, column: str, sizes: IntArray, numbers: IntArray
+    ) -> tuple[SamplingWeights, CodeArray]:
+        """Return the weights 1 / n of the n records of a unit, and the code of each group of units.
+
+        They are exact, times a common multiple of the n, if that fits. Else those of the most frequent n are,
+        and the others are rounded: by less than n x units / 2**62 of themselves.
+
+        Parameters
+        ----------
+        sizes: n of the units of each group, shape (groups,), int64, positive.
+        numbers: of units in each group, shape (groups,), int64.
+        """
+        descending, codes = np.unique(-sizes, return_inverse=True)
+        distinct, units = -descending, count_exactly(codes, numbers, len(descending))
+        total, records = int(units.sum()), int(distinct @ units)
+        scale, whole = 1, True
+        for size in distinct[np.argsort(-units, kind="stable")].tolist():
+            common = lcm(scale, size)
+            fits = common * total + records <= LARGEST
+            scale, whole = common if fits else scale, whole and fits
+        if not whole:
+            scale *= (LARGEST - records) // (total * scale)
+        # Half a unit more than below, so that the quotient is rounded to the nearest.
+        values = [(2 * scale + size) // (2 * size) for size in distinct.tolist()]
+        return cls(column, np.array(values, dtype=np.int64), scale, unit), codes.astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -465,10 +496,6 @@ class Table:
     def people(self) -> int:
         """Sum of the sampling weights of all records; their number without weights."""
         return int(self.row_people.sum())
-
-    def people_of(self, rows: BoolArray) -> int:
-        """Return the sum of the sampling weights of the records of some rows, shape (combinations,)."""
-        return int(self.row_people[rows].sum())
 
     def people_of_values(self, position: int) -> IntArray:
         """Return the sum of the weights of the records with each value of a quasi-identifier, (values,)."""

@@ -144,7 +144,9 @@ class ReportParts:
     three_questions: answers to the questions of European law; None without people who were held out.
     seconds: of each phase of the run until now.
     weighted_loss: the column of weights, the people that its weights add up to, and the losses that are means
-        over these; None where losses are over records alone.
+        over these; None without such weights.
+    unit_loss: the unit, its number, and the losses that are means over records as means over units; None
+        without persons, or where it is not known whose the records of a row are.
     """
 
     config: dict[str, Any]
@@ -170,6 +172,7 @@ class ReportParts:
     three_questions: Sequence[dict[str, Any]] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     weighted_loss: dict[str, Any] | None = None
+    unit_loss: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -199,6 +202,7 @@ def build_report(parts: ReportParts) -> Report:
     }
     optional = {
         "weighted_loss": parts.weighted_loss,
+        "unit_loss": parts.unit_loss,
         "diagnosis": parts.diagnosis,
         "recoding_file": parts.recoding_file,
         "applied": parts.applied,

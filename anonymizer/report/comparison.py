@@ -21,7 +21,7 @@ import numpy as np
 from anonymizer.attacks.base import targets_of
 from anonymizer.model.arrays import BoolArray, FloatArray
 from anonymizer.model.units import PERSON
-from anonymizer.report.wording import by_weights, percent
+from anonymizer.report.wording import by_unit, by_weights, percent
 
 DIGITS = 12
 """Decimal places in which equal numbers agree; further ones are rounding."""
@@ -132,14 +132,15 @@ class Measured:
 
     Attributes
     ----------
-    losses: every loss metric by its key in the report, by weights where the objective has them and the metric
-        can; None without a value.
+    losses: every loss metric by its key in the report, by weights or over units where the objective is and
+        the metric can; None without a value.
     risks: by the name of the attack.
     proven: whether the release is optimal for its algorithm.
     algorithm: that made the release; with ``auto``, the chosen one.
     query_error: of count queries, None if not measured.
-    weights: column of the weights; None where all losses are over records.
-    over_records: the metrics that are by weights, over records instead.
+    weights: column of the weights; None without.
+    over_records: the metrics that are by weights or over units, over records instead.
+    unit: over which losses are averaged; None for records and people.
     """
 
     losses: dict[str, float | None]
@@ -151,6 +152,14 @@ class Measured:
     query_error: float | None = None
     weights: str | None = None
     over_records: Mapping[str, float | None] = field(default_factory=dict)
+    unit: str | None = None
+
+    @property
+    def averaged(self) -> str | None:
+        """How the losses are averaged, in words; None over records."""
+        if self.unit is not None:
+            return by_unit(self.unit)
+        return None if self.weights is None else by_weights(self.weights)
 
     @property
     def loss(self) -> float:
@@ -227,7 +236,8 @@ class ComparedRun:
 def measured_of(report: Mapping[str, Any]) -> Measured:
     """Return the measurements in the report of a satisfied run."""
     search, release, measures = report["search"], report["release"], report.get("utility", ())
-    weighted = report.get("weighted_loss", {})
+    unit = report["config"]["objective"].get("unit")
+    weighted = report.get("weighted_loss" if unit is None else "unit_loss", {})
     return Measured(
         {name: _number(weighted.get(name, value)) for name, value in report["loss"].items()},
         _risks(report["attacks"]),
@@ -238,6 +248,7 @@ def measured_of(report: Mapping[str, Any]) -> Measured:
         next((_number(each["value"]) for each in measures if each["measure"] == QUERY_ERROR), None),
         weighted.get("weights"),
         {name: _number(value) for name, value in report["loss"].items() if name in weighted},
+        unit,
     )
 
 
@@ -679,10 +690,10 @@ class Comparison:
             yield f"{one} and {other}: not distinguishable in risk, their intervals overlap"
         weighted: dict[str, list[int]] = {}
         for each, own in self._releases:
-            if own.weights is not None:
-                weighted.setdefault(own.weights, []).append(each.number)
-        for weights, numbers in weighted.items():
-            yield f"{numbered(numbers)}: loss, ncp and precision {by_weights(weights)}"
+            if own.averaged is not None:
+                weighted.setdefault(own.averaged, []).append(each.number)
+        for averaged, numbers in weighted.items():
+            yield f"{numbered(numbers)}: loss, ncp and precision {averaged}"
         for attack, runs_of in self._counted_apart().items():
             parts = ", ".join(f"of {targets} in {numbered(own)}" for targets, own in runs_of.items())
             yield f"{attack}: {parts}; shares of different targets are not compared"

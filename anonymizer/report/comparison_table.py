@@ -66,13 +66,14 @@ def _numbers(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
 
 
 def _weighed(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
-    """Return the column of sampling weights, and the losses over records beside those by weights."""
+    """Return what the losses are by, a column of weights or a unit, and the same over records."""
     every = [run.measured for run in comparison.runs if run.measured is not None]
     names = dict.fromkeys(name for each in every for name in each.over_records)
     if not names:
         return {}
+    key, name = ("weights", "weights") if any(each.weights for each in every) else ("loss_unit", "unit")
     return {
-        "weights": None if own is None else own.weights,
+        key: getattr(own, name, None),
         **{f"{name}_over_records": None if own is None else own.over_records.get(name) for name in names},
     }
 

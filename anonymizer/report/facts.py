@@ -631,7 +631,7 @@ def attribute_losses(released: Released) -> tuple[AttributeLoss, ...]:
     for position, attribute in enumerate(table.quasi_identifiers):
         cells = recoding.cells(position)
         records = np.bincount(cells.codes, kept, len(cells.values.covered))
-        loss = metric.mean(recoding, position, by_weights=table.sampling is not None)
+        loss = metric.mean(recoding, position, None if table.sampling is None else table.row_people)
         labels = {cells.labels[code] for code in np.flatnonzero(records).tolist()}
         found.append(
             AttributeLoss(
@@ -773,7 +773,8 @@ class Facts:
     groups: histogram of class sizes, empty with too few classes.
     knowing: vulnerability by number of known attributes, empty if not counted.
     worst: the worst classes of each constraint, None for one on the whole release.
-    weights: column by which the losses are averaged; None for records.
+    weights: column by which the losses are averaged; None for records or units.
+    loss_unit: over which the losses are averaged; None for records or people.
     """
 
     smallest: int
@@ -785,6 +786,7 @@ class Facts:
     worst: tuple[Worst | None, ...]
     weights: str | None = None
     unit: str = RECORD
+    loss_unit: str | None = None
 
     @property
     def by_record(self) -> bool:
@@ -801,6 +803,7 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
     moving_reference: whether the distribution p is that of the release, else that of the input.
     """
     smallest, merged = smallest_shown(released.k), released.merged
+    sampling = merged.table.sampling
     least = int(_sizes(released)[1].min(initial=released.records))
     return Facts(
         smallest,
@@ -810,6 +813,7 @@ def gather(released: Released, constraints: Sequence[Constraint], *, moving_refe
         group_sizes(released),
         knowing(released),
         worst_classes(merged, constraints, moving_reference=moving_reference),
-        None if merged.table.sampling is None else merged.table.sampling.name,
+        None if sampling is None or sampling.unit is not None else sampling.name,
         released_unit(released),
+        None if sampling is None else sampling.unit,
     )

@@ -47,6 +47,7 @@ from anonymizer.report.wording import (
     Grid,
     attack,
     attack_sentence,
+    by_unit,
     by_weights,
     constraint_name,
     drawn,
@@ -71,14 +72,17 @@ if TYPE_CHECKING:
 def metrics(report: dict[str, Any]) -> Grid:
     """Return a table of the loss metrics with four digits; more could reveal suppressed records."""
     names = sorted(LOSS_METRICS, key=lambda name: (name != "loss", name))
-    weighted, rows = report.get("weighted_loss", {}), []
+    weighted, units, rows = report.get("weighted_loss", {}), report.get("unit_loss", {}), []
     for name in names:
         key, summary = loss_key(name), LOSS_METRICS[name].summary
         if key in weighted:
             rows.append(
                 (f"{name} over people", _four(weighted[key]), f"{summary}, {by_weights(weighted['weights'])}")
             )
-        over = f"{name} over records" if key in weighted else name
+        if key in units:
+            unit = units["unit"]
+            rows.append((f"{name} by {unit}", _four(units[key]), f"{summary}, {by_unit(unit)}"))
+        over = f"{name} over records" if key in weighted or key in units else name
         rows.append((over, _four(report["loss"].get(key)), summary))
     return Grid("Loss metrics, smaller is better", ("metric", "value", "is"), tuple(rows))
 
@@ -112,7 +116,9 @@ def losses_chart(facts: Facts) -> Chart | None:
     )
     head = ("attribute", "loss", "level", "values before", "values published", "weight")
     by = ""
-    if facts.weights is not None:
+    if facts.loss_unit is not None:
+        by = f", {by_unit(facts.loss_unit)}"
+    elif facts.weights is not None:
         head, by = (*head[:-1], "attribute weight"), f", {by_weights(facts.weights)}"
     title = f"Loss by attribute{by}"
     return Chart(title, svg, _finding(losses), Grid("Attributes, most lost first", head, rows))
@@ -483,6 +489,11 @@ GLOSSARY = {
     "constraints.",
 }
 
+LOSS_BY_UNIT = (
+    "Share of the information that is lost, averaged over quasi-identifiers, the records of each {unit}, and "
+    "then each {unit}, or where the page says so over records: 0 is the input, 1 is everything suppressed."
+)
+
 LOSS_OVER_PEOPLE = (
     "Share of the information that is lost, averaged over quasi-identifiers and over the people whom the "
     "records represent, by sampling weights, or where the page says so over records: 0 is the input, 1 is "
@@ -849,6 +860,8 @@ def _price(report: dict[str, Any]) -> str:
         )
     if objective.get("weights") is not None:
         own += f", as a mean over the people whom the records represent {by_weights(objective['weights'])}"
+    if objective.get("unit") is not None:
+        own += f", {by_unit(objective['unit'])}, by the mean over its records"
     if search["optimal"]:
         return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
     if search["gap"] is not None:
@@ -858,6 +871,12 @@ def _price(report: dict[str, Any]) -> str:
         least = floored(search["best_possible"])
         return f"{own}; no recoding along the hierarchies loses less than {least} (proven)."
     return f"{own}; no lower bound is known."
+
+
+def _glossary(facts: Facts) -> dict[str, str]:
+    if facts.loss_unit is not None:
+        return GLOSSARY | {"loss": LOSS_BY_UNIT.format(unit=facts.loss_unit)}
+    return GLOSSARY if facts.weights is None else GLOSSARY | {"loss": LOSS_OVER_PEOPLE}
 
 
 def _metric(report: dict[str, Any]) -> str:
@@ -938,7 +957,7 @@ def page(report: Report, facts: Facts) -> str:
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
         promises=constraints_grid(content, facts),
         scenarios=scenarios_grid(content),
-        glossary=GLOSSARY if facts.weights is None else GLOSSARY | {"loss": LOSS_OVER_PEOPLE},
+        glossary=_glossary(facts),
         version=content["environment"]["anonymizer"],
         utility=utility_section(content),
         **_charts(content, facts),

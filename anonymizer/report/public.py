@@ -56,7 +56,7 @@ class _Terms:
     ----------
     smallest: counts below it, except 0, are not public.
     metric: of the objective.
-    weighed: whether the objective is by sampling weights.
+    weighed: whether the objective is by sampling weights, or over persons or other units.
     place: name of a release in a table or under a URL; None for a file in ``share/``.
     proven: whether such a search always ends with a proof, which then reveals nothing.
     suppressed: whether records or cells are suppressed.
@@ -92,7 +92,7 @@ class _Terms:
         return cls(
             smallest,
             config["objective"]["metric"],
-            config["objective"].get("weights") is not None,
+            any(config["objective"].get(key) is not None for key in ("weights", "unit")),
             place,
             proven,
             bool(release["suppressed_records"] or release["suppressed_cells"]),
@@ -494,9 +494,11 @@ PLACED: Mapping[str, Rule] = {
         f"loss/{loss_key(name)}": _rounded if metric.of_release_alone else _null
         for name, metric in LOSS_METRICS.items()
     },
-    # Suppressed records have weights, too.
+    # Suppressed records have weights and persons, too.
     "weighted_loss/weights": _exact,
     "weighted_loss/*": _null,
+    "unit_loss/unit": _exact,
+    "unit_loss/*": _null,
     "attacks/[]/attack": _exact,
     **{
         f"attacks/[]/knowledge/{key}": _exact

@@ -92,6 +92,15 @@ def by_weights(column: str) -> str:
     return f"by the sampling weights in column '{column}'"
 
 
+def by_unit(unit: str) -> str:
+    """Return how a loss is averaged over units.
+
+    >>> by_unit("person")
+    'with each person counted once'
+    """
+    return f"with each {unit} counted once"
+
+
 def rejected_by_estimates(search: Mapping[str, Any]) -> str:
     """Return why a search that ended has no proof, as the end of a sentence; nothing if it has.
 

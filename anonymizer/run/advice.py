@@ -290,8 +290,9 @@ def _searched(search: SearchAlgorithm, problem: SearchProblem, trial: Control) -
 def attribute_losses(recoding: Recoding) -> FloatArray:
     """Return the loss of each quasi-identifier, by the weights of the table if any, shape (attributes,)."""
     table, metric = recoding.table, LeafShareLoss()
-    positions, weighed = range(len(table.quasi_identifiers)), table.sampling is not None
-    return np.array([metric.mean(recoding, position, by_weights=weighed) for position in positions])
+    people = None if table.sampling is None else table.row_people
+    positions = range(len(table.quasi_identifiers))
+    return np.array([metric.mean(recoding, position, people) for position in positions])
 
 
 def _mean(losses: FloatArray, attributes: Sequence[QuasiIdentifier], without: Sequence[int] = ()) -> float:

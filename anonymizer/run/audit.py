@@ -610,8 +610,10 @@ def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
     aggregate = claims.get(("config", "objective", "aggregate"))
     metric = loss_key(str(claims.get(("config", "objective", "metric"))))
     losses = {name: known.get(name, claims.number(("loss", name))) for name in shown}
-    if claims.get(("config", "objective", "weights")) not in (ABSENT, None):
-        losses = {name: claims.number(("weighted_loss", name)) for name in claims.section(("weighted_loss",))}
+    for asked, section in (("weights", "weighted_loss"), ("unit", "unit_loss")):
+        if claims.get(("config", "objective", asked)) not in (ABSENT, None):
+            own = claims.section((section,))
+            losses = {name: claims.number((section, name)) for name in losses if name in own}
     if aggregate in ("arithmetic-mean", ABSENT) and losses.get(metric) is not None:
         # A search can count in floats, and these are rounded.
         if isinstance(claims.get(key), float):
@@ -1158,7 +1160,8 @@ def _losses(recoding: Recoding, k: int | None, *, certain: bool) -> dict[tuple[s
         del found["loss", "nonuniform_entropy"]
     # Records with equal values match alike, whatever their weights, and may be published differently.
     elif recoding.table.sampling is not None and recoding.levels is not None:
-        found |= {("weighted_loss", name): loss for name, loss in weighted_losses(own).items()}
+        section = "weighted_loss" if recoding.table.sampling.unit is None else "unit_loss"
+        found |= {(section, name): loss for name, loss in weighted_losses(own).items()}
     return found
 
 

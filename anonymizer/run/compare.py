@@ -521,10 +521,11 @@ def planned(
             number = len(runs) + 1
             own = _with_attacks(config)
             runs.append(PlannedRun(number, name, settings, overrides, own, asked, risk_limit(base)))
-    if not problems and len({run.config.objective.weights for run in runs}) > 1:
-        # Means over people and over records are not on one scale.
-        what = "must be equal in all runs, otherwise results are not comparable"
-        problems["objective.weights", what] = ConfigProblem("objective.weights", what)
+    for key in () if problems else ("weights", "unit"):
+        if len({getattr(run.config.objective, key) for run in runs}) > 1:
+            # Means over people, over persons and over records are not on one scale.
+            what = "must be equal in all runs, otherwise results are not comparable"
+            problems[f"objective.{key}", what] = ConfigProblem(f"objective.{key}", what)
     if problems:
         raise ConfigError(base.source, list(problems.values()))
     return runs

@@ -44,7 +44,7 @@ from anonymizer.errors import (
     suggestion,
 )
 from anonymizer.hierarchy.source import to_networkx
-from anonymizer.loss.base import all_losses, weighted_losses
+from anonymizer.loss.base import all_losses, losses_over, weighted_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
@@ -108,7 +108,7 @@ from anonymizer.run.shape import (
     released_query,
 )
 from anonymizer.run.source import DataSource, frame_source, input_source, open_release, release_dialect
-from anonymizer.run.units import key_warnings
+from anonymizer.run.units import key_warnings, shares_of_persons
 from anonymizer.system import Closing
 
 if TYPE_CHECKING:
@@ -776,6 +776,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
         ],
         advice=None if applied else advice_of(task.plan, found, watch.stopped),
         weighted_loss=weighted_loss(found),
+        unit_loss=unit_loss(task.plan, found),
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
@@ -785,15 +786,31 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
 
 
 def weighted_loss(found: Found) -> dict[str, Any] | None:
-    """Return the ``weighted_loss`` entry of the report; None where losses are over records alone."""
+    """Return the ``weighted_loss`` entry of the report; None where losses are not by sampling weights."""
     sampling, people = found.prepared.problem.table.sampling, found.prepared.people
-    if sampling is None or people is None:
+    if sampling is None or people is None or sampling.unit is not None:
         return None
     return {
         "weights": sampling.name,
         "people": float(people),
         **weighted_losses(found.promised),
     }
+
+
+def unit_loss(plan: Plan, found: Found) -> dict[str, Any] | None:
+    """Return the ``unit_loss`` entry of the report: the losses over persons, or over the objective's unit.
+
+    None where there are none, or where it is not known which record is in which row of the release.
+    """
+    prepared = found.prepared
+    if plan.loss_unit is not None and prepared.people is not None:
+        # Rounded weights add up to the number of units but for less than one half.
+        own = weighted_losses(found.promised)
+        return {"unit": plan.loss_unit, "units": round(prepared.people), **own}
+    shares = None if plan.applied else shares_of_persons(plan, prepared, found.recoding)
+    if shares is None:
+        return None
+    return {**shares[1], **losses_over(found.recoding, shares[0])}
 
 
 class Combined:

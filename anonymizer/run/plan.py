@@ -266,6 +266,7 @@ class Plan:
     control: people who were held out of the input; None without.
     pseudonym: the column that is released with pseudonyms of persons; None without one.
     loss_weights: column of the sampling weights by which losses are averaged; None to average over records.
+    loss_unit: unit over which losses are averaged; None to average over records.
     """
 
     config: str
@@ -305,6 +306,7 @@ class Plan:
     control: PlannedPeople | None = None
     pseudonym: str | None = None
     loss_weights: str | None = None
+    loss_unit: str | None = None
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
@@ -599,6 +601,7 @@ def plan_of(config: Config) -> Plan:
         population=population,
         control=_people(config, "control", config.input.control),
         loss_weights=config.objective.weights,
+        loss_unit=config.objective.unit,
     )
 
 

@@ -208,7 +208,7 @@ class Prepared:
 
     @property
     def people(self) -> Fraction | None:
-        """Sum of the sampling weights by which losses are averaged; None without weights."""
+        """People, or units, that losses are averaged over; None if these are records."""
         table = self.problem.table
         return None if table.sampling is None else Fraction(table.people, table.sampling.scale)
 
@@ -397,10 +397,13 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
             f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count "
             "households; raise engine.memory_limit or engine.options.combinations, or use engine memory"
         )
-    if found.beyond and plan.loss_weights is not None:
+    if found.beyond and (plan.loss_weights or plan.loss_unit):
+        key, what = "weights", "are not by weights"
+        if plan.loss_unit is not None:
+            key, what = "unit", f"cannot count each {plan.loss_unit} once"
         raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where losses are not by weights; raise "
-            "engine.memory_limit or engine.options.combinations, or remove objective.weights"
+            f"{row_limit_message(found)}, so the run is out of core, where losses {what}; raise "
+            f"engine.memory_limit or engine.options.combinations, or remove objective.{key}"
         )
 
 
@@ -409,8 +412,10 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
 
     Raises
     ------
-    DataError: as for ``exact_weights``.
+    DataError: as for ``exact_weights``, or a record lacks the unit that it must have.
     """
+    if plan.loss_unit is not None:
+        return _shares_of_units(plan, relation, plan.loss_unit)
     name = plan.loss_weights
     if name is None:
         return None
@@ -425,6 +430,30 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
     labels, numbers = tuple(shown[code] for code in range(len(distinct))), distinct / scale
     column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.numerals)
     return ReadColumn(column, codes.astype(np.int32)), SamplingWeights(name, distinct, scale)
+
+
+def _shares_of_units(plan: Plan, relation: Relation, unit: str) -> tuple[ReadColumn, SamplingWeights]:
+    """Return the key of a unit, coded by the weight of the records with each key, and these weights."""
+    name = plan.units[unit]
+    relation.position(name)
+    dictionary, absent = relation.dictionary(name), {None, *plan.missing}
+    records = np.array([number for _, number in dictionary], dtype=np.int64)
+    unknown = np.array([text in absent for text, _ in dictionary], dtype=np.bool_)
+    missing = int(records[unknown].sum())
+    if missing and plan.whole_units:
+        raise DataError(_without_unit(relation, unit, name, missing))
+    if missing and unit == HOUSEHOLD and PERSON in plan.units:
+        # A weight belongs to a key, and the household of such a record follows from that of its person.
+        raise DataError(
+            f"{relation.name}: column '{name}' is empty in {plural(missing, 'record')}, so the records of "
+            f"each household cannot be counted; fill in the column, or set objective.unit: {PERSON}"
+        )
+    sizes, numbers = np.where(unknown, 1, records), np.where(unknown, records, 1)
+    weights, codes = SamplingWeights.of_units(unit, name, sizes, numbers)
+    counts = count_exactly(codes, records, len(weights.values))
+    shares = weights.values / weights.scale
+    column = Column(name, ValueType.NUMBER, tuple(map(str, shares.tolist())), counts, shares, None)
+    return ReadColumn(column, codes), weights
 
 
 def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> None:

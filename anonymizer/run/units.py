@@ -24,12 +24,12 @@ from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, listed, plural
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.table import LEFT_OUT, Role, ValueType
+from anonymizer.model.table import LEFT_OUT, Role, SamplingWeights, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.knowledge import HOMES, NUMBERED_PEOPLE, PERSON_KEYS, SERVING, Ground, subject_of
@@ -159,6 +159,26 @@ def _classes(
     ties = Ties(own[PERSON], int(own[PERSON].max(initial=-1)) + 1, ones) if linked else None
     classes = classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
     return classes if people is None else classes.with_population(people)
+
+
+def shares_of_persons(
+    plan: Plan, prepared: Prepared, recoding: Recoding
+) -> tuple[IntArray, dict[str, Any]] | None:
+    """Return what the records of each row count if each person counts once, and the number of persons.
+
+    The shares are of shape (rows of the recoding's table,), int64. None without persons in memory.
+    """
+    if PERSON not in prepared.units:
+        return None
+    unit_of = prepared.units[PERSON]
+    known = unit_of >= 0
+    sizes, missing = np.bincount(unit_of[known]), int((~known).sum())
+    # A record without a key is a person of its own.
+    sizes, numbers = np.append(np.maximum(sizes, 1), 1), np.append(sizes > 0, missing).astype(np.int64)
+    weights, codes = SamplingWeights.of_units(PERSON, plan.units[PERSON], sizes, numbers)
+    own = weights.values[codes[np.where(known, unit_of, len(sizes) - 1)]]
+    shares = count_exactly(_rows(plan, prepared, recoding), own, recoding.table.combinations)
+    return shares, {"unit": PERSON, "units": int(numbers.sum())}
 
 
 def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:

@@ -214,6 +214,7 @@ def test_shares_of_persons_and_of_records_are_not_one_measure() -> None:
 
     def risks(*entries: dict[str, Any]) -> dict[str, Risk]:
         report = {
+            "config": {"objective": {"metric": "loss"}},
             "search": {"optimal": True, "algorithm": "local"},
             "release": {"suppressed_records": 0, "classes": 1},
             "loss": {"loss": 0.25},
@@ -294,6 +295,7 @@ def test_attacks_of_one_name_are_distinguished() -> None:
     numbers = {"success": 0.5, "low": 0.4, "high": 0.6, "baseline": 0.1}
     entries = [{"attack": "vulnerability", "knowledge": each, **numbers} for each in [*known, *known]]
     report = {
+        "config": {"objective": {"metric": "loss"}},
         "search": {"optimal": True, "algorithm": "local"},
         "release": {"suppressed_records": 3, "classes": 7},
         "loss": {"loss": 0.25, "height": None},
