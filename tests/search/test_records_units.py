@@ -15,14 +15,16 @@ from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.mondrian.algorithm import Mondrian
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import holding, references_of
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
 from tests.helpers.problems import problem
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.records import RecordsBruteForce, fewest_under_release, most_that_stay, plain
-from tests.twins.search import BruteForce, ProblemSpec
+from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 SEEDS = st.integers(0, 2**32)
 MODELS = [name for name in strategies.PARAMETERS if name not in ("vulnerability", "k-anonymity")]
@@ -89,7 +91,7 @@ def test_every_model_loses_as_few_records_as_can_be(model: str, seed: int) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("model", MODELS)
-@share(16)
+@share(32)
 @given(seed=SEEDS)
 def test_pairs_of_models_lose_as_few_records_as_can_be(model: str, beside: str, seed: int) -> None:
     """One of them may count records."""
@@ -145,6 +147,73 @@ def test_the_best_of_all_nodes_is_found_and_proven(seed: int) -> None:
     best = min(result.objective for result in valid)
     assert isclose(outcome.objective, best, rel_tol=1e-9, abs_tol=1e-9)
     check_release(spec, outcome)
+
+
+def illnesses(rows: list[tuple[str, str, int]], *constraints: ConstraintSpec) -> ProblemSpec:
+    """Return a problem of rows with a place, which is published as it is, an illness and a person."""
+    own = QuasiIdentifierSpec("q", {"A": ("A", "*"), "B": ("B", "*")}, maximum=0)
+    illness = SensitiveSpec("s", {"flu": ("flu", "*"), "cancer": ("cancer", "*")})
+    persons = tuple(row[2] for row in rows)
+    data = Microdata((own,), (illness,), tuple(row[:2] for row in rows), persons=persons)
+    return ProblemSpec(data, constraints, limit=len(rows))
+
+
+def test_the_persons_with_the_fewest_records_lose_the_cancer() -> None:
+    """Cancer may have 2 of 10: of those with 3, 2, 1 and 1 records of it, the last two lose theirs."""
+    rows = [("A", "flu", person) for person in range(10)]
+    rows += [("A", "cancer", person) for person in (0, 0, 0, 1, 1, 2, 3)]
+    own = ConstraintSpec("basic-beta-likeness", {"beta": 1}, "s", unit="person")
+    spec = illnesses([*rows, *(("B", "flu", person) for person in range(10, 40))], own)
+    verdict = verdict_at(spec, (0,))
+    assert verdict.found.of_classes.tolist() == [2, 0]
+    assert verdict.settled
+    table = asked(spec).table
+    classes = RollUp.of(table, divided=True).classes((0,))
+    gone = verdict.gone > 0
+    assert sorted(classes.unit_codes(["person"])["person"][gone].tolist()) == [2, 3]
+    assert classes.part(classes.counts - verdict.gone)[0].sizes_in("person").tolist() == [10, 30]
+
+
+def test_where_records_count_too_a_person_keeps_some_of_a_value() -> None:
+    """At most 0.6 of the records may be cancer: of three, two go, and the person still has both illnesses."""
+    rows = [("A", "flu", 0), *[("A", "cancer", 0)] * 3]
+    limits = {"alpha": 0.6, "k": 1}
+    own = ConstraintSpec("alpha-k-anonymity", {"alpha": 1, "k": 1}, "s", unit="person")
+    verdict = verdict_at(illnesses(rows, own, ConstraintSpec("alpha-k-anonymity", limits, "s")), (0,))
+    assert (verdict.suppressed, verdict.least) == (2, 2)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+@share(2)
+@given(seed=SEEDS)
+def test_every_class_of_mondrian_satisfies_the_models(moving: bool, seed: int) -> None:
+    random = Random(seed)
+    data = strategies.table(random)
+    names = [random.choice(MODELS), random.choice(BESIDE)]
+    constraints = tuple(strategies.constraint(random, data, name) for name in names)
+    limit = random.choice((0, len(data.records) // 4, len(data.records) - 1))
+    spec = of_persons(random, ProblemSpec(data, constraints, limit=limit, moving_reference=moving))
+    outcome, own = search(spec, Mondrian())
+    if outcome.recoding is None:
+        return
+    recoding = outcome.recoding
+    row_of, columns = build.divided_rows(spec.data).of_record, recoding.published()
+    owners = np.arange(len(recoding.suppressed)) if recoding.owner is None else recoding.owner
+    stays = np.where(recoding.suppressed, 0, recoding.table.counts)
+    parts = [np.flatnonzero((owners == row) & (stays > 0)).tolist() for row in range(own.table.combinations)]
+    classes: dict[tuple[int, ...], list[int]] = {}
+    for record, row in enumerate(row_of.tolist()):
+        if parts[row]:
+            part = parts[row][0]
+            classes.setdefault(tuple(int(each.codes[part]) for each in columns), []).append(record)
+            stays[part] -= 1
+            if not stays[part]:
+                parts[row].pop(0)
+    released = sorted(record for rows in classes.values() for record in rows)
+    assert len(row_of) - len(released) <= limit
+    brute = BruteForce(spec)
+    reference = released if moving else list(range(len(row_of)))
+    assert all(brute.holds(rows, reference) for rows in classes.values())
 
 
 @pytest.mark.parametrize("model", sorted(set(strategies.REFERENCED)))
