@@ -274,3 +274,14 @@ def with_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
         replace(own, unit="person") if random.random() < 0.8 else own for own in spec.constraints
     )
     return replace(spec, data=data, constraints=constraints)
+
+
+def with_lost_persons(random: Random, spec: ProblemSpec) -> ProblemSpec:
+    """Return a problem in which at most some persons may lose a record."""
+    spec = with_persons(random, spec)
+    if random.random() < 0.4:
+        constraints = tuple(replace(own, unit=None) for own in spec.constraints)
+        spec = replace(spec, constraints=constraints)
+    persons = [each for each in spec.data.persons if each is not None]
+    number = len(set(persons)) + spec.data.persons.count(None)
+    return replace(spec, lost=random.randint(0, random.choice((number, max(number // 2, 1)))))

@@ -596,6 +596,7 @@ class SearchAlgorithm(PlugIn):
     ----------------
     suppressions: the supported methods of suppression.
     unit_suppressions: those where constraints count persons or other units; none if these must count records.
+        With any, it keeps to ``SearchProblem.unit_limit`` too, which a ``Judge`` checks.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     scenarios: how it satisfies the models of scenarios.
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.

@@ -262,6 +262,11 @@ PROMISES: dict[str, dict[str, Any]] = {
         "constraints": [{"model": "k-anonymity", "k": 3, "unit": "record"}],
         "suppression": {"limit": 0.1, "whole": "person"},
     },
+    "a limit of persons": {
+        "input": {"path": "people.csv", "person": "name"},
+        "constraints": [{"model": "k-anonymity", "k": 3, "unit": "record"}],
+        "suppression": {"limit": 0.1, "unit": "person"},
+    },
 }
 
 

@@ -30,7 +30,8 @@ def problems(draw: st.DrawFn, persons: float = 0.3) -> ProblemSpec:
     random = draw(strategies.randoms())
     spec = strategies.problem(random)
     if random.random() < persons:
-        spec = replace(strategies.with_persons(random, spec), whole=random.random() < 0.5)
+        who = random.choice((strategies.with_persons, strategies.with_lost_persons))
+        spec = replace(who(random, spec), whole=random.random() < 0.5)
     return strategies.with_knowledge(random, spec)
 
 

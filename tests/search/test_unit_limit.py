@@ -12,23 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.recoding import Status
-from anonymizer.search.base import Control, SearchAlgorithm, UnitLimit
+from anonymizer.search.base import Control, UnitLimit
 from anonymizer.search.judge import Judge
 from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Exact, Local
 from anonymizer.search.local.bound import best_possible
-from anonymizer.search.microaggregation.algorithm import Microaggregation
-from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
+from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import many, quickly, share
 from tests.helpers.problems import problem
-from tests.search.test_lattice import records_of, same, texts_of
+from tests.search.test_lattice import same
 from tests.search.test_local import small
 from tests.search.test_microaggregation_models import spec_of
-from tests.search.test_units import classes_of_parts
+from tests.search.test_units import PARTS, check_optimum, check_valid
 from tests.twins.local import TwinLocal
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.privacy import CLASS_TWINS
@@ -45,17 +44,6 @@ MODELS = (
 )
 
 
-def limited(random: Random, spec: ProblemSpec) -> ProblemSpec:
-    """Return a problem in which at most some persons may lose a record."""
-    spec = strategies.with_persons(random, spec)
-    if random.random() < 0.4:
-        constraints = tuple(replace(own, unit=None) for own in spec.constraints)
-        spec = replace(spec, constraints=constraints)
-    persons = [each for each in spec.data.persons if each is not None]
-    number = len(set(persons)) + spec.data.persons.count(None)
-    return replace(spec, lost=random.randint(0, random.choice((number, max(number // 2, 1)))))
-
-
 def drawn(random: Random) -> ProblemSpec:
     spec = strategies.problem(random)
     if random.random() < 0.5:
@@ -63,7 +51,7 @@ def drawn(random: Random) -> ProblemSpec:
         spec = replace(
             spec, constraints=tuple(strategies.constraint(random, spec.data, own) for own in names)
         )
-    return replace(limited(random, spec), whole=random.random() < 0.5)
+    return replace(strategies.with_lost_persons(random, spec), whole=random.random() < 0.5)
 
 
 @st.composite
@@ -78,27 +66,6 @@ def linked_problems(draw: st.DrawFn) -> ProblemSpec:
     own = tuple(each for each in spec.constraints if each.model in CLASS_TWINS)
     own = own or (ConstraintSpec("k-anonymity", {"k": 2}, unit="person"),)
     return replace(spec, constraints=own, whole=True, linked=True, keep_rows=False)
-
-
-def check_optimum(spec: ProblemSpec) -> None:
-    """Check the lattice's answer and its proof against all transformations."""
-    outcome = Lattice().search(problem(spec), Control())
-    brute = BruteForce(spec)
-    valid = brute.valid()
-    if not valid:
-        assert outcome.status is Status.INFEASIBLE
-        return
-    assert outcome.status is Status.SATISFIED
-    assert outcome.optimal
-    best = min(result.objective for result in valid)
-    assert same(outcome.objective, best)
-    assert outcome.bound is not None
-    assert outcome.bound <= best + 1e-9 * max(1.0, abs(best))
-    at_levels = brute.evaluate(outcome.recoding.levels)
-    assert at_levels is not None
-    assert same(at_levels.objective, outcome.objective)
-    table = outcome.recoding.table
-    assert records_of(table, outcome.recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
 
 
 @many()
@@ -147,13 +114,6 @@ def test_the_limit_in_records_excludes_no_release(spec: ProblemSpec) -> None:
     assert all(len(each.suppressed) <= asked.limit for each in BruteForce(spec).valid())
 
 
-PARTS: dict[str, SearchAlgorithm] = {
-    "local": Local(),
-    **{f"mondrian {own}": Mondrian(MondrianSettings(mode=ModeName.RELAXED, labels=own)) for own in LabelName},
-    "microaggregation": Microaggregation(),
-}
-
-
 @pytest.mark.parametrize("name", PARTS)
 @share(2)
 @given(strategies.randoms())
@@ -161,36 +121,13 @@ def test_what_divides_rows_loses_no_more_persons(name: str, random: Random) -> N
     spec = strategies.problem(random)
     if name == "microaggregation":
         spec = spec_of(random, [own.model for own in spec.constraints], 40)
-    spec = limited(random, spec)
+    spec = strategies.with_lost_persons(random, spec)
     spec = replace(spec, metric=spec.metric if spec.metric not in ("height", "precision") else "loss")
     outcome = PARTS[name].search(problem(spec, divided=True), Control(steps=8))
     if outcome.status is Status.INFEASIBLE:
         assert not BruteForce(spec).valid()
-    if outcome.status is not Status.SATISFIED:
-        return
-    classes, kept = classes_of_parts(outcome, spec)
-    brute, everyone = BruteForce(spec), set(range(len(spec.data.records)))
-    recoding = outcome.recoding
-    suppressed = lost_records(spec, recoding)
-    assert len(everyone) - sum(map(len, classes)) == (0 if kept else len(suppressed))
-    assert not brute.exceeds_limit(suppressed)
-    reference = (
-        sorted(row for rows in classes for row in rows) if spec.moving_reference and not kept else None
-    )
-    assert all(brute.holds(rows, reference or sorted(everyone)) for rows in classes)
-    assert brute.table_holds(classes)
-
-
-def lost_records(spec: ProblemSpec, recoding) -> list[int]:
-    """Return the suppressed records of parts of rows; of equal ones of a person it does not matter which."""
-    divided = build.divided_rows(spec.data)
-    waiting = [np.flatnonzero(divided.of_record == row).tolist() for row in range(len(divided.row_of))]
-    found = []
-    for part, row in enumerate(recoding.owners.tolist()):
-        own = [waiting[row].pop() for _ in range(int(recoding.table.counts[part]))]
-        if recoding.suppressed[part]:
-            found += own
-    return found
+    if outcome.status is Status.SATISFIED:
+        check_valid(outcome, spec)
 
 
 @pytest.mark.parametrize("labels", LabelName)
@@ -214,7 +151,7 @@ def test_mondrian_loses_no_more_persons(labels: LabelName, spec: ProblemSpec, me
 @given(seed=st.integers(0, 2**32))
 def test_local_recoding_against_all_partitions(seed: int, exactly: bool) -> None:
     random = Random(seed)
-    spec = limited(random, small(random, 8))
+    spec = strategies.with_lost_persons(random, small(random, 8))
     best, asked = TwinLocal(spec).optimum(), problem(spec, divided=True)
     with pytest.MonkeyPatch.context() as patch:
         if not exactly:
@@ -229,7 +166,7 @@ def test_local_recoding_against_all_partitions(seed: int, exactly: bool) -> None
     assert outcome.objective is not None
     assert outcome.objective >= best - 1e-12
     assert outcome.bound is None or outcome.bound <= best + 1e-9
-    assert not BruteForce(spec).exceeds_limit(lost_records(spec, outcome.recoding))
+    check_valid(outcome, spec)
 
 
 def two_in_one() -> Microdata:

@@ -61,9 +61,8 @@ def linked_problems(draw: st.DrawFn) -> ProblemSpec:
     return replace(spec, constraints=own, limit=limit, whole=True, linked=True, keep_rows=False)
 
 
-@many()
-@given(st.one_of(problems(), linked_problems()))
-def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
+def check_optimum(spec: ProblemSpec) -> None:
+    """Check the lattice's answer and its proof against all transformations."""
     outcome = Lattice().search(problem(spec), Control())
     brute = BruteForce(spec)
     valid = brute.valid()
@@ -72,12 +71,20 @@ def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec
         return
     assert outcome.status is Status.SATISFIED
     assert outcome.optimal
-    assert same(outcome.objective, min(result.objective for result in valid))
+    best = min(result.objective for result in valid)
+    assert same(outcome.objective, best)
+    assert outcome.bound <= best + 1e-9 * max(1.0, abs(best))
     at_levels = brute.evaluate(outcome.recoding.levels)
     assert at_levels is not None
     assert same(at_levels.objective, outcome.objective)
     table = outcome.recoding.table
     assert records_of(table, outcome.recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
+
+
+@many()
+@given(st.one_of(problems(), linked_problems()))
+def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
+    check_optimum(spec)
 
 
 def published(
@@ -201,8 +208,8 @@ def test_tripled_records_are_recoded_as_the_records(random: Random) -> None:
         assert Counter(times) == published_records(second)
 
 
-def classes_of_parts(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int]], bool]:
-    """Return the records of each class as published by text, and whether the suppressed ones stay.
+def classes_of_parts(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int]], list[int], bool]:
+    """Return the records of each class as published by text, the suppressed ones, and whether these stay.
 
     Records of one part of a divided row are of one person, or each of one of its own: any can be taken.
     """
@@ -211,18 +218,20 @@ def classes_of_parts(outcome: Outcome, spec: ProblemSpec) -> tuple[list[list[int
     waiting = [np.flatnonzero(divided.of_record == row).tolist() for row in range(len(divided.row_of))]
     columns = recoding.published()
     found: dict[tuple[str, ...], list[int]] = {}
+    suppressed: list[int] = []
     for part, row in enumerate(recoding.owners.tolist()):
         own = [waiting[row].pop() for _ in range(int(recoding.table.counts[part]))]
+        suppressed += own if recoding.suppressed[part] else []
         if not recoding.removed[part]:
             key = tuple(column.labels[column.codes[part]] for column in columns)
             found.setdefault(key, []).extend(own)
     assert not any(waiting)
-    return list(found.values()), bool((recoding.suppressed & ~recoding.removed).any())
+    return list(found.values()), suppressed, bool((recoding.suppressed & ~recoding.removed).any())
 
 
 def check_valid(outcome: Outcome, spec: ProblemSpec) -> None:
     """Check a release by the definitions, with sets of persons."""
-    classes, kept = classes_of_parts(outcome, spec)
+    classes, suppressed, kept = classes_of_parts(outcome, spec)
     brute = BruteForce(spec)
     everyone = list(range(len(spec.data.records)))
     released = sorted(row for rows in classes for row in rows)
@@ -230,7 +239,8 @@ def check_valid(outcome: Outcome, spec: ProblemSpec) -> None:
     assert classes
     assert all(brute.holds(rows, reference) for rows in classes)
     assert brute.table_holds(classes)
-    assert kept or len(everyone) - len(released) <= spec.limit
+    assert kept or sorted(released + suppressed) == everyone
+    assert not brute.exceeds_limit(suppressed)
 
 
 PARTS: dict[str, SearchAlgorithm] = {

@@ -32,7 +32,7 @@ class KnownBruteForce(BruteForce):
         if self.problem.moving_reference:
             staying = self._stable(cells, staying, moving=True)
         suppressed = frozenset(self._everyone) - frozenset(staying)
-        if not staying or len(suppressed) > self.problem.limit or not self.satisfied(cells, staying):
+        if not staying or self.exceeds_limit(suppressed) or not self.satisfied(cells, staying):
             return None
         everything = frozenset(range(len(self.data.quasi_identifiers)))
         sizes = tuple(len(rows) for rows in grouped(cells, staying, everything))
