@@ -33,6 +33,7 @@ from tests.run.test_weighted_loss import (
     SETTINGS,
     Row,
     both,
+    by_records,
     check_the_lattice_against_every_recoding,
     published,
     recoded,
@@ -174,6 +175,49 @@ def test_the_lattice_equals_every_recoding_with_persons_in_classes(random: Rando
         return
     assert search["optimal"]
     assert search["objective"] == pytest.approx(float(min(found)), abs=1e-12)
+
+
+def shares_hold(rows: Sequence[Row | None], data: pd.DataFrame, k: int, alpha: Fraction) -> bool:
+    """Return whether classes have k persons, of whom no value has a larger share than alpha."""
+    classes: dict[Row, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row, patient, mood in zip(rows, data.patient, data.mood, strict=True):
+        if row is not None:
+            classes[row][mood].add(patient)
+    everyone = ((own, set().union(*own.values())) for own in classes.values())
+    return bool(classes) and all(
+        len(persons) >= k and max(map(len, own.values())) <= alpha * len(persons) for own, persons in everyone
+    )
+
+
+@quickly(100, 5)
+@given(strategies.randoms())
+def test_fewest_records_with_persons_in_classes(random: Random) -> None:
+    data, k = stays(random, 7, empty=False), random.randint(1, 3)
+    alpha, limit = Fraction(random.choice((5, 7)), 10), random.randint(1, 6)
+    most = min(limit * len(data) // 10, len(data) - 1)
+    found = [
+        by_unit(kept, data.patient.tolist(), (1, 1))
+        for rows in recoded(data)
+        for kept in by_records(rows, most)
+        if shares_hold(kept, data, k, alpha)
+    ]
+    constraints = [
+        {"model": "k-anonymity", "k": k},
+        {"model": "alpha-k-anonymity", "alpha": float(alpha), "k": 1},
+    ]
+    config = asked(constraints=constraints, suppression={"limit": limit / 10, "method": "records"})
+    try:
+        result = an.anonymize(data, config)
+    except an.Infeasible:
+        assert not found
+        return
+    rows, search = published(data, result.data), result.report.to_dict()["search"]
+    own, best = by_unit(rows, data.patient.tolist(), (1, 1)), float(min(found))
+    assert shares_hold(rows, data, k, alpha)
+    assert search["objective"] == pytest.approx(float(own), abs=1e-12)
+    assert search["bound"] <= best + 1e-12
+    assert search["best_possible"] is None or search["best_possible"] <= best + 1e-12
+    assert not search["optimal"] or search["objective"] == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.parametrize(("algorithm", "method"), SETTINGS)
