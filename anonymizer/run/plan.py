@@ -326,9 +326,9 @@ class Plan:
     def most_parts(self) -> float:
         """Most parts into which rows are divided by units; 0 if they are not.
 
-        Where single records are suppressed, it is known whose they are.
+        Where single records or cells are suppressed, it is known whose they are.
         """
-        single = self.suppression is SuppressionMethod.RECORDS
+        single = self.suppression is not SuppressionMethod.CLASSES
         return inf if single else self.algorithm.most_parts
 
     @cached_property

@@ -381,7 +381,7 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
                 f"{relation.name}: {each.model.name} can count persons and other units in memory only; set "
                 f"engine.name to memory, or unit: {RECORD}"
             )
-    if plan.suppression is SuppressionMethod.RECORDS and plan.counted_units:
+    if plan.suppression is not SuppressionMethod.CLASSES and plan.counted_units:
         raise InputError(
             f"{relation.name}: with suppression.method {plan.suppression}, constraints can count persons and "
             f"other units in memory only; set suppression.method to {SuppressionMethod.CLASSES}, engine.name "

@@ -58,7 +58,7 @@ class Auto(SearchAlgorithm):
     name = "auto"
     scenarios = ScenarioSupport.ALL_KNOWN
     suppressions = frozenset(SuppressionMethod)
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    unit_suppressions = suppressions
     links_units = True
     most_parts = MANY_COMBINATIONS
 

@@ -110,6 +110,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "algorithm": {"name": "mondrian"},
         "suppression": {"limit": 0.1, "method": "records"},
     },
+    "cells": {"algorithm": {"name": "lattice"}, "suppression": {"limit": 0.1, "method": "cells"}},
     "auto": {"budget": {"steps": 10}},
     "microaggregation": {"attributes": {**CONFIG["attributes"], "sex": INSENSITIVE, "zip": NUMBER}},
 }
@@ -633,7 +634,6 @@ BAD: dict[str, dict[str, Any]] = {
     "some of the records": {"constraints": [{"model": "linkage-risk", "max": 0.5, "overlap": 0.5}]},
     "a pseudonym": {**NUMBERED, "constraints": [{"model": "vulnerability", "max": 0.5}]},
     "buckets": {"algorithm": {"name": "anatomy"}},
-    "single cells": {"suppression": {"method": "cells"}},
     "whole persons in another engine": {"engine": {"name": "spark"}, "suppression": {"whole": "person"}},
     "a released unit": {
         "input": {"person": "patient_id", "units": {"place": "zip"}},

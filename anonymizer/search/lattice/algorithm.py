@@ -879,7 +879,7 @@ class Lattice(SearchAlgorithm):
     scenarios = ScenarioSupport.EXACT
     suppressions = frozenset(SuppressionMethod)
     out_of_core = True
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    unit_suppressions = suppressions
     attacks_every_step = True
     counts_population = True
     links_units = True

@@ -95,9 +95,9 @@ class CellModels:
     ) -> tuple[list[ValueRule], bool]:
         attribute = next((each for each in table.sensitive if each.name == constraint.attribute), None)
         retention = constraint.retention(attribute, reference_for(constraint, self.input))
-        if retention is None or constraint.combined or constraint.unit is not None:
+        if retention is None or constraint.combined:
             return [], False
-        whole = _linear(retention)
+        whole = _linear(retention) and constraint.unit is None
         if attribute is None:
             return [], whole
         values = table.sensitive_codes(attribute.name)[first].astype(np.int64)
@@ -106,11 +106,14 @@ class CellModels:
             for each in retention.distinct
             if each.number > 1 or each.missing is not None
         ]
+        number, share = _implied(retention, attribute.column.size)
+        if constraint.unit is not None:
+            # Records have the values of their units, in other shares.
+            return ([*rules, ValueRule(values, number)] if number > 1 else rules), False
         if retention.caps is not None:
             # Rounded up, as a cap must not be stricter than the model.
             caps = np.array([float(cap) for cap in retention.caps]) * (1 + 1e-12)
             rules.append(ValueRule(values, caps=np.minimum(caps, 1.0)))
-        number, share = _implied(retention, attribute.column.size)
         if number > 1:
             rules.append(ValueRule(values, number, np.full(attribute.column.size, share)))
         return rules, whole
