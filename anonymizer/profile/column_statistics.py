@@ -241,6 +241,14 @@ def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFor
     return NumberFormat(numerals, tuple(warnings))
 
 
+def has_fractions(column: ColumnFacts) -> bool:
+    """Return whether the values are numbers, not all whole, with points or commas whatever the file has."""
+    if column.type is ValueType.NUMBER:
+        return True
+    texts = [each for each in column.values if each[0] not in _NO_NUMBERS]
+    return any("," in text for text, _ in texts) and _is_comma(texts)
+
+
 def blank_warnings(relation: Relation, columns: Sequence[ColumnFacts]) -> list[str]:
     """Return warnings about spaces around values, and about values that differ in nothing else."""
     texts = [each for each in columns if each.type is ValueType.TEXT and relation.is_text(each.name)]

@@ -31,7 +31,7 @@ from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Role, SamplingWeights, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
-from anonymizer.profile.column_statistics import ColumnFacts, measure_column
+from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
 from anonymizer.profile.knowledge import HOMES, NUMBERED_PEOPLE, PERSON_KEYS, SERVING, Ground, subject_of
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
@@ -542,7 +542,7 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
         return True
     identifier = role is Role.IDENTIFIER and column.distinct >= MANY_PERSONS
     least = OF_IDENTIFIER if identifier else MANY
-    if not dropped or column.distinctness < least or column.type in (ValueType.NUMBER, ValueType.DATE):
+    if not dropped or column.distinctness < least or column.type is ValueType.DATE or has_fractions(column):
         return False
     texts = column.texts
     coded = sum(bool(_CODE.fullmatch(text)) for text in texts) >= MOSTLY * len(texts)

@@ -295,10 +295,28 @@ def facts(name: str, texts: list[str], kind: ValueType = ValueType.TEXT) -> Colu
         ("arrested", [f"2013-01-{1 + n % 28:02} 10:00:00" for n in range(100)], True, False),
         ("postcode", [f"{1000 + n // 3}" for n in range(100)], True, False),
         ("says_the_same", [str(n % 2) for n in range(100)], True, False),
+        ("duration", [f"{n // 3 / 73:.6f}".replace(".", ",") for n in range(100)], True, False),
+        ("duration", [*(f"{n // 3 / 73:.6f}".replace(".", ",") for n in range(100)), "NA"], True, False),
+        ("numéro", [f"20,{n // 3:03},X" for n in range(100)], True, True),
+        ("dni", [f"20.{n // 3:03}.111" for n in range(100)], True, True),
     ],
 )
 def test_what_counts_as_a_key(name: str, texts: list[str], dropped: bool, found: bool) -> None:
     assert repeats(facts(name, texts), Role.DROP if dropped else Role.INSENSITIVE) is found
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_a_file_whose_dropped_column_has_fractions_has_no_key(tmp_path: Path, decimal: str) -> None:
+    columns = {
+        "age": [str(20 + n % 20) for n in range(400)],
+        "duration": [f"{n % 150 / 73:.6f}".replace(".", decimal) for n in range(400)],
+    }
+    attributes = {"age": QI, "duration": {"role": "drop"}}
+    case = Case(
+        tmp_path, columns, {"attributes": attributes, "constraints": [{"model": "k-anonymity", "k": 4}]}
+    )
+    assert case.run().code == 0
+    assert case.warnings() == []
 
 
 def test_an_identifier_with_many_records_a_person_is_a_key() -> None:
