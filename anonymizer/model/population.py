@@ -179,6 +179,7 @@ class Population:
     scaled: people of each row times ``scale``, shape (rows,), int64.
     estimated: as for ``PopulationSizes``.
     owners: whose rows these are, if the persons of the sample may have several; else None.
+    warnings: about the weights by which people are counted.
     """
 
     source: str
@@ -188,6 +189,7 @@ class Population:
     scale: int
     estimated: bool = False
     owners: RowOwners | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def everyone(self) -> int:

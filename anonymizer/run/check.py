@@ -38,6 +38,7 @@ from anonymizer.run.prepare import (
     people_of_file,
     put_in_bands,
     put_values_in_bands,
+    rounding_warnings,
     units_of_records,
     unmeasured,
 )
@@ -211,6 +212,8 @@ def _check_table(
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
     warnings = [*relation.header_warnings]
+    if people is not None and people.estimated and plan is not None:
+        warnings += rounding_warnings(plan, relation, [plan.sampling_weight])
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
     if not counted and not acknowledged:

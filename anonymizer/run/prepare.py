@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -915,7 +915,8 @@ class _Reader:
             )
         codes = np.stack([codes for _, codes, _ in found], axis=1)
         attributes = tuple(each for each, _, _ in found)
-        people = Population(self._source.name, attributes, codes, scaled, scale, estimated, owners)
+        notes = tuple(rounding_warnings(self._plan, self._source, [weight]))
+        people = Population(self._source.name, attributes, codes, scaled, scale, estimated, owners, notes)
         if not estimated:
             self._check_sample(people, [sample for _, _, sample in found])
         return people
@@ -1048,8 +1049,17 @@ def exact_weights(
     return np.array(scaled, dtype=np.int64)[groups.codes[:, place]], scale
 
 
+AS_FLOAT = 13
+"""Number of digits from which on a weight is a floating-point number: R and pandas write 15 to 17."""
+
+ROUNDED = 6
+"""Digits that remain of such a weight after its point, or of one below 1 from the first that is not 0."""
+
+
 def _exact(plan: Plan, relation: Relation, name: str, texts: Sequence[str | None]) -> tuple[list[int], int]:
     """Return the weights written as texts times a scale that makes them whole, and the scale.
+
+    Each weight is rounded by itself, so that a weight is the same in the input and in its release.
 
     Raises
     ------
@@ -1057,14 +1067,62 @@ def _exact(plan: Plan, relation: Relation, name: str, texts: Sequence[str | None
     """
     numerals = check_weights(plan, relation, name)
     weights = [Decimal(numerals.plain(str(text)) or "").normalize() for text in texts]
-    digits = max(0, *(-int(each.as_tuple().exponent) for each in weights))
-    scaled = [int(each.scaleb(digits)) for each in weights]
-    if max(scaled, default=0) * relation.rows > LARGEST or 10**digits > LARGEST:
-        raise DataError(
-            f"{relation.name}: the weights in column '{name}' have too many digits to be added exactly; "
-            "round them to 6 decimals"
+    few = [_rounded(each) for each in weights]
+    most = [own if _as_float(each) else each for each, own in zip(weights, few, strict=True)]
+    for tried in (most, few):
+        digits = max(0, *(-int(each.as_tuple().exponent) for each in tried))
+        scaled = [int(each.scaleb(digits)) for each in tried]
+        if max(scaled, default=0) * relation.rows <= LARGEST and 10**digits <= LARGEST:
+            return scaled, 10**digits
+    raise DataError(
+        f"{relation.name}: the weights in column '{name}' differ too much, or are too large, to be added "
+        f"exactly, even rounded to {ROUNDED} decimals; raise the smallest ones, or divide all by the same "
+        "number"
+    )
+
+
+def _as_float(weight: Decimal) -> bool:
+    return len(weight.as_tuple().digits) >= AS_FLOAT
+
+
+def _rounded(weight: Decimal) -> Decimal:
+    """Return a positive weight with ``ROUNDED`` decimals, or as many significant digits if it is below 1.
+
+    >>> _rounded(Decimal("504.5696202531645")), _rounded(Decimal("0.000123456789"))
+    (Decimal('504.569620'), Decimal('0.000123457'))
+    """
+    decimals = max(ROUNDED, ROUNDED - 1 - weight.adjusted())
+    if -int(weight.as_tuple().exponent) <= decimals:
+        return weight
+    return weight.quantize(Decimal(1).scaleb(-decimals))
+
+
+def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None]) -> list[str]:
+    """Return the warnings about columns of weights that are summed rounded, as they could not be exactly.
+
+    Parameters
+    ----------
+    names: of the columns; those that are None or not in the relation are passed over.
+    """
+    found = []
+    for name in dict.fromkeys(names):
+        if name is None or name not in relation.columns:
+            continue
+        dictionary = relation.dictionary(name)
+        scaled, scale = _exact(plan, relation, name, [text for text, _ in dictionary])
+        numerals = check_weights(plan, relation, name)
+        rounded = sum(
+            records
+            for (text, records), own in zip(dictionary, scaled, strict=True)
+            if Fraction(numerals.plain(str(text)) or "") != Fraction(own, scale)
         )
-    return scaled, 10**digits
+        if rounded:
+            found.append(
+                f"{relation.name}: the weights in column '{name}' are added rounded to {ROUNDED} decimals, "
+                f"those below 1 to {ROUNDED} digits, so that sums are exact: {rounded:,} of "
+                f"{relation.rows:,} records; the file and the release keep all digits"
+            )
+    return found
 
 
 def with_people(classes: Classes, groups: Groups, table: Table, recoding: Recoding) -> Classes:

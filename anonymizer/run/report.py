@@ -53,7 +53,7 @@ from anonymizer.run.assessment import Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
-from anonymizer.run.prepare import Prepared, population_facts
+from anonymizer.run.prepare import Prepared, population_facts, rounding_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import MANY_PERSONS, UNLINKED, records_warnings, unit_facts, unit_warnings
 
@@ -234,7 +234,7 @@ def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None
         *prepared.encoded.relation.header_warnings,
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
-        *_weight_warnings(plan, prepared.encoded.relation),
+        *_weight_warnings(plan, prepared),
         *unit_warnings(unit_facts(plan, prepared, recoding)),
         *([UNLINKED] if plan.attacks and plan.pseudonym is not None else []),
     ]
@@ -301,7 +301,10 @@ def _unattacked(names: Sequence[str]) -> list[str]:
     return [f"you interrupted the attacks; not run: {', '.join(names)} (run them with anonymizer attack)"]
 
 
-def _weight_warnings(plan: Plan, relation: Relation) -> Iterator[str]:
+def _weight_warnings(plan: Plan, prepared: Prepared) -> Iterator[str]:
+    relation, population = prepared.encoded.relation, prepared.problem.table.population
+    summed = rounding_warnings(plan, relation, [plan.loss_weights])
+    yield from dict.fromkeys([*summed, *(() if population is None else population.warnings)])
     released = plan.released(plan.with_role(Role.WEIGHT))
     for name in plan.with_role(Role.WEIGHT):
         k = plan.k_of_reports or 2

@@ -304,6 +304,34 @@ def test_what_cannot_serve_is_refused(case: str, tmp_path: Path, message: Snapsh
     assert exchange(case, done.err.replace(f"{tmp_path}/", "")) == message
 
 
+@pytest.mark.parametrize("estimated", [True, False])
+def test_floating_point_weights_are_rounded_in_run_check_and_report(estimated: bool, tmp_path: Path) -> None:
+    """Written as pandas does, they give the classes and people of the rounded ones, to the last digit."""
+    found = []
+    for decimals in (6, 16):
+        config = written(tmp_path, **(weighted() if estimated else {}))
+        name = tmp_path / ("weighted.csv" if estimated else "people.csv")
+        frame = pd.read_csv(name, dtype=str)
+        frame["w"] = [f"{20 + place % 7 / 3:.{decimals}f}" for place in range(len(frame))]
+        frame.to_csv(name, index=False)
+        if not estimated:
+            settings = json.loads(config.read_text())
+            settings["input"]["population"] = {"path": "people.csv", "weight": "w"}
+            config.write_text(json.dumps(settings))
+        done = run(config, "--overwrite")
+        assert done.code == 0, done.err
+        report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+        said = "are added rounded to 6 decimals"
+        assert (said in done.out) is (decimals == 16)
+        assert [each for each in report["warnings"] if said in each] == [
+            each.removeprefix("Warning: ") for each in done.out.splitlines() if said in each
+        ]
+        check = call("check", tmp_path / "weighted.csv", "-c", config)
+        assert (said in check.out) is (decimals == 16 and estimated)
+        found.append((report["population"], report["loss"], report["constraints"]))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("weight", ["-1", "0", "", "x", "1e-300"])
 def test_a_weight_is_a_positive_number(weight: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     config = written(tmp_path, **weighted())

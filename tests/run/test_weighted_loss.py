@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
@@ -14,10 +15,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.errors import InputError
+from anonymizer.run.prepare import _rounded
 from tests import strategies
 from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
@@ -510,7 +513,7 @@ def test_equal_weights_with_too_many_digits_are_refused(constraint: dict[str, An
     """Whole once scaled, but the scale is not a number that the others can be compared with."""
     data = survey(12)
     data["people"] = "1e-400"
-    with pytest.raises(InputError, match="too many digits to be added exactly"):
+    with pytest.raises(InputError, match="too large, to be added exactly"):
         an.anonymize(data, asked(constraints=[constraint]))
 
 
@@ -533,13 +536,46 @@ def test_refused_configs(changed: dict[str, Any], message: SnapshotAssertion) ->
     assert exchange(changed, refused.value) == message
 
 
-@pytest.mark.parametrize("weight", ["", "0", "-1", "many", "1e-30", "0.1234567890123456789"])
+@pytest.mark.parametrize("weight", ["", "0", "-1", "many", "1e-30"])
 def test_refused_weights(weight: str, message: SnapshotAssertion) -> None:
     data = survey(20)
     data.loc[3, "people"] = weight
     with pytest.raises(InputError) as refused:
         an.anonymize(data, asked())
     assert exchange(f"people = {weight!r}", refused.value) == message
+
+
+def test_floating_point_weights_are_added_rounded(message: SnapshotAssertion) -> None:
+    """A normalised weight keeps six digits; the release keeps all."""
+    data = survey(20)
+    data.loc[3:4, "people"] = "504.5696202531645"
+    data.loc[5, "people"] = "0.000123456789012345"
+    config = asked()
+    config["attributes"]["people"]["release"] = True
+    found = an.anonymize(data, config)
+    report = found.report.to_dict()
+    (warning,) = (each for each in report["warnings"] if "rounded" in each)
+    assert exchange("three weights of 13 digits or more", warning) == message
+    assert {"504.5696202531645", "0.000123456789012345"} < set(found.data["people"].astype(str))
+    data.loc[3:4, "people"] = "504.569620"
+    data.loc[5, "people"] = "0.000123457"
+    rounded = an.anonymize(data, asked()).report.to_dict()
+    assert rounded["loss"] == report["loss"]
+    assert not any("rounded" in each for each in rounded["warnings"])
+
+
+@given(
+    st.integers(1, 10**18),
+    st.integers(-30, 3),
+)
+def test_a_rounded_weight_is_near_and_never_zero(digits: int, exponent: int) -> None:
+    weight = Decimal(digits).scaleb(exponent)
+    rounded = _rounded(weight)
+    assert rounded > 0
+    assert _rounded(rounded) == rounded
+    assert abs(Fraction(rounded) - Fraction(weight)) * 2 * 10**5 <= max(Fraction(1, 10), Fraction(weight))
+    if weight * 10**6 % 1 == 0:
+        assert rounded == weight
 
 
 def test_weights_named_as_missing_are_missing() -> None:
