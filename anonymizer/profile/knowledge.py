@@ -215,6 +215,12 @@ BIRTH = Words(
     "dogum*"
 )
 
+SEX = Words(
+    "sex, isex, *gender, gndr, gendr, geschlecht, sexe, genre, sexo, genero, sesso, geslacht, plec, =kon, "
+    "cinsiyet"
+)
+"""Words for the sex of a person, who keeps it while the members of a household differ."""
+
 _NUMBERED_PEOPLE = (
     *(
         "patient",

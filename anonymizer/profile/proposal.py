@@ -56,6 +56,7 @@ from anonymizer.profile.knowledge import (
     MONEY,
     PLACE,
     RESULTS,
+    SEX,
     SEXUAL_LIFE,
     SURVEY_WEIGHT,
     Ground,
@@ -77,6 +78,7 @@ class RoleProposal:
     flag: the kind of identifier that the values look like; None if none.
     general: whether a coarser form may be published instead of dropping the column.
     weighs: whether the column may be a sampling weight, though another role is proposed.
+    together: whether the column may number households: people of different sex have the same value.
     """
 
     role: Role
@@ -86,6 +88,7 @@ class RoleProposal:
     flag: str | None = None
     general: bool = False
     weighs: bool = False
+    together: bool = False
 
 
 def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
@@ -658,6 +661,26 @@ class UniquenessProfile:
         enough = (one.present - one.distinct) * differing >= COINCIDENCES
         return enough and one.distinct > other.distinct > 1 and self._each_with_one(one.name, other.name)
 
+    def tells(self, one: ColumnFacts, other: ColumnFacts) -> bool:
+        """Return whether each value of a column occurs with one value of another as a key does.
+
+        Neither by chance among the values that repeat, nor because the other one has bands of its values, as
+        tax classes are of incomes.
+        """
+        if not self.determines(one, other):
+            return False
+        first, second = self._relation.codes(one.name), self._keys_of(other.name)
+        own = second[np.bincount(first)[first] > 1]
+        coinciding = len(own) - (one.distinct - one.singles)
+        if not len(own) or coinciding * (1 - np.bincount(own).max() / len(own)) < COINCIDENCES:
+            return False
+        texts = [text for text, _ in self._relation.dictionary(one.name)]
+        place = np.empty(len(texts), dtype=np.int64)
+        place[sorted(range(len(texts)), key=lambda code: _by_size(one, texts[code]))] = np.arange(len(texts))
+        ordered = second[np.argsort(place[first], kind="stable")]
+        runs = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
+        return bool(runs > RUNS * other.distinct)
+
     def _each_with_one(self, one: str, other: str) -> bool:
         first, second = self._keys_of(one), self._keys_of(other)
         for part in (slice(FIRST), slice(None)):
@@ -701,6 +724,11 @@ class UniquenessProfile:
             self._of(name)
         widths = {name: self._widths[name] for name in names}
         return pair_tables(widths, self._of, widest_bundle(self._relation.rows))
+
+
+def _by_size(column: ColumnFacts, text: str | None) -> tuple[float, str]:
+    number = column.numerals.number(text) if text and column.type.numeric else None
+    return (-np.inf if number is None else number, text or EMPTY)
 
 
 def _uncertainty(cells: IntArray) -> tuple[float, float]:
@@ -1259,6 +1287,8 @@ def _revealing(
                     "of a person with several records"
                 )
                 found[each.name] = RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+            elif key := _key_of_group(each, columns, proposals, counter):
+                found[each.name] = key
             elif revealed:
                 reason = (
                     f"{proposals[each.name].reason}, reveals {listed(revealed)} if it is released unchanged"
@@ -1279,6 +1309,60 @@ def _key_of(
         return None
     reason = f"determines {listed(revealed)}, like the number of a person or a household"
     return RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+
+
+def _key_of_group(
+    column: ColumnFacts,
+    columns: Sequence[ColumnFacts],
+    proposals: Mapping[str, RoleProposal],
+    counter: UniquenessProfile,
+) -> RoleProposal | None:
+    """Return the proposal for a column that looks like the number of a group of records; else None."""
+    others = [each for each in columns if proposals[each.name].role not in LEFT_OUT]
+    told = told_by_key(column, others, counter)
+    if not told:
+        return None
+    sexes = [each for each in others if SEX.fit(each.name) or _sexes(each, ()) is not None]
+    together = any(not counter.determines(column, each) for each in sexes)
+    whose = "a household" if together else "a person, a household or another group of records"
+    reason = f"{_values(column)}, each with one value of {listed(told)}, like the number of {whose}"
+    return RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True, together=together)
+
+
+def told_by_key(column: ColumnFacts, others: Iterable[ColumnFacts], counter: UniquenessProfile) -> list[str]:
+    """Return the columns in which all records of a value agree, if these look like numbers of groups.
+
+    Such a column has many codes that repeat, and tells at least ``KEY_TELLS`` others.
+    """
+    if not may_number_groups(column):
+        return []
+    told = [each.name for each in others if each.name != column.name and counter.tells(column, each)]
+    return told if len(told) >= KEY_TELLS else []
+
+
+def may_number_groups(column: ColumnFacts) -> bool:
+    """Return whether a column has many whole numbers or codes that repeat."""
+    coded = column.type is ValueType.INTEGER or (
+        column.type is ValueType.TEXT and all(any(map(str.isdigit, text)) for text in column.texts)
+    )
+    many = column.distinct >= KEY_VALUES and column.distinctness > KEY_SHARE
+    return coded and many and column.distinct < column.present
+
+
+def released_keys(
+    relation: Relation, names: Iterable[str], columns: Mapping[str, ColumnFacts]
+) -> dict[str, list[str]]:
+    """Return which columns number groups of records, each with the columns in which a group agrees.
+
+    Parameters
+    ----------
+    relation: open; whose records have an order.
+    names: of the columns that are looked at, among ``columns``.
+    """
+    counter = UniquenessProfile(relation)
+    others = [columns[name] for name in relation.columns if name in columns]
+    found = {name: told_by_key(columns[name], others, counter) for name in names}
+    return {name: told for name, told in found.items() if told}
 
 
 def _time_of_panel(key: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile) -> str | None:
@@ -1342,6 +1426,12 @@ OFTEN_SEEN = 4
 
 KEY_OF, KEY_DISTINCT = 3, 0.02
 """Minimum number of quasi-identifiers that a key determines, and of its distinct values per record."""
+
+KEY_VALUES, KEY_SHARE, KEY_TELLS = 100, 0.1, 2
+"""Minimum number of values of a key that no name tells, values per record, and columns that it tells."""
+
+RUNS = 2
+"""Runs of equal values per value, along the sorted values of another column, of which they are no bands."""
 
 MOST_INSTEAD = 10
 """Maximum number of quasi-identifiers of a file in which nothing is known outside."""

@@ -51,7 +51,7 @@ from anonymizer.run.shape import (
     with_labels,
 )
 from anonymizer.run.source import open_foreign_release
-from anonymizer.run.units import check_warnings
+from anonymizer.run.units import check_warnings, released_key_warnings
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,8 @@ def _check_table(
     warnings = [*relation.header_warnings]
     if people is not None and people.estimated and plan is not None:
         warnings += rounding_warnings(plan, relation, [plan.sampling_weight])
+    if plan is not None:
+        warnings += released_key_warnings(relation, known, plan.numerals)
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
     if not counted and not acknowledged:

@@ -203,6 +203,8 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     keys = keys_of(
         [(column.facts, column.role) for column in proposal.columns if column.role not in KNOWN], {}
     )
+    together = {column.name for column in proposal.columns if column.proposed.together}
+    keys = [replace(each, household=each.household or each.name in together) for each in keys]
     left_out = [each for each in keys if roles[each.name] in LEFT_OUT]
     person = choices.person or person_among(left_out, [column.facts for column in proposal.columns])
     if person is None or not relation.ordered:

@@ -55,7 +55,14 @@ from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, population_facts, rounding_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
-from anonymizer.run.units import MANY_PERSONS, UNLINKED, records_warnings, unit_facts, unit_warnings
+from anonymizer.run.units import (
+    MANY_PERSONS,
+    UNLINKED,
+    records_warnings,
+    released_key_warnings,
+    unit_facts,
+    unit_warnings,
+)
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
@@ -262,6 +269,8 @@ def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
     shown = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
     exact = [name for name in shown if name not in plan.bands]
     measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
+    kept = {name: own.role for name, own in plan.columns.items() if name in relation.columns}
+    yield from released_key_warnings(relation, kept, plan.numerals, measured)
     prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
     yield from exact_warnings(sorted(prints, key=exact.index))
     codes = [

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, class
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.table import LEFT_OUT, Role, SamplingWeights, ValueType
+from anonymizer.model.table import LEFT_OUT, Numerals, Role, SamplingWeights, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
 from anonymizer.profile.knowledge import HOMES, NUMBERED_PEOPLE, PERSON_KEYS, SERVING, Ground, subject_of
@@ -597,6 +598,46 @@ def keys_of(
         return keys
     alone = next(_one_by_row(own for own, _ in columns), None)
     return [replace(each, alone=alone) if each.household else each for each in keys]
+
+
+MOST_LOOKED_AT = 30
+"""Maximum number of released columns in which keys are looked for."""
+
+
+def released_key_warnings(
+    relation: Relation,
+    roles: Mapping[str, Role | None],
+    numerals: Numerals,
+    measured: Mapping[str, ColumnFacts] = MappingProxyType({}),
+) -> list[str]:
+    """Return warnings about columns that are released unchanged and number groups, though no name says so.
+
+    Such as the number of a household, whose members agree in its size and region.
+
+    Parameters
+    ----------
+    roles: of the columns; insensitive ones are looked at.
+    measured: statistics of some columns that are known already.
+    """
+    from anonymizer.profile.proposal import may_number_groups, released_keys  # noqa: PLC0415 - loads much
+
+    if not relation.ordered:
+        return []
+    kept = [name for name, role in roles.items() if role not in LEFT_OUT]
+    shown = [name for name in kept if roles[name] is Role.INSENSITIVE][:MOST_LOOKED_AT]
+    known = {name: measured.get(name) or measure_column(relation, name, numerals) for name in shown}
+    found = [name for name, own in known.items() if may_number_groups(own) and not repeats(own, roles[name])]
+    if not found:
+        return []
+    for name in kept:
+        known.setdefault(name, measure_column(relation, name, numerals))
+    return [
+        f"column '{name}' is released unchanged and looks like the number of a household, a person or "
+        f"another group: its {known[name].distinct:,} values repeat, and the records of each agree in "
+        f"{listed(told)}; "
+        "leave it out with role: drop, and if it is such a number, name it in input.household or input.person"
+        for name, told in released_keys(relation, found, known).items()
+    ]
 
 
 def _one_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:

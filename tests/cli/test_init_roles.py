@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -358,3 +360,69 @@ def test_the_key_of_a_panel_is_found_without_a_name_for_it(tmp_path: Path) -> No
     config.write_text(yaml.safe_dump(own | {"attacks": ["vulnerability"]}))
     warned = call("run", config, "-o", tmp_path / "records")
     assert "column 'zqr' repeats: 100 values in 800 records; k counts records, not people" in warned.out
+
+
+def households(**columns: Any) -> pd.DataFrame:
+    """Return a survey of 400 households of one to four persons, numbered in order without a name for it."""
+    random = np.random.default_rng(3)
+    homes = pd.DataFrame(
+        {
+            "zq030": 5 + np.arange(400),
+            "zqsize": random.integers(1, 5, 400),
+            "zqland": random.choice(["tyrol", "vienna", "styria"], 400),
+            "income": random.integers(10_000, 99_000, 400),
+        }
+    )
+    frame = homes.loc[homes.index.repeat(homes["zqsize"])].reset_index(drop=True)
+    own = {"sex": random.choice(["f", "m"], len(frame)), "age": random.integers(0, 90, len(frame))}
+    return frame.assign(**own, **columns).astype(str)
+
+
+def test_the_key_of_a_household_is_found_without_a_name_for_it(
+    tmp_path: Path, message: SnapshotAssertion
+) -> None:
+    """Released unchanged, run and check warn of it; the draft leaves it out and takes it for no person's."""
+    frame = households()
+    done, config = drafted(frame, tmp_path)
+    assert roles(config)["zq030"] == "identifier"
+    assert "zq030" in done.out
+    assert "like the number of a household   <- uncertain" in done.out
+    assert "set input.household: zq030" in done.out
+    settings = yaml.safe_load(config.read_text())
+    assert "person" not in settings["input"]
+    settings["attributes"]["zq030"] = {"role": "insensitive"}
+    config.write_text(yaml.safe_dump(settings))
+    said = []
+    for command in (
+        ("run", config, "-o", tmp_path / "release"),
+        ("check", tmp_path / "people.csv", "-c", config),
+    ):
+        out = call(*command).out.splitlines()
+        said += [line for line in out if line.startswith("Warning: column 'zq030' is released unchanged")]
+    assert len(said) == 2
+    assert said[0] == said[1]
+    assert exchange("a key of households with the role insensitive", said[0]) == message
+    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+    assert said[0].removeprefix("Warning: ") in report["warnings"]
+
+
+def test_measures_and_their_bands_are_no_keys(tmp_path: Path) -> None:
+    """Bands follow from a measure, and values that hardly repeat agree in anything by chance."""
+    random = np.random.default_rng(4)
+    size = len(households())
+    steps, rare = random.integers(0, 300, size), random.integers(0, 10**6, size)
+    rare[:10] = rare[10:20]
+    frame = households(
+        zqsteps=steps,
+        zqband=steps // 30,
+        zqlog=np.round(np.log1p(steps), 1),
+        zqrare=rare,
+    ).drop(columns="zq030")
+    done, config = drafted(frame, tmp_path)
+    assert "like the number of" not in done.out
+    settings = yaml.safe_load(config.read_text())
+    for name in ("zqsteps", "zqrare"):
+        assert settings["attributes"][name]["role"] != "identifier"
+        settings["attributes"][name] = {"role": "insensitive"}
+    config.write_text(yaml.safe_dump(settings))
+    assert "looks like the number" not in call("run", config, "-o", tmp_path / "release").out

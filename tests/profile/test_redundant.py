@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+from random import Random
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.data.open import open_frame
+from anonymizer.profile.column_statistics import measure_column
 from anonymizer.profile.proposal import CountedCombinations, UniquenessProfile, propose
 from tests.profile.columns import column
 
@@ -180,3 +185,35 @@ def test_a_number_that_determines_most_of_what_is_known_is_a_key(form: str) -> N
         "identifier",
         "determines sex, region, marital, like the number of a person or a household",
     )
+
+
+@given(st.integers(0, 10**9))
+def test_what_a_key_tells_is_found_by_hand(seed: int) -> None:
+    """Of each value all records agree; of those that share one enough would differ; and it has no bands."""
+    random = Random(seed)
+    values, often, bands = random.randint(10, 60), random.randint(1, 3), random.choice([True, False])
+    keys = [random.randrange(values) for _ in range(often * values)]
+    width = random.randint(2, 12)
+    told = [key * 4 // values if bands else key * 7 % width for key in keys]
+    for _ in range(random.choice([0, 0, 0, 2])):
+        told[random.randrange(len(told))] = 0
+    for _ in range(random.choice([0, 0, 30])):
+        keys.append(1000 + len(keys))
+        told.append(random.randrange(width))
+    with open_frame(pd.DataFrame({"key": keys, "told": told}).astype(str)) as relation:
+        facts = [measure_column(relation, name) for name in ("key", "told")]
+        found = UniquenessProfile(relation).tells(*facts)
+    pairs = list(zip(keys, told, strict=True))
+    shared = [pair for pair in pairs if keys.count(pair[0]) > 1]
+    differ = [
+        (len(some) - len({own for own, _ in some}))
+        * (1 - max(Counter(value for _, value in some).values()) / len(some))
+        >= 20
+        for some in (pairs, shared)
+        if some
+    ]
+    ordered = [value for _, value in sorted(pairs)]
+    runs = 1 + sum(one != other for one, other in pairwise(ordered))
+    distinct = len(set(keys)), len(set(told))
+    agree = len(set(pairs)) == distinct[0] > distinct[1] > 1
+    assert found == (agree and bool(shared) and all(differ) and runs > 2 * distinct[1])
