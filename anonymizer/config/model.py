@@ -345,7 +345,12 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
     if config.apply is not None:
         yield ("apply",), f"with apply, constraints cannot count {counted}; remove these, or the key apply"
     if config.suppression.whole is not None:
-        yield ("suppression", "whole"), f"cannot be combined with constraints that count {counted}; remove it"
+        what = (
+            f"with constraints that count {counted}, a class is suppressed with all its records or stays "
+            f"with all, but suppression.whole takes the records of a {config.suppression.whole} out of other "
+            "classes, too; remove suppression.whole"
+        )
+        yield ("suppression", "whole"), what
 
 
 def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
