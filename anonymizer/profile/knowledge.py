@@ -171,9 +171,10 @@ SURVEY_WEIGHT = Subject(
         "phrf, hhrf",
         "fr": "ponderation*, poids sondage, poids final, coef redressement, coefficient ponderation, "
         "pondqualij",
-        "es": "factor expansion, factor de expansion, fac expansion, fexp*, facexp, ponderador*, factorel",
-        "it": "peso campionario, peso finale, coefficiente di riporto, pesofit",
-        "pt": "fator expansao, fator de expansao, peso amostral, ponderador*",
+        "es": "factor expansion, factor de expansion, fac expansion, fexp*, facexp, ponderador*, factorel, "
+        "ponderacion, pondera, pondih, pondii, pondiio",
+        "it": "peso campionario, peso finale, coefficiente di riporto, pesofit, ponderazione",
+        "pt": "fator expansao, fator de expansao, peso amostral, ponderador*, ponderacao",
         "nl": "weegfactor, ophooggewicht, eindgewicht",
         "pl": "waga",
         "sv": "kalibreringsvikt, designvikt, uppraknings*",
@@ -266,7 +267,7 @@ HOUSEHOLD_KEYS = Words(
     + ", hid$, hhid$, =hh, =hhnr, hh id, household id, household$, household head id, family id, famid, "
     "=hidp, home id, dwelling id, idhog, idhogar, idmen, menage$, haushalt$, haushaltsnummer, haushalt id, "
     "hogar$, huishouden$, =family, famnr$, dwelling$, =familie, familien id, familiennummer, =famille, "
-    "=familia, =famiglia"
+    "=familia, =famiglia, codusu"
 )
 """Names of numbers of people who live together."""
 
@@ -438,7 +439,7 @@ MONEY = Subject(
         "sv": "*inkomst*, skuld*, skatt*, hyra, formogenhet, sparande, pension",
         "tr": "gelir*, maas*, ucret*, borc*, vergi*, kira, servet, tasarruf*, hane geliri",
     },
-    Words("life balance"),
+    Words("life balance, *parente"),
 )
 RESULTS = Subject(
     "results or an outcome",
@@ -559,11 +560,12 @@ HEALTH = Subject(
         "handicap*, grossesse, enceinte, medicament*, fumeur*, tabac, alcool*, operation*, vaccin*, "
         "accident*, antecedent*",
         "es": "tipo sangre, grupo sanguineo, *enfermedad*, enfermedad*, diagnostic*, tratamiento*, salud, "
-        "discapacidad*, embaraz*, medicamento*, fumador*, tabaco, cirugia*, vacuna*, sintoma*",
+        "discapacidad*, embaraz*, medicamento*, fumador*, tabaco, cirugia*, vacuna*, sintoma*, "
+        "cobertura medica, seguro medico, obra social",
         "it": "malatti*, diagnosi*, terapi*, salute, disabil*, gravidanz*, farmac*, fumator*, =fumo, "
-        "chirurg*, vaccin*, sintom*",
+        "chirurg*, vaccin*, sintom*, copertura sanitaria",
         "pt": "=uti, causabas, doenca*, diagnostic*, tratamento*, saude, deficiencia*, gravid*, "
-        "medicamento*, fumador*, fumante*, cirurgia*, vacina*, sintoma*",
+        "medicamento*, fumador*, fumante*, cirurgia*, vacina*, sintoma*, plano de saude",
         "nl": "ziekte*, diagnos*, behandel*, gezondheid*, handicap*, zwanger*, medicijn*, rook*, roken, "
         "operatie*",
         "pl": "chorob*, diagnoz*, rozpoznanie, leczeni*, zdrowi*, niepelnosprawn*, ciaz*, =lek, leki, "
@@ -638,6 +640,8 @@ AGE = Subject(
     Role.QUASI_IDENTIFIER,
     {
         "en": "agef*, age at*, ageat*, *age, agep, *ages",
+        "de": "*lebensalter, *eintrittsalter",
+        "sv": "*alder, agarald",
     },
     Words(
         "*wage, *wages, *language, *languages, *page, *pages, *stage, *stages, *usage, *mileage, *average, "
@@ -698,18 +702,23 @@ FAMILY = Subject(
         "children, child, childs, kids, kids #, hhkids, nchild, sibs, sibling*, brothers, sisters, "
         "twin, household*, hh size, hhsize, hhmmb, family*, famsize, fam size, lfam, pstatus, "
         "guardian, parent, parents, mother, father, persons, num persons, dependents, dependants, "
-        "head of household, housing, home own, housing tenure, cohab*",
+        "head of household, housing, home own, housing tenure, cohab*, hsize, kinship, rel to head, relhead",
         "de": "kinderanzahl, kinderzahl, anzahl kinder, familienstand, verheiratet, kinder, "
-        "haushaltsgroesse, haushalt*, ehepartner, geschwister, famges, famstand, wohn*, mutter, vater",
+        "haushaltsgroesse, haushalt*, ehepartner, geschwister, famges, famstand, wohn*, mutter, vater, "
+        "verwandtschaft*",
         "fr": "situation familiale, etat matrimonial, matrimonial*, enfant*, menage, marie, conjoint, "
-        "famille, frere, freres, soeur, soeurs, fratrie, =mere, =pere, taille menage, logement",
-        "es": "estado civil, estadocivil, hijos, hogar, familia*, conyuge, casado, madre, padre, vivienda",
-        "it": "stato civile, figli, famiglia, coniuge, nucleo familiare, sposato, madre, padre, abitazione",
+        "famille, frere, freres, soeur, soeurs, fratrie, =mere, =pere, taille menage, logement, "
+        "lien parente, lien de parente, =parente",
+        "es": "estado civil, estadocivil, hijos, hogar, familia*, conyuge, casado, madre, padre, vivienda, "
+        "parentesco",
+        "it": "stato civile, figli, famiglia, coniuge, nucleo familiare, sposato, madre, padre, abitazione, "
+        "parentela",
         "pt": "estciv, est civ, estado civil, estadocivil, filhos, agregado familiar, familia*, conjuge, "
-        "casado, mae, pai, domicilio",
-        "nl": "burgerlijke staat, kinderen, huishouden*, gezin*, partner, gehuwd, moeder, vader, woning",
-        "pl": "stan cywilny, dzieci, gospodarstwo*, rodzina, malzonek, matka, ojciec",
-        "sv": "civilstand, barn, hushall*, familj*, =make, =maka, =mor, =far, boende",
+        "casado, mae, pai, domicilio, parentesco",
+        "nl": "burgerlijke staat, kinderen, huishouden*, gezin*, partner, gehuwd, moeder, vader, woning, "
+        "verwantschap",
+        "pl": "stan cywilny, dzieci, gospodarstwo*, rodzina, malzonek, matka, ojciec, pokrewienstwo",
+        "sv": "civilstand, barn, hushall*, familj*, =make, =maka, =mor, =far, boende, slaktskap",
         "tr": "medeni durum, medeni hal, cocuk*, hane, hanehalki, aile*, =es, anne, baba",
     },
 )

@@ -53,6 +53,7 @@ from anonymizer.profile.knowledge import (
     CONDUCT,
     FAMILY,
     HEALTH,
+    JOB,
     MONEY,
     PLACE,
     RESULTS,
@@ -206,6 +207,8 @@ def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
         return None
     if subject is PLACE and STAYS.fit(column.name) and column.type.numeric and column.numbers[0] == 0:
         subject = HEALTH
+    if subject is PLACE and STATUS.fit(column.name) and column.type.numeric and column.distinct <= FEW_STATES:
+        subject = JOB
     reason = f"{_values(column)}, name suggests {subject.what}"
     if subject.role is Role.SENSITIVE:
         sure = subject in (HEALTH, MONEY, RESULTS) and column.distinct > 1
@@ -301,6 +304,12 @@ RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ..
 
 STAYS = Words("hospital, hospitals, clinic, clinics")
 """Words of places that are visited: numbers from 0 on count the visits."""
+
+STATUS = Words("=estado, =stato")
+"""Words for states, those of a country and those that a person is in, such as active or retired."""
+
+FEW_STATES = 9
+"""Maximum number of codes in such a column that are of an activity status, not of the states of a country."""
 
 MOST_NEGATIVE = 0.02
 """Maximum share of survey weights that are negative, by mistake or for missing ones."""

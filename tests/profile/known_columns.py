@@ -273,6 +273,25 @@ dochód|amounts|sens
 efternamn|surnames|id
 kön|words|qi
 ålder|ages|qi
+ägarålder|ages|qi
+agarald|ages|qi
+eintrittsalter|ages|qi
+ponderación|weights|wgt
+PONDERA|weights|wgt
+pondih|weights|wgt
+ponderação|weights|wgt
+ponderazione|weights|wgt
+parentesco|codes|qi
+lien_de_parenté|codes|qi
+Verwandtschaft|codes|qi
+parentela|codes|qi
+verwantschap|codes|qi
+pokrewieństwo|codes|qi
+släktskap|codes|qi
+hsize|1-5|qi
+cobertura médica|codes|sens
+plano de saúde|0/1|sens
+ESTADO|1-5|qi
 kommun|places|qi
 inkomst|amounts|sens
 soyadı|surnames|id

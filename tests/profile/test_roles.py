@@ -45,6 +45,20 @@ def test_sexes_are_known_by_their_values(shown: list[object], role: str) -> None
     assert proposal("c7", shown * 100).role == role
 
 
+@pytest.mark.parametrize(
+    ("shown", "subject"), [([0, 1, 2, 3, 4], "job or education"), (list(range(1, 28)), "a place")]
+)
+def test_few_codes_named_estado_are_of_activity_and_not_of_states(shown: list[object], subject: str) -> None:
+    found = proposal("ESTADO", shown * 50)
+    assert found.role is Role.QUASI_IDENTIFIER
+    assert f"name suggests {subject}" in found.reason
+
+
+def test_the_number_of_a_dwelling_in_argentina_is_a_key() -> None:
+    found = proposal("CODUSU", [f"TQRMNO{number // 3:08}" for number in range(300)])
+    assert (found.role, found.ground, found.doubtful) == (Role.IDENTIFIER, Ground.KEY, False)
+
+
 def test_days_written_as_numbers_are_those_of_events() -> None:
     days = [240_100 + 100 * month + day for month in range(6) for day in range(1, 28)]
     found = proposal("c7", days * 3)
