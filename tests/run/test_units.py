@@ -787,8 +787,9 @@ OUT_OF_CORE = {"name": "duckdb", "options": {"combinations": 100}}
         {"suppression": {"limit": 0.1, "whole": "person"}},
         {"input": LINKED},
         {"algorithm": {"name": "mondrian"}},
+        {"suppression": {"limit": 0.1, "method": "records"}},
     ],
-    ids=["whole", "linked", "mondrian"],
+    ids=["whole", "linked", "mondrian", "single records"],
 )
 def test_what_needs_the_records_is_refused_out_of_core(
     changed: dict[str, Any], tmp_path: Path, message: SnapshotAssertion

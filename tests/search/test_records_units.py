@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isclose
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ortools.math_opt.python import mathopt
 
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
@@ -152,7 +154,7 @@ def test_the_best_of_all_nodes_is_found_and_proven(seed: int) -> None:
 def illnesses(rows: list[tuple[str, str, int]], *constraints: ConstraintSpec) -> ProblemSpec:
     """Return a problem of rows with a place, which is published as it is, an illness and a person."""
     own = QuasiIdentifierSpec("q", {"A": ("A", "*"), "B": ("B", "*")}, maximum=0)
-    illness = SensitiveSpec("s", {"flu": ("flu", "*"), "cancer": ("cancer", "*")})
+    illness = SensitiveSpec("s", {each: (each, "*") for each in ("asthma", "cancer", "flu")})
     persons = tuple(row[2] for row in rows)
     data = Microdata((own,), (illness,), tuple(row[:2] for row in rows), persons=persons)
     return ProblemSpec(data, constraints, limit=len(rows))
@@ -181,6 +183,35 @@ def test_where_records_count_too_a_person_keeps_some_of_a_value() -> None:
     own = ConstraintSpec("alpha-k-anonymity", {"alpha": 1, "k": 1}, "s", unit="person")
     verdict = verdict_at(illnesses(rows, own, ConstraintSpec("alpha-k-anonymity", limits, "s")), (0,))
     assert (verdict.suppressed, verdict.least) == (2, 2)
+
+
+EVEN = (
+    ConstraintSpec("entropy-l-diversity", {"l": 3}, "s", unit="person"),
+    ConstraintSpec("alpha-k-anonymity", {"alpha": 0.6, "k": 2}, "s", unit="person"),
+)
+"""Three equal counts; of which HiGHS lost the larger where sums were continuous variables."""
+
+UNEVEN = [("cancer", 3), ("flu", 4), ("flu", 4), ("cancer", 4), ("flu", 2), ("asthma", 4)]
+
+
+def test_the_larger_of_two_even_choices_stays() -> None:
+    verdict = verdict_at(illnesses([("A", *row) for row in UNEVEN], *EVEN), (0,))
+    assert (verdict.suppressed, verdict.least) == (2, 2)
+
+
+def test_an_error_of_the_solver_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = mathopt.solve
+
+    def fail(model: Any, solver: Any, **options: Any) -> Any:
+        if solver is mathopt.SolverType.HIGHS:
+            raise RuntimeError("HighsStatus: kError")
+        return usual(model, solver, **options)
+
+    spec = illnesses([("A", *row) for row in UNEVEN], *EVEN)
+    monkeypatch.setattr(mathopt, "solve", fail)
+    verdict = verdict_at(spec, (0,))
+    assert verdict.least <= 2 < verdict.suppressed
+    assert not verdict.settled
 
 
 @pytest.mark.parametrize("moving", [False, True])

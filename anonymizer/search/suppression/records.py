@@ -1138,8 +1138,12 @@ class Programme:
         options = parameters.highs.double_options
         for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
             options[name] = TOLERANCE
-        with quiet_output():
-            result = mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
+        try:
+            with quiet_output():
+                result = mathopt.solve(self._model, mathopt.SolverType.HIGHS, params=parameters)
+        except (AttributeError, RuntimeError):
+            # HiGHS ended with an internal error, for which OR-Tools looks up an attribute that there is not.
+            return None, self._problem.most, nodes
         if result.termination.reason is mathopt.TerminationReason.INFEASIBLE:
             return None, 0, 0
         bound = result.termination.objective_bounds.dual_bound
@@ -1213,7 +1217,8 @@ class Programme:
         """Return whether any of some expressions that are 0 or 1 is 1."""
         if len(present) == 1:
             return present[0]
-        found = self._model.add_variable(lb=0, ub=1)
+        # Whole, though the others imply it: see ``_added``.
+        found = self._model.add_binary_variable()
         for each in present:
             self._model.add_linear_constraint(found >= each)
         self._model.add_linear_constraint(found <= self._sum(present))
@@ -1240,11 +1245,14 @@ class Programme:
             self._add_deviation(deviation, counts, total)
 
     def _added(self, terms: Sequence[Expression], *, named: bool) -> Expression:
-        """Return a sum, as a variable if asked: of many units, it is long, and is in many conditions."""
+        """Return a sum of whole numbers, as a variable if asked: of many units, it is in many conditions.
+
+        HiGHS loses optima where such variables are continuous: it takes them to be whole in its presolve.
+        """
         found = self._sum(terms)
         if not named or len(terms) == 1:
             return found
-        name = self._model.add_variable(lb=0)
+        name = self._model.add_integer_variable(lb=0)
         self._model.add_linear_constraint(name == found)
         return name
 
