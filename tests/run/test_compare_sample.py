@@ -42,8 +42,9 @@ def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
         [sys.executable, "-m", "anonymizer", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
-    for _ in range(3):
-        process.stderr.readline()
+    # A slow machine says between results what is still running.
+    results = (line for line in process.stderr if "  running" not in line)
+    assert len(list(islice(results, 3))) == 3
     process.kill()
     process.communicate()
     kept = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
