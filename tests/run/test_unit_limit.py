@@ -29,7 +29,7 @@ LOW = {**CONFIG["attributes"], "age": {**AGE, "levels": {"max": 2}}}
 """Few patients are 80 at some of their visits, so that classes at this level lose some of theirs."""
 
 HALF = {"limit": 0.5, "unit": "person"}
-NAMED = [name for name in ALGORITHMS if name != "records"]
+NAMED = [name for name, own in ALGORITHMS.items() if "method" not in own.get("suppression", {})]
 
 
 def patients_lost(frame: pd.DataFrame, release: pd.DataFrame) -> int:
