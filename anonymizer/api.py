@@ -341,7 +341,7 @@ def attack(
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     warnings = [*uncounted, *([] if warning is None else [warning])]
-    if view.owners is not None:
+    if view.holders is not None:
         by = [(each.by, each.finding.knowledge) for each in attacked]
         warnings += records_warnings(plan, by, answers)
     if warnings:

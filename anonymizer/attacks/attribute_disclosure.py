@@ -19,11 +19,12 @@ from anonymizer.attacks.base import (
     reached,
     subject_of,
     targets_of,
+    with_links,
 )
 from anonymizer.attacks.facts import Facts, KnownFacts
-from anonymizer.model.adversary import AdversaryView, Owners
+from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
-from anonymizer.model.classes import Classes, Reference, SensitiveCounts
+from anonymizer.model.classes import Classes, Reference, SensitiveCodes, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.model.units import RECORD
 
@@ -85,6 +86,37 @@ class UnitCounts:
         return cls(class_of, entry_of, sizes, np.bincount(entries), overall[value], number)
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The classes by which an adversary who looks for a unit learns its values, of single records.
+
+    Attributes
+    ----------
+    classes: with the class of each record, shape (records,), int64. They are of equal rows; where the release
+        links the records of a person, of persons with equal lists of rows, and the records of each row in
+        them, as the adversary knows which row of a person is which.
+    values: sensitive value of each record by attribute, shape (records,), int64.
+    """
+
+    unit: str
+    owners: Owners
+    classes: Sequence[tuple[Classes, IntArray]]
+    values: Mapping[str, SensitiveCodes]
+
+    @classmethod
+    def of(cls, unit: str, owners: Owners, release: PublishedTable, known: Sequence[str]) -> _Seen:
+        """Return them for an adversary who knows some quasi-identifiers."""
+        classes = release.classes(known)
+        values = {name: own.at(owners.release) for name, own in release.sensitive.items()}
+        rows = classes.class_of[owners.release]
+        if not owners.linked:
+            return cls(unit, owners, [(classes, rows)], values)
+        ones, class_of = np.ones(len(rows), dtype=np.int64), owners.class_of(release, known)
+        every = [class_of, _pairs(class_of, rows)[0]]
+        seen = [(Classes(own, ones, int(own.max()) + 1, values), own) for own in every]
+        return cls(unit, owners, seen, values)
+
+
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, tuple[IntArray, IntArray]]:
     """Return the number of each pair, shape as both, and the two parts of each distinct pair, ascending."""
     width = int(second.max(initial=0)) + 1
@@ -98,7 +130,8 @@ class ClassDisclosure(Attack):
     The baseline is the same rule on all records as one class: the adversary knows no quasi-identifier.
 
     Where it is known whose the records are, it is the share of persons, or other units, with a record in such
-    a class, or with a value that all units of the class have. Facts in words are about records.
+    a class, or with a value that all units of the class have. Facts in words are about records. Where the
+    release links the records of a person, classes are of persons with equal lists of rows.
 
     Class attributes
     ----------------
@@ -115,7 +148,7 @@ class ClassDisclosure(Attack):
         """Return the missing sensitive attribute, if any."""
         if not adversary.disclosing.sensitive:
             return "a sensitive attribute"
-        return adversary.lacks_unit(self.unit)
+        return adversary.lacks_holders(self.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Attack each sensitive attribute."""
@@ -145,29 +178,34 @@ class ClassDisclosure(Attack):
             known = {**knowledge, "facts": facts.shown()}
             base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
             return self.counted(adversary, known, success, baseline, base_rate)
-        unit, owners = adversary.unit(self.unit), adversary.owners
-        if unit is not None and owners is not None:
-            return self._of_units(owners, unit, classes, name, knowledge | self.further())
+        held = adversary.held_by(self.unit)
+        if held is not None:
+            seen = _Seen.of(*held, release, release.known(self.settings.knowledge))
+            return self._of_units(seen, name, knowledge | self.further() | with_links(seen.owners))
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         details = self.beyond_guess(counts, disclosed, overall) if self.certain else {}
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
 
-    def _of_units(
-        self, owners: Owners, unit: str, classes: Classes, name: str, knowledge: dict[str, Any]
-    ) -> AttackResult:
+    def _of_units(self, seen: _Seen, name: str, knowledge: dict[str, Any]) -> AttackResult:
         """Return the share of units with a record in a class that discloses its value."""
+        owners, unit = seen.owners, seen.unit
         rows, (units, number) = owners.release, owners.targets(unit)
-        attribute = classes.counted(name).counts.attribute
-        values = classes.sensitive_codes(name)[rows]
+        attribute, values = seen.values[name].attribute, seen.values[name].codes
         inferred = self.inferred(attribute)[values]
+        pooled = [(seen.classes[0][0].pooled(), np.zeros_like(rows))]
         told, whole = (
-            self.told_of_units(
-                self._disclosed(own, name)[own.class_of[rows]],
-                UnitCounts.of(own.class_of[rows], inferred, units, number),
+            np.logical_or.reduce(
+                [
+                    self.told_of_units(
+                        self._disclosed(own, name)[class_of],
+                        UnitCounts.of(class_of, inferred, units, number),
+                    )
+                    for own, class_of in classes
+                ]
             )
-            for own in (classes, classes.pooled())
+            for classes in (seen.classes, pooled)
         )
         details = {}
         if self.certain:

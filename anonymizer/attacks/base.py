@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -353,6 +353,28 @@ def guess_of(entry: Mapping[str, Any]) -> float:
 def threat_of(entry: Mapping[str, Any]) -> Threat | None:
     """Return the threat that an entry of a report's ``attacks`` measures, None for none of the seven."""
     return ATTACKS[entry["attack"]].threat_of(entry["knowledge"])
+
+
+LINKS = "links"
+"""Key of ``AttackResult.knowledge`` where a release links the records of a person."""
+
+USED, IGNORED = "used", "ignored"
+"""Whether an attack uses these links."""
+
+
+def marked(results: Sequence[AttackResult], adversary: AdversaryView) -> Sequence[AttackResult]:
+    """Return results that say so if they ignore that the release links the records of a person."""
+    if not adversary.linked:
+        return results
+    return [
+        replace(each, knowledge=each.knowledge | {LINKS: each.knowledge.get(LINKS, IGNORED)})
+        for each in results
+    ]
+
+
+def with_links(owners: Owners) -> dict[str, str]:
+    """Return what an attack by ``Owners.class_of`` knows besides: links of records, if there are any."""
+    return {LINKS: USED} if owners.linked else {}
 
 
 def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:

@@ -31,7 +31,7 @@ from anonymizer.model.arrays import (
 from anonymizer.model.classes import UnitEntries
 
 if TYPE_CHECKING:
-    from anonymizer.model.adversary import PublishedTable
+    from anonymizer.model.adversary import Owners, PublishedTable
 
 T = TypeVar("T")
 
@@ -492,3 +492,25 @@ def unit_subsets(
     for own, lists in iter_subsets(order_of(release), most, full, _Lists.only):
         names = tuple(release.names[position] for position in sorted(own))
         yield UnitsOfSubset(names, lists.entries(), lists.list_of)
+
+
+def owned_subsets(
+    release: PublishedTable, owners: Owners, who: IntArray, sensitive: str | None, most: int
+) -> Iterator[UnitsOfSubset]:
+    """Yield what ``unit_subsets`` does, by the classes of persons where the release links their records.
+
+    Parameters
+    ----------
+    who: is looked for by each record, shape (records,), int64, from 0 without gaps.
+    sensitive, most: as for ``unit_subsets``.
+    """
+    if not owners.linked:
+        yield from unit_subsets(release, owners.release, who, sensitive, most)
+        return
+    values = None if sensitive is None else release.sensitive[sensitive].codes[owners.release]
+    units = np.arange(int(who.max()) + 1)
+    # A list that lacks a column may have a row twice, so that nothing is rolled up.
+    for own, _ in iter_subsets(order_of(release), most, None, lambda *_: None):
+        names = tuple(release.names[position] for position in sorted(own))
+        entries = UnitEntries(owners.class_of(release, names), who, np.ones_like(units), values)
+        yield UnitsOfSubset(names, entries, units)

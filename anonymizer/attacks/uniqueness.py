@@ -19,15 +19,18 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.attacks.base import (
+    LINKS,
+    USED,
     Attack,
     AttackResult,
     SubsetSettings,
     known_columns,
     reached,
     targets_of,
+    with_links,
 )
 from anonymizer.attacks.copula import Copula, correct_in, unique_in
-from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets, unit_subsets
+from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets, owned_subsets
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
@@ -316,38 +319,41 @@ class Uniqueness(Attack):
         unit = knowledge.get("unit")
         if unit is not None:
             known = known_columns(knowledge)
-            return f"{success} of the {targets_of(knowledge)} are the only {unit} with some record's {known}."
+            some = "their list of" if knowledge.get(LINKS) == USED else "some record's"
+            return f"{success} of the {targets_of(knowledge)} are the only {unit} with {some} {known}."
         return f"{success} of the records are the only ones with their {known_columns(knowledge)}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing column of weights, if one is named."""
         if self.settings.weights is not None and self.settings.weights not in adversary.release.weights:
             return f"the column of sampling weights '{self.settings.weights}'"
-        return adversary.lacks_unit(self.settings.unit)
+        return adversary.lacks_holders(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records."""
         release = adversary.release
         details: dict[str, Any] = {}
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
+        held = adversary.held_by(self.settings.unit)
         most = self.settings.size or len(release.names)
         if self.settings.subsets is None:
             worst = known_subset(release, self.settings.knowledge)
-        elif unit is None or owners is None:
+        elif held is None:
             worst, details = _of_every_subset(release, most)
         else:
-            names, details = _units_of_every_subset(release, owners, unit, most)
+            names, details = _units_of_every_subset(release, *held, most)
             worst = known_subset(release, names)
-        smallest = np.unique(worst.sizes, return_counts=True)
-        details["classes_by_size"] = dict(zip(*(part[:10].tolist() for part in smallest), strict=True))
+        details["classes_by_size"] = _by_class_size(worst.sizes)
         if self.settings.weights or self.settings.population:
             details["population"] = _expected(self.sample(release, worst.names))
         known: dict[str, Any] = {"attributes": list(worst.names)}
-        if unit is not None and owners is not None:
-            classes = release.classes(worst.names).class_of[owners.release]
-            units, number = owners.targets(unit)
-            alone = np.bincount(np.unique(np.stack([classes, units]), axis=1)[0]) == 1
-            share, known["unit"] = reached(owners, unit, alone[classes]), unit
+        if held is not None:
+            unit, owners = held
+            classes, (units, number) = owners.class_of(release, worst.names), owners.targets(unit)
+            sizes = np.bincount(np.unique(np.stack([classes, units]), axis=1)[0])
+            share = reached(owners, unit, sizes[classes] == 1)
+            known |= {"unit": unit, **with_links(owners)}
+            if owners.linked:
+                details["classes_by_size"] = _by_class_size(sizes)
             exact = float(share)
             return [AttackResult(self.name, known, share, Fraction(0), exact, exact, number, details)]
         success = Fraction(len(worst.unique), release.records)
@@ -382,6 +388,12 @@ class Uniqueness(Attack):
             what = f"a population of {size} is smaller than the {release.records} records"
             raise InputError(f"{release.source}: {what} of the release")
         return release.counts.astype(np.float64) * (size / release.records)
+
+
+def _by_class_size(sizes: IntArray) -> dict[int, int]:
+    """Return the number of classes of each of the smallest sizes."""
+    smallest = np.unique(sizes, return_counts=True)
+    return dict(zip(*(part[:10].tolist() for part in smallest), strict=True))
 
 
 def _expected(sample: SampleClasses) -> dict[str, Any]:
@@ -457,14 +469,14 @@ def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, d
 
 
 def _units_of_every_subset(
-    release: PublishedTable, owners: Owners, unit: str, most: int
+    release: PublishedTable, unit: str, owners: Owners, most: int
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return the set of quasi-identifiers by which most units are alone, and the details of all sets."""
     units, number = owners.targets(unit)
     found = []
     never = len(release.names) + 1
     fewest = np.full(number, never)
-    for each in unit_subsets(release, owners.release, units, None, most):
+    for each in owned_subsets(release, owners, units, None, most):
         alone = each.alone
         fewest[alone] = np.minimum(fewest[alone], len(each.names))
         found.append((int(alone.sum()), -len(each.names), each.names))

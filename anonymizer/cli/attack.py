@@ -119,7 +119,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         answers = opened.answers(view, control)
         for attacked in attack_in_turn(plan, view, watch):
             results.add(attacked)
-        if view.owners is not None:
+        if view.holders is not None:
             results.count_records(plan, answers)
         results.answer(answers)
 

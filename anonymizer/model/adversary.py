@@ -27,7 +27,7 @@ from anonymizer.model.arrays import (
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, lists_of_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,14 +285,18 @@ class Owners:
     ----------
     original, release: row of each record in the two tables, shape (records,), int64.
     units: number of the unit of each record, shape (records,), int64, none negative.
+    linked: whether the release links the records of a person, as by a pseudonym.
     """
 
     original: IntArray
     release: IntArray
     units: Mapping[str, IntArray]
+    linked: bool = False
 
     @classmethod
-    def of(cls, original: IntArray, release: IntArray, units: Mapping[str, IntArray]) -> Owners:
+    def of(
+        cls, original: IntArray, release: IntArray, units: Mapping[str, IntArray], *, linked: bool = False
+    ) -> Owners:
         """Return the owners of the released ones of some records.
 
         Parameters
@@ -306,7 +310,7 @@ class Owners:
             name: np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)[kept]
             for name, codes in units.items()
         }
-        return cls(original[kept], release[kept], own)
+        return cls(original[kept], release[kept], own, linked)
 
     def at(self, chosen: BoolArray) -> Owners:
         """Return the owners of some of the records.
@@ -316,7 +320,23 @@ class Owners:
         chosen: which, shape (records,), bool.
         """
         units = {name: each[chosen] for name, each in self.units.items()}
-        return Owners(self.original[chosen], self.release[chosen], units)
+        return Owners(self.original[chosen], self.release[chosen], units, self.linked)
+
+    def class_of(self, release: PublishedTable, known: Sequence[str]) -> IntArray:
+        """Return the class of each record to an adversary who knows some columns, shape (records,), int64.
+
+        A class has equal rows; where the release links the records of a person, those of all persons with
+        equal sorted lists of rows.
+
+        Parameters
+        ----------
+        known: quasi-identifiers, of all records of a person where they are linked.
+        """
+        rows = release.class_of(known)[self.release]
+        if not self.linked:
+            return rows
+        persons, number = self.targets(PERSON)
+        return lists_of_units(persons, number, rows, int(rows.max(initial=0)) + 1, np.ones_like(rows))
 
     def targets(self, unit: str) -> tuple[IntArray, int]:
         """Return the unit of each record, numbered from 0, shape (records,), int64, and their number."""
@@ -460,6 +480,8 @@ class AdversaryView:
     recipe: the mechanism, None if it discloses nothing or is unknown.
     grouped: the Anatomy release, None for a single table.
     pair: both releases in one domain of values; None without a second one or a common quasi-identifier.
+    named: whose the released records are by the pseudonyms of the release, with its rows in place of those
+        of the original; None without pseudonyms.
     """
 
     release: PublishedTable
@@ -469,6 +491,20 @@ class AdversaryView:
     recipe: MechanismKnowledge | None = None
     grouped: AnatomyRelease | None = None
     pair: ReleasePair | None = None
+    named: Owners | None = None
+
+    @property
+    def holders(self) -> Owners | None:
+        """Whose the released records are, if the original or the release says so; None: unknown.
+
+        For attacks that need no rows of the original.
+        """
+        return self.owners or self.named
+
+    @property
+    def linked(self) -> bool:
+        """Whether the release links the records of a person."""
+        return self.holders is not None and self.holders.linked
 
     @property
     def owners(self) -> Owners | None:
@@ -477,20 +513,26 @@ class AdversaryView:
 
     def unit(self, asked: str | None) -> str | None:
         """Return the unit that an attack counts: the one asked for, else persons if known; None: records."""
-        if asked is None:
-            return PERSON if self.owners is not None and PERSON in self.owners.units else None
-        return None if asked == RECORD else asked
+        return _unit(self.owners, asked)
 
     def lacks_unit(self, asked: str | None) -> str | None:
         """Return words for a message if nobody knows the unit that the attack asks for, else None."""
-        if asked in (None, RECORD) or (self.owners is not None and asked in self.owners.units):
-            return None
-        return f"original records, each with its {asked}, that fit the released rows in only one way"
+        return _lacks_unit(self.owners, asked)
+
+    def held_by(self, asked: str | None) -> tuple[str, Owners] | None:
+        """Return the unit that an attack on released rows alone counts, and its records; None: records."""
+        owners, unit = self.holders, _unit(self.holders, asked)
+        return None if unit is None or owners is None else (unit, owners)
+
+    def lacks_holders(self, asked: str | None) -> str | None:
+        """Return what ``lacks_unit`` does, for an attack on the released rows alone."""
+        return _lacks_unit(self.holders, asked)
 
     def without_owners(self) -> AdversaryView:
         """Return the same view with records that may each be of somebody else."""
         own = self.original
-        return self if own is None else replace(self, original=replace(own, owners=None))
+        unowned = None if own is None else replace(own, owners=None)
+        return replace(self, original=unowned, named=None)
 
     @property
     def disclosing(self) -> PublishedTable:
@@ -521,3 +563,15 @@ class AdversaryView:
         if sensitive not in own:
             return self
         return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
+
+
+def _unit(owners: Owners | None, asked: str | None) -> str | None:
+    if asked is None:
+        return PERSON if owners is not None and PERSON in owners.units else None
+    return None if asked == RECORD else asked
+
+
+def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
+    if asked in (None, RECORD) or (owners is not None and asked in owners.units):
+        return None
+    return f"original records, each with its {asked}, that fit the released rows in only one way"

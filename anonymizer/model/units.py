@@ -426,10 +426,11 @@ class Ties:
         loose = self.of_item < 0
         unit_of = np.where(loose, self.number + np.cumsum(loose) - 1, self.of_item)
         unit_of, present = group_keys(unit_of, self.number + int(loose.sum()))
-        keys, records = add_up(unit_of * rows + row_of, self.records, len(present) * rows)
-        owner, most = keys // rows, int(records.max(initial=0)) + 1
-        parts, distinct = group_keys(keys % rows * most + records, rows * most)
-        return number_lists(owner, parts, len(distinct))[unit_of]
+        return lists_of_units(unit_of, len(present), row_of, rows, self.records)
+
+    def at(self, items: BoolArray) -> Ties:
+        """Return the ties among some items, shape (items,)."""
+        return Ties(self.of_item[items], self.number, None if self.records is None else self.records[items])
 
     def joined(self, items: BoolArray) -> BoolArray:
         """Return some items with all others of their units, shape (items,).
@@ -442,6 +443,25 @@ class Ties:
         taken[self.of_item[items]] = True
         taken[-1] = False
         return items | taken[self.of_item]
+
+
+def lists_of_units(unit_of: IntArray, units: int, row_of: IntArray, rows: int, records: IntArray) -> IntArray:
+    """Number the sorted lists of rows that units have; units with equal lists get equal numbers.
+
+    Parameters
+    ----------
+    unit_of: unit of each item, shape (items,), int64; every unit has one.
+    row_of: row of each item, shape (items,), int64, each in [0, rows).
+    records: of the unit in each item, shape (items,), int64, positive.
+
+    Returns
+    -------
+    The number of the list of each item's unit, from 0, shape (items,), int64.
+    """
+    keys, records = add_up(unit_of * rows + row_of, records, units * rows)
+    owner, most = keys // rows, int(records.max(initial=0)) + 1
+    parts, distinct = group_keys(keys % rows * most + records, rows * most)
+    return number_lists(owner, parts, len(distinct))[unit_of]
 
 
 @dataclass(frozen=True, eq=False)

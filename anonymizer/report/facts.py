@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, combinations, pairwise
 from math import floor, log10
 
 import numpy as np
@@ -27,7 +27,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, 
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
 from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, Column, Table, ValueType
-from anonymizer.model.units import PERSON, RECORD, Units
+from anonymizer.model.units import PERSON, RECORD, Ties, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
 
 OTHERS = "others"
@@ -490,8 +490,17 @@ def _sizes(released: Released) -> tuple[IntArray, IntArray]:
     kept = ~released.recoding.removed
     columns = [column.codes[kept] for column in released.recoding.class_columns()]
     class_of, first = numbered(columns, int(kept.sum()))
-    records = count(class_of, released.table.counts[kept], len(first))
-    return records, _persons(released).counted(class_of, len(first))
+    number, linked = len(first), _linking(released.table, kept)
+    if linked is not None:
+        class_of = linked.lists(class_of, number)
+        number = int(class_of.max()) + 1
+    records = count(class_of, released.table.counts[kept], number)
+    return records, _persons(released).counted(class_of, number)
+
+
+def _linking(table: Table, items: BoolArray) -> Ties | None:
+    """Return whose some items are if the release links the records of a person, else None."""
+    return None if table.ties is None or table.ties.records is None else table.ties.at(items)
 
 
 def _joined(sizes: IntArray, edges: Sequence[int], smallest: int) -> list[int]:
@@ -543,9 +552,10 @@ def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
     rows = 4 * len(table.units[PERSON].items) + 4 * table.combinations if by_person else table.combinations
     if width == 0 or (2**width) * rows > MOST_WORK:
         return ()
-    after = _by_size(_release(released), width, _persons(released) if by_person else None)
-    units = table.units[PERSON] if by_person else None
-    before = {} if table.coarse else _by_size(_input(table), width, units)
+    kept, every = ~released.recoding.removed, np.ones(table.combinations, dtype=np.bool_)
+    persons = (_persons(released), table.units[PERSON]) if by_person else (None, None)
+    after = _by_size(_release(released), width, persons[0], _linking(table, kept))
+    before = {} if table.coarse else _by_size(_input(table), width, persons[1], _linking(table, every))
     return tuple(
         RiskByKnowledge(size, worst, mean, of, before[size][0] if size in before else None)
         for size, (worst, mean, of) in after.items()
@@ -553,13 +563,27 @@ def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
 
 
 def _by_size(
-    published: PublishedTable, width: int, persons: Units | None
+    published: PublishedTable, width: int, persons: Units | None, linked: Ties | None
 ) -> dict[int, tuple[float, float, tuple[str, ...]]]:
-    """Return the largest and the mean risk by number of known attributes, and the set with the largest."""
+    """Return the largest and the mean risk by number of known attributes, and the set with the largest.
+
+    Parameters
+    ----------
+    persons, linked: of the rows; without the former, records are counted, and without the latter, nobody
+        knows which rows are of one person.
+    """
     by_size: dict[int, list[tuple[Fraction, tuple[str, ...]]]] = {size: [] for size in range(1, width + 1)}
     if persons is None:
         for each in iter_subset_risks(published, width):
             by_size[len(each.names)].append((Fraction(each.classes, published.records), each.names))
+    elif linked is not None:
+        number = int(persons.counted(np.zeros(len(published.counts), dtype=np.int64), 1)[0])
+        every = (combinations(published.names, size) for size in by_size)
+        for names in chain.from_iterable(every):
+            row_of = published.class_of(names)
+            # Each person is in one class, and found there with 1 / its persons.
+            classes = len(np.unique(linked.lists(row_of, int(row_of.max()) + 1)))
+            by_size[len(names)].append((Fraction(classes, number), names))
     else:
         row_of, unit_of, people = persons.one_by_one
         for own in unit_subsets(published, row_of, unit_of, None, width, people):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from anonymizer.attacks.base import ATTACKS, threat_of
+from anonymizer.attacks.base import ATTACKS, LINKS, USED, threat_of
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, make_source
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
@@ -305,7 +305,8 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 def _of_release_alone(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return whether the recipient can run an attack; not along a hierarchy that is built from the input."""
     known = entry["knowledge"]
-    if not ATTACKS[entry["attack"]].of_release_alone or "unit" in known:
+    by_recipient = "unit" not in known or (known["unit"] == "person" and known.get(LINKS) == USED)
+    if not (ATTACKS[entry["attack"]].of_release_alone and by_recipient):
         return False
     source = _source_of(attributes.get(known.get("sensitive"), {}))
     return "level" not in known or isinstance(source, FlatSource) or not source.rule_built
@@ -517,7 +518,7 @@ PLACED: Mapping[str, Rule] = {
                 "deviation",
             ),
             *("missing", "year", "typing", "coding"),
-            *("rare", "threshold", "level", "unit"),
+            *("rare", "threshold", "level", "unit", LINKS),
         )
     },
     # A number, or words about values, as the config has them.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.attacks.base import ATTACKS, guess_of
+from anonymizer.attacks.base import ATTACKS, IGNORED, LINKS, guess_of
 from anonymizer.errors import listed, plural
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.canvas import LONGEST, Frame, Palette, inline_svg
@@ -245,9 +245,12 @@ always guessing the most frequent value would be right for 40 %."
     """
     success, guess = percent(entry["success"]), percent(guess_of(entry))
     sentence = ATTACKS[entry["attack"]].sentence(entry["knowledge"], success, guess)
-    return (
+    sentence = (
         sentence if entry["low"] == entry["high"] else f"{sentence[:-1]} (95 % interval {interval(entry)})."
     )
+    if entry["knowledge"].get(LINKS) != IGNORED:
+        return sentence
+    return f"{sentence} This ignores that pseudonyms link the rows of a person: the risk may be larger."
 
 
 NOT_PEOPLE = "records, not people"

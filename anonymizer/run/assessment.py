@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
+from anonymizer.attacks.base import ATTACKS, Attack, AttackResult, marked
 from anonymizer.attacks.pace import AttackStopped, Pace, follow
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.errors import InputError
@@ -176,7 +176,7 @@ def _followed(
     """Return the results of an attack; None if the user ends it."""
     try:
         with follow(pace):
-            return timed(attack, seed, lambda own, random: own.run(scene, random))
+            return timed(attack, seed, lambda own, random: marked(own.run(scene, random), scene))
     except AttackStopped:
         return None
 

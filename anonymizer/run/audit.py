@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from anonymizer.attacks.adversary_view import linked, meaning_of, possible_links, same_values
-from anonymizer.attacks.base import AttackResult
+from anonymizer.attacks.base import LINKS, USED, AttackResult, marked
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported, parse_report
 from anonymizer.audit.classes import (
@@ -82,7 +82,13 @@ from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.assessment import run_timed
 from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of, reading_release
 from anonymizer.run.prepare import attacked, prepare_table, put_in_bands
-from anonymizer.run.shape import attribute_in_groups, numbers_entry, numbers_of, read_release
+from anonymizer.run.shape import (
+    attribute_in_groups,
+    numbers_entry,
+    numbers_of,
+    read_release,
+    scene_of_release,
+)
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
@@ -664,7 +670,10 @@ def check_attacks(case: AuditCase) -> None:
         and not (isinstance(each, Similarity) and _trees_missing(case))
     ]
     found = [
-        each.finding for each in run_timed(own, 0, lambda attack, random: attack.run(case.scene, random))
+        each.finding
+        for each in run_timed(
+            own, 0, lambda attack, random: marked(attack.run(case.scene, random), case.scene)
+        )
     ]
     repeated = {each.name for each in own}
     for position, settings in enumerate(attacks):
@@ -732,7 +741,7 @@ def _compare_findings(
         return
     for position, finding in zip(places, found, strict=True):
         known = entries[position].get("knowledge")
-        if isinstance(known, Mapping) and known.get("unit") in units:
+        if isinstance(known, Mapping) and known.get("unit") in units and known.get(LINKS) != USED:
             continue
         entry = attack_entry(finding, 0.0)
         for name in ("attack", "knowledge", "success", "baseline", "low", "high", "records"):
@@ -1690,7 +1699,7 @@ def _counted(
         return count_classes(relation, quasi_identifiers, read, units)
 
     def look() -> AdversaryView:
-        return AdversaryView(read_release(_of_release(plan, attributes), relation, plan.weights))
+        return scene_of_release(_of_release(plan, attributes), relation, plan.weights)
 
     notes, measured = found.findings, found.constraints
     return AuditCase(claims, config, plan, [relation], classes, judged, own, look, measured, notes)

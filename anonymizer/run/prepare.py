@@ -672,6 +672,7 @@ def owned_view(
     released = tuple(plan.released(encoded.relation.columns))
     rows = rows_of_records(encoded.relation, encoded.combination, recoding, released)
     owners = owners_of_records(table, recoding, rows, units, view.release, view.original)
+    owners = replace(owners, linked=plan.pseudonym is not None)
     return replace(view, original=replace(view.original, owners=owners))
 
 

@@ -57,7 +57,6 @@ from anonymizer.run.prepare import Prepared, population_facts, rounding_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import (
     MANY_PERSONS,
-    UNLINKED,
     records_warnings,
     released_key_warnings,
     unit_facts,
@@ -243,7 +242,6 @@ def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared),
         *unit_warnings(unit_facts(plan, prepared, recoding)),
-        *([UNLINKED] if plan.attacks and plan.pseudonym is not None else []),
     ]
 
 

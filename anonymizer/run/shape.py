@@ -147,16 +147,17 @@ def adversary_from_files(
         put_in_bands(plan, original)
     release = with_labels(plan, release)
     second = None if second is None else with_labels(plan, second)
-    table = read_release(plan, release, weights)
+    seen = scene_of_release(plan, release, weights)
+    table, named = seen.release, seen.named
     own = None if original is None else original_of_files(plan, table, release, original)
     if second is None:
-        return AdversaryView(table, None, own)
+        return AdversaryView(table, None, own, named=named)
     other = read_release(plan, second)
     same = None if original is None else original_of_files(plan, other, second, original)
     pair = None
     if not plan.attacks or any(each.compares_releases for each in plan.attacks):
         pair = pair_of_releases(plan, (table, release), (other, second), links_by_originals(own, same))
-    return AdversaryView(table, other, own, same, pair=pair)
+    return AdversaryView(table, other, own, same, pair=pair, named=named)
 
 
 CountedRelease = tuple[PublishedTable, Relation]
@@ -415,13 +416,27 @@ def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) ->
     ------
     InputError: it has no quasi-identifier of the config.
     """
+    return scene_of_release(plan, relation, weights, linked=False).release
+
+
+def scene_of_release(
+    plan: Plan, relation: Relation, weights: Sequence[str] = (), *, linked: bool = True
+) -> AdversaryView:
+    """Return the view of somebody who has a release alone; parameters and errors as for ``read_release``.
+
+    Parameters
+    ----------
+    linked: whether to read the pseudonyms of persons, if it has any.
+    """
     names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
     if not names:
         wanted = ", ".join(plan.with_role(Role.QUASI_IDENTIFIER))
         raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
     attributes = _sensitive(plan, relation, plan.among(relation.columns, Role.SENSITIVE))
     check_weight_columns(relation, weights)
-    groups = relation.group_counts([*names, *(attribute.name for attribute in attributes), *weights])
+    pseudonym = [plan.pseudonym] if linked and plan.pseudonym in relation.columns else []
+    secret = [attribute.name for attribute in attributes]
+    groups = relation.group_counts([*names, *secret, *weights, *pseudonym])
     codes = {}
     for position, attribute in enumerate(attributes, start=len(names)):
         texts = groups.values[position]
@@ -432,7 +447,14 @@ def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) ->
         numerals = check_weights(plan, relation, name)
         each = np.array([numerals.number(str(text)) for text in groups.values[position]], dtype=np.float64)
         sums[name] = each[groups.codes[:, position]] * groups.counts
-    return _merged(relation.name, names, groups, codes, sums)
+    table, row_of = _merged(relation.name, names, groups, codes, sums)
+    if not pseudonym:
+        return AdversaryView(table)
+    absent = np.array([text is None or not text for text in groups.values[-1]], dtype=np.bool_)
+    persons = groups.codes[:, -1].astype(np.int64)
+    persons = np.repeat(np.where(absent[persons], -1, persons), groups.counts)
+    rows = np.repeat(row_of, groups.counts)
+    return AdversaryView(table, named=Owners.of(rows, rows, {PERSON: persons}, linked=True))
 
 
 def _merged(
@@ -441,15 +463,16 @@ def _merged(
     groups: Groups,
     sensitive: dict[str, SensitiveCodes],
     weights: dict[str, FloatArray],
-) -> PublishedTable:
-    """Return groups as a table, merged if they differ only in weights or spellings of sensitive values."""
+) -> tuple[PublishedTable, IntArray]:
+    """Return groups as a table, merged if they differ in other columns or spellings; and the row of each."""
     width = len(names)
     columns = [*groups.codes[:, :width].T, *(own.codes for own in sensitive.values())]
     if ascending(columns, len(groups.counts)):  # saves arrays of the size of a large release
         labels, codes = groups.values[:width], groups.codes[:, :width]
-        return PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
+        table = PublishedTable(source, tuple(names), labels, codes, sensitive, groups.counts, weights)
+        return table, np.arange(len(groups.counts))
     keys, first = numbered(columns, len(groups.counts))
-    return PublishedTable(
+    table = PublishedTable(
         source,
         tuple(names),
         groups.values[:width],
@@ -458,6 +481,7 @@ def _merged(
         count(keys, groups.counts, len(first)),
         {name: np.bincount(keys, own, len(first)).astype(np.float64) for name, own in weights.items()},
     )
+    return table, keys
 
 
 def _sensitive(plan: Plan, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
@@ -520,7 +544,9 @@ def original_of_files(
         truth,
         _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
-        _owners(plan, relation, encoded, links) if first is None else _everybody(plan, relation, encoded),
+        _owners(plan, relation, encoded, links, linked=plan.pseudonym in release.columns)
+        if first is None
+        else _everybody(plan, relation, encoded),
     )
 
 
@@ -618,7 +644,7 @@ def _refuse_unread(
                 )
 
 
-def _owners(plan: Plan, relation: Relation, encoded: Encoded, links: Links) -> Owners | None:
+def _owners(plan: Plan, relation: Relation, encoded: Encoded, links: Links, *, linked: bool) -> Owners | None:
     """Return the owners of the released records by the units of the original ones.
 
     None where the config names no unit, the original lacks its column, or a released record may be of several
@@ -629,7 +655,7 @@ def _owners(plan: Plan, relation: Relation, encoded: Encoded, links: Links) -> O
     placed = np.full(len(encoded.counts), -1, dtype=np.int64)
     placed[links.original] = links.release
     rows = encoded.combination.astype(np.int64)
-    return Owners.of(rows, placed[rows], units_of_records(plan, relation))
+    return Owners.of(rows, placed[rows], units_of_records(plan, relation), linked=linked)
 
 
 def _everybody(plan: Plan, relation: Relation, encoded: Encoded) -> Owners | None:

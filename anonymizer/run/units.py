@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack
+from anonymizer.attacks.base import IGNORED, LINKS, Attack
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
@@ -284,7 +284,10 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
     suppressed = suppressed_records(plan, prepared, recoding)
     if plan.whole is not None:
         facts[plan.whole]["suppressed"] = _distinct(prepared.units[plan.whole][suppressed])
-    linked = {} if plan.pseudonym is not None else _linked_by(plan, prepared, ~suppressed)
+    if plan.pseudonym is not None:
+        facts[PERSON]["linked_classes"] = released_records(plan, prepared, recoding).number
+        return facts
+    linked = _linked_by(plan, prepared, ~suppressed)
     if linked:
         facts[PERSON]["linked_by"] = linked
     return facts
@@ -692,9 +695,6 @@ def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int)
     return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
 
 
-UNLINKED = "the attacks ignore that pseudonyms link the rows of a person, so their figures may be too low"
-
-
 def _unlike_constraints(plan: Plan, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
@@ -706,10 +706,10 @@ def _unlike_constraints(plan: Plan, reason: str = "") -> str:
 def records_warnings(
     plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]], answers: Iterable[Answer] = ()
 ) -> list[str]:
-    """Return the warning about attacks that counted records, although constraints count persons.
+    """Return the warnings about attacks that ignored pseudonyms, or counted records where constraints do not.
 
-    Attacks with ``unit: record`` are left out. Where the config has several attacks of one name, the warning
-    says which.
+    Attacks with ``unit: record`` are left out of the latter. Where the config has several attacks of one
+    name, a warning says which.
 
     Parameters
     ----------
@@ -718,16 +718,27 @@ def records_warnings(
     """
     if not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
-    names = []
+    counted, ignoring, three = [], [], "the three questions"
     for attack, knowledge in found:
-        if "unit" in knowledge or getattr(attack.settings, "unit", None) == RECORD:
-            continue
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
         own = next((place for place in places if plan.attacks[place] is attack), None)
-        names.append(attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])")
+        name = attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])"
+        if knowledge.get(LINKS) == IGNORED:
+            ignoring.append(name)
+        if "unit" not in knowledge and getattr(attack.settings, "unit", None) != RECORD:
+            counted.append(name)
+    answers = list(answers)
     if any("unit" not in each.knowledge for each in answers):
-        names.append("the three questions")
-    return [f"{listed(list(dict.fromkeys(names)))} counted {_unlike_constraints(plan)}"] if names else []
+        counted.append(three)
+    if answers and plan.pseudonym is not None:
+        ignoring.append(three)
+    said = []
+    if ignoring:
+        what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
+        said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
+    if counted:
+        said.append(f"{listed(list(dict.fromkeys(counted)))} counted {_unlike_constraints(plan)}")
+    return said
 
 
 def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) -> list[str]:
@@ -739,9 +750,7 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
     """
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
         return []
-    if plan.pseudonym is not None:
-        return [UNLINKED]
-    unowned = PERSON in plan.units and view.owners is None
+    unowned = PERSON in plan.units and view.holders is None
     said = [f"attacks count {_unlike_constraints(plan, _unowned(plan, original, view))}"] if unowned else []
     if original is None or plan.counts_persons:
         return said
