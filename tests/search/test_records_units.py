@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import isclose
 from random import Random
 from typing import Any
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 from ortools.math_opt.python import mathopt
 
 from anonymizer.model.recoding import Outcome, Status
+from anonymizer.privacy.base import CountConditions, Distinct, Dominance
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.mondrian.algorithm import Mondrian
 from anonymizer.search.rollup import RollUp
+from anonymizer.search.suppression.records import ClassProblem, View, solve
 from anonymizer.search.suppression.suppressor import holding, references_of
 from tests import strategies
 from tests.helpers import build
@@ -197,6 +200,16 @@ UNEVEN = [("cancer", 3), ("flu", 4), ("flu", 4), ("cancer", 4), ("flu", 2), ("as
 def test_the_larger_of_two_even_choices_stays() -> None:
     verdict = verdict_at(illnesses([("A", *row) for row in UNEVEN], *EVEN), (0,))
     assert (verdict.suppressed, verdict.least) == (2, 2)
+
+
+def test_the_programme_keeps_what_the_presolve_of_highs_lost() -> None:
+    """Three times the others bound each of three counts: eight of ten records stay; HiGHS proved two."""
+    rule = CountConditions(distinct=(Distinct(1),), dominances=(Dominance(Fraction(3), 1),))
+    counts, one = np.array([1, 1, 1, 1, 2, 1, 1, 2]), np.ones(8, dtype=np.int64)
+    unit, value = np.array([1, -1, -1, 2, -1, 1, 2, -1]), np.array([0, 0, 2, 0, 0, 1, 1, 2])
+    own = View(rule, np.zeros(8, dtype=np.int64), value, unit, one)
+    solution = solve(ClassProblem(counts, (own,), 1, 8, steps=one), lambda kept: True)
+    assert solution.most == solution.kept.sum() == 8
 
 
 def test_an_error_of_the_solver_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1135,6 +1135,9 @@ class Programme:
         """Return kept counts or None, a bound on their sum, and the branch and bound nodes."""
         mathopt = self._mathopt
         parameters = mathopt.SolveParameters(relative_gap_tolerance=0.0, node_limit=nodes)
+        if any(view.unit is not None for view in self._problem.views):
+            # The presolve of HiGHS loses optima where a continuous variable follows from whole ones.
+            parameters.presolve = mathopt.Emphasis.OFF
         options = parameters.highs.double_options
         for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
             options[name] = TOLERANCE
@@ -1247,7 +1250,7 @@ class Programme:
     def _added(self, terms: Sequence[Expression], *, named: bool) -> Expression:
         """Return a sum of whole numbers, as a variable if asked: of many units, it is in many conditions.
 
-        HiGHS loses optima where such variables are continuous: it takes them to be whole in its presolve.
+        HiGHS lost optima where such variables were continuous.
         """
         found = self._sum(terms)
         if not named or len(terms) == 1:
