@@ -787,8 +787,15 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         _tiles(report, facts),
         tuple(warnings),
         _given(report),
-        ("report.html", "report.json") if report["release"]["path"] else (),
+        _kept(report),
     )
+
+
+def _kept(report: dict[str, Any]) -> tuple[str, ...]:
+    """Return the files that are not shared, none if the release is in memory."""
+    if report["release"]["path"] is None:
+        return ()
+    return ("report.html", "report.json", *(["recoding.json"] if report.get("recoding_file") else []))
 
 
 def _given(report: dict[str, Any]) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from anonymizer.model.units import RECORD
 from anonymizer.privacy.base import Constraint
 
 VOWELS = "aeiouAEIOU"
+DETERMINERS = {"a", "all", "an", "any", "each", "every", "no", "some", "the"}
+"""With which the name of a scenario is no noun for one adversary, as in *any three*."""
 
 
 def scenario_entries(
@@ -58,13 +60,17 @@ def scenario_facts(
 
 def _sentence(name: str, settings: Mapping[str, Any], constraints: Sequence[Constraint]) -> str:
     """Return what the adversary of a scenario reaches at most, with the thresholds of the config."""
-    promises = [each.model.promise(each.attribute, each.unit or RECORD) for each in constraints]
+    made = dict.fromkeys(each.model.promise(each.attribute, each.unit or RECORD) for each in constraints)
+    promises = [own for own in made if not any(other.startswith(f"{own} and ") for other in made)]
     known = knowledge_in_words(settings["known"])
     given = settings.get("recipient")
     if given is not None:
         return f"{given}, who knows {known}, {listed(promises)}."
     noun = name.replace("_", " ").replace("-", " ")
-    return f"A{'n' if noun[:1] in VOWELS else ''} {noun} who knows {known} {listed(promises)}."
+    who = f"A{'n' if noun[:1] in VOWELS else ''} {noun}"
+    if noun.split()[0] in DETERMINERS:
+        who = f"An adversary ({noun})"
+    return f"{who} who knows {known} {listed(promises)}."
 
 
 def knowledge_in_words(known: Any) -> str:

@@ -614,7 +614,8 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
 
 
 def _largest_k(planned: Iterable[PlannedConstraint]) -> int | None:
-    sizes = [getattr(each.model.settings, "k", None) for each in planned]
+    """Return the largest k of constraints on classes; that of k-map counts people of the population."""
+    sizes = [getattr(each.model.settings, "k", None) for each in planned if not each.model.needs_population]
     return max((size for size in sizes if size is not None), default=None)
 
 

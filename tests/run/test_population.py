@@ -125,6 +125,23 @@ def test_the_share_of_each_class_is_within_the_bounds(tmp_path: Path) -> None:
     assert (low, high) == (pytest.approx(float(min(shares))), pytest.approx(float(max(shares))))
 
 
+def test_the_k_of_people_is_none_of_records(tmp_path: Path) -> None:
+    """Sizes of classes are compared with the k of records: k-map counts people of the population."""
+    found = []
+    for most in ([], [{"model": "k-map", "k": 3}]):
+        path = written(tmp_path, constraints=[{"model": "k-anonymity", "k": 12}, *most])
+        assert run(path).code == 0
+        report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+        found.append((report["loss"], report["release"]))
+    assert found[0][0]["average_class_size"] == found[1][0]["average_class_size"] >= 1
+    path = written(tmp_path, constraints=[{"model": "k-anonymity", "k": 2}, {"model": "k-map", "k": 40}])
+    assert run(path).code == 0
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    release = pd.read_csv(tmp_path / "out" / "share" / "release.csv", dtype=str)
+    classes = release.groupby(NAMES).ngroups
+    assert report["loss"]["average_class_size"] == pytest.approx(len(release) / classes / 2)
+
+
 @pytest.mark.slow
 def test_weights_estimate_the_people(tmp_path: Path) -> None:
     config = written(tmp_path, **weighted(constraints=[{"model": "k-map", "k": 12}]))

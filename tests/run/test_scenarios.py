@@ -57,6 +57,19 @@ def count(path: Path) -> None:
         assert all(len(own) >= 8 and len(set(own)) >= 2 for own in values.values())
 
 
+def test_a_sentence_promises_nothing_twice_and_names_one_adversary(tmp_path: Path) -> None:
+    models = [{"model": "k-anonymity", "k": 3}, {"model": "alpha-k-anonymity", "alpha": 0.9, "k": 3}]
+    known = {"known": ["age", "sex"], "models": models}
+    done = run(job(tmp_path, scenarios={"any two": known, "nurse": known}))
+    assert done.code == 0, done.err
+    promise = (
+        "who knows age and sex finds a record with a probability of at most 1 in 3 "
+        "and guesses diagnosis with a probability of at most 0.9."
+    )
+    assert f"An adversary (any two) {promise}" in done.out
+    assert f"A nurse {promise}" in done.out
+
+
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "auto"])
 def test_every_adversary_is_met(tmp_path: Path, algorithm: str) -> None:
     made = job(tmp_path, algorithm={"name": algorithm}, budget={"steps": 30})

@@ -197,6 +197,12 @@ def test_the_config_on_the_page_runs_and_gives_the_same_release(page: str, job: 
     assert (tmp_path / "again" / "report.html").read_text(encoding="utf-8") == page
 
 
+def test_every_file_that_is_kept_is_named(page: str, job: Job) -> None:
+    kept = page[page.index("Keep</h2>") :]
+    for path in job.output.iterdir():
+        assert path.name == "share" or f"<code>{path.name}</code>" in kept[: kept.index("</ul>")]
+
+
 def test_no_path_of_this_machine_is_shown(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     job.config["input"]["path"] = str(tmp_path / "people.csv")
