@@ -7,10 +7,10 @@ from math import comb, log
 
 import numpy as np
 import pytest
+import scipy  # scipy.stats, which takes a second to load, is loaded where it is used
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
-from scipy.stats import multivariate_normal
 
 from anonymizer.attacks.copula import Copula, correct_in, information, pair_probabilities, unique_in
 from anonymizer.attacks.uniqueness import CopulaUniques, SampleClasses, Uniqueness, UniquenessSettings
@@ -31,7 +31,7 @@ def matrix(correlations: list[float]) -> np.ndarray:
 
 def normal_box(low: list[float], high: list[float], correlation: np.ndarray) -> float:
     """Return the probability of a box by SciPy, which shares no code with the product."""
-    law = multivariate_normal(cov=correlation, abseps=1e-7, releps=1e-5, maxpts=20_000)
+    law = scipy.stats.multivariate_normal(cov=correlation, abseps=1e-7, releps=1e-5, maxpts=20_000)
     ends = np.clip(high, -9, 9), np.clip(low, -9, 9)
     return float(law.cdf(ends[0], lower_limit=ends[1]))
 

@@ -81,12 +81,20 @@ DUCKDB_FILES = (
 )
 
 
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a second database, as a file."""
+    path = tmp_path_factory.mktemp("other") / "other.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    return path.read_bytes()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, other: bytes) -> Path:
     (tmp_path / "precious.csv").write_text("c\nkept\n")
     filled(tmp_path / "in.duckdb")
-    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
-        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    (tmp_path / "other.duckdb").write_bytes(other)
     with duckdb.connect(str(tmp_path / "in.duckdb")) as connection:
         connection.execute(f"CREATE VIEW reading AS FROM read_csv('{tmp_path / 'precious.csv'}')")
     return tmp_path

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy  # scipy.stats, which takes a second to load, is loaded where it is used
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import nbinom
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.model.households import HouseholdClasses, Households
@@ -44,7 +44,7 @@ def individual_risk(sample: int, people: float) -> float:
     if share >= 1:
         return 1 / sample
     others = np.arange(int((sample + 40 * sample**0.5 + 60) / share))
-    return float((nbinom.pmf(others, sample, share) / (sample + others)).sum())
+    return float((scipy.stats.nbinom.pmf(others, sample, share) / (sample + others)).sum())
 
 
 def slow(rows: list[dict[str, str]], *, weighted: bool) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy  # scipy.stats, which takes a second to load, is loaded where it is used
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import wasserstein_distance
 
 from anonymizer.utility.base import total_variation
 from anonymizer.utility.marginal_distance import earth_movers
@@ -98,7 +98,7 @@ def test_earth_movers_is_scipy_s(one: list[int], other: list[int]) -> None:
     if not sum(one) or not sum(other):
         assert found is None
     else:
-        assert found == pytest.approx(wasserstein_distance(numbers, numbers, one, other) / 10)
+        assert found == pytest.approx(scipy.stats.wasserstein_distance(numbers, numbers, one, other) / 10)
 
 
 def test_earth_movers_leaves_missing_values_out() -> None:
