@@ -237,15 +237,18 @@ def extended(server: Server) -> Server:
     return server
 
 
-def state(server: Server) -> list[Any]:
+STATE = """
+SELECT (SELECT count(*)::int FROM people) AS people,
+       (SELECT string_agg(relname::text, ',' ORDER BY relname) FROM pg_class WHERE relkind = 'r') AS tables,
+       (SELECT last_value FROM counted) AS counted,
+       (SELECT count(*)::int FROM pg_largeobject_metadata) AS objects,
+       (SELECT string_agg(extname::text, ',' ORDER BY extname) FROM pg_extension) AS extensions
+"""
+
+
+def state(server: Server) -> Any:
     """Return what a query could have changed on the server."""
-    return [
-        server.run("SELECT count(*)::int FROM people"),
-        server.run("SELECT relname::text FROM pg_class WHERE relkind = 'r' ORDER BY 1"),
-        server.run("SELECT last_value FROM counted"),
-        server.run("SELECT count(*)::int FROM pg_largeobject_metadata"),
-        server.run("SELECT extname::text FROM pg_extension ORDER BY 1"),
-    ]
+    return server.run(STATE)
 
 
 @pytest.mark.postgres
