@@ -13,8 +13,6 @@ from hypothesis import HealthCheck, Phase, settings
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli import output
-from anonymizer.report import canvas, wording
-from anonymizer.report.canvas import Frame
 from tests.helpers.databases import connect, quick_connect
 from tests.helpers.messages import RoomMessages
 from tests.resources import LACKS
@@ -31,27 +29,11 @@ IN_CI = bool(os.environ.get("CI"))
 PROPERTIES_LATER = bool(os.environ.get("PROPERTIES_LATER"))
 """Whether the quick tests leave out property tests, as another run of CI tries them with more examples."""
 
-DRAWN = {"html", "test_compare_page.py"}
-"""Tests of pages, by folder or file, whose charts are drawn among the quick tests too."""
+OWN_DATABASES = {"data", "databases"}
+"""Folders of tests in which each database is a DuckDB of its own."""
 
-CONNECTING = {"data", "databases"}
-"""Folders of tests in which each database is a DuckDB of its own among the quick tests too."""
-
-MANY_RUNS = {
-    "audit",
-    "test_dates.py",
-    "test_decimal.py",
-    "test_init_runs.py",
-    "test_joined_release.py",
-    "test_missing_marker.py",
-    "test_number_columns.py",
-    "test_output_as_input.py",
-    "test_spaces.py",
-    "test_systems.py",
-    "test_tripled.py",
-    "test_unit_combinations.py",
-}
-"""Slow tests of many small runs, by folder or file: they spare charts and starts of DuckDB too."""
+WHOLE = {"golden"}
+"""Folders of tests in which it is so too, except among the quick tests."""
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -79,40 +61,25 @@ def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
 
 
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw the charts of pages, so that they are those that another process makes."""
-    monkeypatch.setattr(wording, "inline_svg", canvas.inline_svg)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples: all of them where anything but the quick tests is asked for."""
     settings.load_profile("default" if is_quick(config) else "thorough")
 
 
-def undrawn(draw: object, frame: Frame, name: str, label: str) -> str:
-    """Return the place of a chart without its lines."""
-    return f'<svg id="{name}" role="img" aria-label="{label}" viewBox="0 0 {frame.width} {frame.height}"/>'
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Spare the charts of pages and starts of DuckDB where another room is tested, in runs that are many."""
-    folders = set(item.path.parts)
-    whole = settings.get_current_profile_name() == "thorough" and not is_one_of_many(item)
-    vars(wording)["inline_svg"] = canvas.inline_svg if whole or DRAWN & folders else undrawn
-    duckdb.connect = connect if whole or CONNECTING & folders else quick_connect
+    """Spare starts of DuckDB, which take as long as the rest of a small run."""
+    duckdb.connect = connect if has_own_databases(item) else quick_connect
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
 
 
-def is_one_of_many(item: pytest.Item) -> bool:
-    """Return whether a test runs the same again and again: on many examples, or in many small runs."""
-    if item.get_closest_marker("spark"):
-        return False
-    repeats = item.get_closest_marker("hypothesis") and not item.get_closest_marker("slow")
-    return bool(repeats or MANY_RUNS & set(item.path.parts))
+def has_own_databases(item: pytest.Item) -> bool:
+    """Return whether each database of a test is a DuckDB of its own, as in a process that the program has."""
+    folders = set(item.path.parts)
+    thorough = settings.get_current_profile_name() == "thorough"
+    return bool(OWN_DATABASES & folders or (thorough and WHOLE & folders) or item.get_closest_marker("spark"))
 
 
 class Spark(IntEnum):

@@ -77,7 +77,6 @@ def test_a_full_disk_leaves_the_earlier_release(output: str, tmp_path: Path) -> 
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize(
     "phase",
     # Nothing is touched before the release is written.
