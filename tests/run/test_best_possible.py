@@ -23,7 +23,7 @@ def test_it_is_below_every_release_along_the_hierarchies(name: str, tmp_path: Pa
     if search["best_possible"] != search["bound"]:
         least = floored(search["best_possible"])
         between = f"the best possible is between {least} and {search['objective']:.4g}"
-        any_other = f"of this kind; any other with these hierarchies loses at least {least}"
+        any_other = f"; other recodings with these hierarchies lose at least {least}"
         told = (between if search["bound"] is None else any_other) in done.out
         assert told == (search["best_possible"] > TELLING * search["objective"])
 
