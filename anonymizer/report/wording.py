@@ -253,7 +253,7 @@ always guessing the most frequent value would be right for 40 %."
     return f"{sentence} This ignores that pseudonyms link the rows of a person: the risk may be larger."
 
 
-NOT_PEOPLE = "records, not people"
+NOT_PEOPLE = ", not people"
 """In the warning that persons have several records; it comes before all else."""
 
 LOOK_AGAIN = "Look again: "

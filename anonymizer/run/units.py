@@ -432,8 +432,12 @@ class RepeatedKey:
     household: bool = False
     alone: str | None = None
 
-    def warning(self, k: int | None) -> str:
+    def warning(self, k: int | None, units: Sequence[str] = ()) -> str:
         """Return the warning about the key, which no constraint counts.
+
+        Parameters
+        ----------
+        units: that constraints count in place of records.
 
         >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
         "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
@@ -444,7 +448,8 @@ class RepeatedKey:
         from anonymizer.report.wording import NOT_PEOPLE, masked_count  # noqa: PLC0415
 
         what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
-        counted = f"{'k counts' if k else 'constraints count'} {NOT_PEOPLE}"
+        others = listed([f"{unit}s" for unit in units]) if units else "records"
+        counted = f"{'k counts' if k else 'constraints count'} {others}{NOT_PEOPLE}"
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
@@ -665,11 +670,22 @@ def key_warnings(plan: Plan, prepared: Prepared, recoding: Recoding) -> list[str
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
-    keys = keys_among(relation, columns, plan.units)
+    keys = _uncounted(plan, keys_among(relation, columns, plan.units))
     if keys and prepared.problem.source is None and relation.ordered and not plan.applied:
         own, number = class_of_records(plan, prepared, recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
-    return [each.warning(plan.k) for each in keys]
+    return [each.warning(plan.k, _in_place_of_records(plan)) for each in keys]
+
+
+def _uncounted(plan: Plan, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
+    """Return the keys whose values no constraint counts."""
+    counted = {plan.units[unit] for unit in plan.counted_units if unit in plan.units}
+    return [each for each in keys if each.name not in counted]
+
+
+def _in_place_of_records(plan: Plan) -> list[str]:
+    """Return the units that constraints count; none if a constraint counts records."""
+    return [] if any(each.unit is None for each in plan.planned) else plan.counted_units
 
 
 def _counted(
@@ -700,7 +716,7 @@ def _unlike_constraints(plan: Plan, reason: str = "") -> str:
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
     unlike = f"; constraints with unit: {PERSON} count persons" if plan.counts_persons else ""
-    return f"{NOT_PEOPLE}{reason}{unlike}"
+    return f"records{NOT_PEOPLE}{reason}{unlike}"
 
 
 def records_warnings(
@@ -716,8 +732,7 @@ def records_warnings(
     found: attacks with the knowledge of each result.
     answers: to the three questions of European law.
     """
-    if not plan.counts_persons or Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
-        return []
+    unlike = plan.counts_persons and Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged
     counted, ignoring, three = [], [], "the three questions"
     for attack, knowledge in found:
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
@@ -736,7 +751,7 @@ def records_warnings(
     if ignoring:
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
-    if counted:
+    if counted and unlike:
         said.append(f"{listed(list(dict.fromkeys(counted)))} counted {_unlike_constraints(plan)}")
     return said
 
@@ -756,7 +771,8 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
         return said
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    return [*said, *(each.warning(plan.k) for each in keys_among(original, columns, plan.units))]
+    keys = _uncounted(plan, keys_among(original, columns, plan.units))
+    return [*said, *(each.warning(plan.k, _in_place_of_records(plan)) for each in keys)]
 
 
 def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:

@@ -308,6 +308,36 @@ def test_households_and_wards_are_counted_beside_persons() -> None:
     assert all(own >= asked for own, asked in zip(measured, (5, 4, 3, 12), strict=True))
 
 
+def test_warnings_about_keys_say_what_constraints_count_in_their_place() -> None:
+    frame = visits(80, 3)
+    frame["family"] = frame["patient_id"].str[:4]
+    given = {**CONFIG, "input": {"person": "patient_id", "household": "family"}, "attacks": []}
+    given["attributes"] = {**CONFIG["attributes"], "family": {"role": "drop"}}
+    given["constraints"] = [{"model": "k-anonymity", "k": 3, "unit": "household"}]
+    said = an.anonymize(frame, given).report.to_dict()["warnings"]
+    (repeated,) = (each for each in said if "repeats" in each)
+    assert repeated.startswith(
+        "column 'patient_id' repeats: 80 values in 240 records; k counts households, not"
+    )
+    given["constraints"].append({"model": "k-anonymity", "k": 3, "unit": "record"})
+    said = an.anonymize(frame, given).report.to_dict()["warnings"]
+    assert [each.split(";")[1][:17] for each in said if "repeats" in each] == [" k counts records"]
+
+
+@pytest.mark.parametrize("acknowledge", [[], ["rows-are-persons"]])
+@pytest.mark.parametrize("unit", ["record", "person"])
+def test_attacks_that_ignore_pseudonyms_are_named_whatever_is_counted(
+    unit: str, acknowledge: list[str]
+) -> None:
+    constraints = [{"model": "k-anonymity", "k": 2, "unit": unit}]
+    given = {**CONFIG, "input": {"person": LINKED["person"]}, "acknowledge": acknowledge}
+    given |= {"constraints": constraints, "attacks": ["linkage", "vulnerability"], "bound": "none"}
+    given |= {"suppression": {"limit": 0.9}}
+    said = an.anonymize(visits(40, 2), given).report.to_dict()["warnings"]
+    (ignored,) = (each for each in said if "pseudonyms link" in each)
+    assert ignored.startswith("linkage ignored")
+
+
 def test_a_key_with_another_value_in_every_record_is_said(message: SnapshotAssertion) -> None:
     frame = visits(300, 1)
     report = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}}).report.to_dict()
