@@ -32,7 +32,7 @@ from anonymizer.model.natural import begins_with_number, in_natural_order
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import Ties, UnitsByName, merged_items
+from anonymizer.model.units import Ties, UnitsByName, merged_items, unit_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -574,7 +574,7 @@ class Classes:
         ------
         ValueError: an item has the records of several units.
         """
-        return {name: self._units[name].of_each(self.counts) for name in names}
+        return unit_codes({name: self._units[name] for name in names}, self.counts)
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""

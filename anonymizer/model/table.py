@@ -535,6 +535,15 @@ class Table:
         """
         return self.with_rows(self.codes[owner], counts)
 
+    def units_of_parts(self, owner: IntArray, counts: IntArray) -> UnitsByName:
+        """Return the units of parts of rows, by name; parameters as for ``split``, some rows may be missing.
+
+        Raises
+        ------
+        ValueError: whose records are in a part is unknown.
+        """
+        return {name: own.parts(owner, counts, self.counts) for name, own in self.units.items()}
+
     def divided(self, rows: DividedRows) -> Table:
         """Return the same records with their rows divided by units, which parts of rows then have."""
         return replace(

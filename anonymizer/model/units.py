@@ -280,6 +280,20 @@ UnitsByName = Mapping[str, Units]
 """Units of the same items by the name that constraints use."""
 
 
+def unit_codes(units: UnitsByName, counts: IntArray) -> dict[str, IntArray]:
+    """Return the unit of each item, as ``Units.of_each`` does, by the name of the unit.
+
+    Parameters
+    ----------
+    counts: records of each item, shape (items,), int64.
+
+    Raises
+    ------
+    ValueError: an item has the records of several units.
+    """
+    return {name: own.of_each(counts) for name, own in units.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class DividedRows:
     """Distinct rows divided by the units of their records, so that parts of a row have known units.
@@ -330,7 +344,7 @@ class DividedRows:
         ------
         ValueError: an item has the records of several units.
         """
-        return cls._of(group_of, groups, counts, {name: own.of_each(counts) for name, own in units.items()})
+        return cls._of(group_of, groups, counts, unit_codes(units, counts))
 
     @classmethod
     def _of(cls, row_of: IntArray, rows: int, counts: IntArray, units: Mapping[str, IntArray]) -> DividedRows:

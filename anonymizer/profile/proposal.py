@@ -1440,7 +1440,7 @@ KEY_VALUES, KEY_SHARE, KEY_TELLS = 100, 0.1, 2
 """Minimum number of values of a key that no name tells, values per record, and columns that it tells."""
 
 RUNS = 2
-"""Runs of equal values per value, along the sorted values of another column, of which they are no bands."""
+"""A column with more runs than this for each of its values, along another sorted column, is no band of it."""
 
 MOST_INSTEAD = 10
 """Maximum number of quasi-identifiers of a file in which nothing is known outside."""

@@ -12,7 +12,7 @@ from anonymizer.errors import listed
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
-from anonymizer.model.recoding import Outcome, Recoding
+from anonymizer.model.recoding import Outcome
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.model.units import PERSON
@@ -186,6 +186,7 @@ def report_parts(
     entries = [attack_entry(each.finding, each.seconds) for each in attacks]
     constraints = prepared.constraints
     measured = [] if verified is None else verified.audited.measurements
+    units = unit_facts(plan, prepared, outcome.recoding)
     return ReportParts(
         plan.shown,
         plan.described(prepared.problem.table),
@@ -204,7 +205,7 @@ def report_parts(
             persons=PERSON in plan.units,
         ),
         [
-            *warnings_of(plan, prepared, outcome.recoding),
+            *warnings_of(plan, prepared, units),
             *records_warnings(
                 plan,
                 [(each.by, each.finding.knowledge) for each in attacks],
@@ -215,18 +216,18 @@ def report_parts(
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
         scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
-        units=unit_facts(plan, prepared, outcome.recoding),
+        units=units,
         population=population_facts(prepared.problem.table.population),
         three_questions=None if verified is None else [each.entry() for each in verified.answers] or None,
     )
 
 
-def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None) -> list[str]:
+def warnings_of(plan: Plan, prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
     """Return the warnings to read before handing the release over.
 
     Parameters
     ----------
-    recoding: of the release; None without one.
+    units: as ``unit_facts`` returns them.
     """
     protected = {constraint.attribute for constraint in prepared.constraints}
     return [
@@ -241,7 +242,7 @@ def warnings_of(plan: Plan, prepared: Prepared, recoding: Recoding | None = None
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(plan, prepared),
-        *unit_warnings(unit_facts(plan, prepared, recoding)),
+        *unit_warnings(units),
     ]
 
 

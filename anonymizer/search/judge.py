@@ -202,7 +202,7 @@ class CandidateVerdict:
     found: the suppressed records.
     kept_suppressed: whether the suppressed records stay as one class.
     suppressed: number of suppressed records.
-    units_lost: units of which a record is suppressed; 0 where the limit counts records.
+    units_lost: units that lose a record; 0 where the limit counts records.
     least: lower bound of ``suppressed``; equal to it if proven optimal.
     failed: names of the constraints (and ``suppression.limit``) that the candidate violates as a whole.
     losses: records of each class that every finer candidate must suppress, shape (classes,), int64.

@@ -173,9 +173,8 @@ class CellNode:
         if not len(first) or (kept_suppressed and self._others_empty(own)):
             return False
         secret, counts = sensitive_codes(own.table, stays), own.table.counts[stays]
-        whole = self.problem.table
         owner = stays if own.owner is None else own.owner[stays]
-        units = {name: each.parts(owner, counts, whole.counts) for name, each in whole.units.items()}
+        units = self.problem.table.units_of_parts(owner, counts)
         classes = Classes(class_of, counts, len(first), secret, units)
         return self.models.valid(classes, kept_suppressed=kept_suppressed)
 

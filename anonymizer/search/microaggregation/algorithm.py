@@ -467,8 +467,8 @@ class Parts:
 
     def classes(self) -> Classes:
         """Return the groups as equivalence classes; they must be numbered without a gap."""
-        table, sensitive = self.table, sensitive_codes(self.table, self.owner)
-        units = {name: own.parts(self.owner, self.counts, table.counts) for name, own in table.units.items()}
+        sensitive = sensitive_codes(self.table, self.owner)
+        units = self.table.units_of_parts(self.owner, self.counts)
         return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive, units)
 
 

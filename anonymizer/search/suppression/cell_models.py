@@ -15,7 +15,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import Units
+from anonymizer.model.units import Units, unit_codes
 from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.search.base import SearchProblem, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
@@ -60,7 +60,7 @@ class CellModels:
         ValueError: a combination has the records of several units.
         """
         table = self._problem.table
-        return {name: own.of_each(table.counts) for name, own in table.units.items()}
+        return unit_codes(table.units, table.counts)
 
     def judge(self, table: Table, first: IntArray) -> ClassJudge:
         """Return the models under the reference of the input.
