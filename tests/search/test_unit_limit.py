@@ -16,8 +16,6 @@ from anonymizer.search.base import Control, UnitLimit
 from anonymizer.search.judge import Judge
 from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.local.algorithm import Exact, Local
-from anonymizer.search.local.bound import best_possible
 from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings
 from anonymizer.search.rollup import RollUp
 from tests import strategies
@@ -27,8 +25,7 @@ from tests.helpers.problems import problem
 from tests.search.test_lattice import same
 from tests.search.test_local import small
 from tests.search.test_microaggregation_models import spec_of
-from tests.search.test_units import PARTS, check_optimum, check_valid
-from tests.twins.local import TwinLocal
+from tests.search.test_units import PARTS, check_local, check_optimum, check_valid
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
@@ -152,21 +149,7 @@ def test_mondrian_loses_no_more_persons(labels: LabelName, spec: ProblemSpec, me
 def test_local_recoding_against_all_partitions(seed: int, exactly: bool) -> None:
     random = Random(seed)
     spec = strategies.with_lost_persons(random, small(random, 8))
-    best, asked = TwinLocal(spec).optimum(), problem(spec, divided=True)
-    with pytest.MonkeyPatch.context() as patch:
-        if not exactly:
-            patch.setattr(Exact, "applies", staticmethod(lambda _: False))
-        outcome = Local().search(asked, Control(steps=60))
-    possible = best_possible(asked)
-    if best < inf and possible is not None:
-        assert possible <= best + 1e-9
-    if outcome.status is not Status.SATISFIED:
-        assert best == inf or outcome.status is Status.UNDECIDED
-        return
-    assert outcome.objective is not None
-    assert outcome.objective >= best - 1e-12
-    assert outcome.bound is None or outcome.bound <= best + 1e-9
-    check_valid(outcome, spec)
+    check_local(spec, exactly=exactly)
 
 
 def two_in_one() -> Microdata:

@@ -265,17 +265,8 @@ def test_what_divides_rows_satisfies_the_models(name: str, random: Random) -> No
         check_valid(outcome, spec)
 
 
-def few_persons(seed: int, most: int) -> ProblemSpec:
-    random = Random(seed)
-    return replace(strategies.with_persons(random, small(random, most)), whole=False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("exactly", [True, False])
-@quickly(300, 25)
-@given(seed=st.integers(0, 2**32))
-def test_local_recoding_of_persons_against_all_partitions(seed: int, exactly: bool) -> None:
-    spec = few_persons(seed, 8)
+def check_local(spec: ProblemSpec, *, exactly: bool) -> None:
+    """Check local recoding and its bounds against all partitions of the records."""
     best, asked = TwinLocal(spec).optimum(), problem(spec, divided=True)
     with pytest.MonkeyPatch.context() as patch:
         if not exactly:
@@ -291,6 +282,19 @@ def test_local_recoding_of_persons_against_all_partitions(seed: int, exactly: bo
     assert outcome.objective >= best - 1e-12
     assert outcome.bound is None or outcome.bound <= best + 1e-9
     check_valid(outcome, spec)
+
+
+def few_persons(seed: int, most: int) -> ProblemSpec:
+    random = Random(seed)
+    return replace(strategies.with_persons(random, small(random, most)), whole=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exactly", [True, False])
+@quickly(300, 25)
+@given(seed=st.integers(0, 2**32))
+def test_local_recoding_of_persons_against_all_partitions(seed: int, exactly: bool) -> None:
+    check_local(few_persons(seed, 8), exactly=exactly)
 
 
 @share(3)
