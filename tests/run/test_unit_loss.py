@@ -150,6 +150,19 @@ def test_the_lattice_equals_every_recoding(method: str, random: Random) -> None:
     )
 
 
+def test_rows_that_differ_in_weights_alone_share_a_class_that_stays() -> None:
+    """One of two equal rows may give a record to another class, as the other row fills its own."""
+    random = Random(41914236510)
+    data = stays(random, MOST_RECORDS["cells"], empty=False)
+    check_the_lattice_against_every_recoding(
+        "cells",
+        random,
+        data,
+        asked(),
+        lambda rows, attributes: by_unit(rows, data.patient.tolist(), attributes),
+    )
+
+
 @quickly(300, 5)
 @given(strategies.randoms())
 def test_the_lattice_equals_every_recoding_with_persons_in_classes(random: Random) -> None:

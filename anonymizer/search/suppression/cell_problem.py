@@ -96,7 +96,10 @@ class CellProblem:
     def safe(self) -> BoolArray:
         """Rows with enough records for a class of their own that no other row can join, shape (rows,)."""
         mixed = self.native.any(axis=0) & ~self.native.all(axis=0)
-        safe: BoolArray = (self.counts >= self.smallest) & ~self.native[:, mixed].any(axis=1)
+        # Rows that differ in weights or units alone are one class if they stay unchanged.
+        published = numbered((self.codes + 1).T, self.rows)[0]
+        alone = np.bincount(published)[published] == 1
+        safe: BoolArray = alone & (self.counts >= self.smallest) & ~self.native[:, mixed].any(axis=1)
         return safe
 
     @property
