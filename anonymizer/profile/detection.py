@@ -10,6 +10,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import ip_address
 from statistics import fmean
 from typing import ClassVar
@@ -26,9 +27,9 @@ from anonymizer.profile.knowledge import (
     GIVEN_AND_FAMILY_NAMES,
     HOUSEHOLD_KEYS,
     NAMES,
-    NAMES_OF_OTHERS,
     ORGANISATIONS,
     PERSON_KEYS,
+    terms_of,
     words_of,
 )
 
@@ -177,10 +178,6 @@ class DatesOfBirth(Detector):
         return Finding(self.name, f"{what}, {column.distinct:,} different", certain=named, general=True)
 
 
-COORDINATE_TERMS = (
-    *("lat", "latitude", "lon", "lng", "long", "longitude", "coord", "coordinate", "coordinates"),
-    *("gps", "geo", "geolocation", "location", "northing", "easting", "breitengrad", "laengengrad"),
-)
 _NUMBER = r"[+-]?\d{1,3}\.\d{2,}"
 _PAIR = re.compile(rf"\s*(POINT)?\s*[(\[]?\s*{_NUMBER}\s*[,; ]\s*{_NUMBER}\s*[)\]]?\s*", re.IGNORECASE)
 _DEGREES = re.compile(r"""\s*\d{1,3}\s*°.*[NSEWO]\s*""", re.IGNORECASE)
@@ -206,7 +203,7 @@ class Coordinates(Detector):
             return Finding(self.name, str(pairs), certain=True)
         if column.type is not ValueType.NUMBER or not self._in_range(column):
             return None
-        named = names_any(column.name, COORDINATE_TERMS)
+        named = names_any(column.name, terms_of(self.name))
         found = share(column, (_DECIMAL if named else _PRECISE).fullmatch)
         if found.value < MOSTLY or not (named or self._like_degrees(column)):
             return None
@@ -240,10 +237,6 @@ class EmailAddresses(Detector):
         return Finding(self.name, str(found), certain=True)
 
 
-TEXT_TERMS = (
-    *("note", "notes", "comment", "comments", "remark", "remarks", "free text", "freetext", "description"),
-    *("message", "narrative", "memo", "feedback", "anamnesis", "bemerkung", "kommentar", "observations"),
-)
 _WORDS, _CHARACTERS = 5.0, 40.0
 TEXTS_DISTINCT = 0.2
 FEW_TEXTS = 20
@@ -264,7 +257,7 @@ class FreeText(Detector):
         texts = looked_at(column)
         words = fmean(len(text.split()) for text in texts)
         characters = fmean(map(len, texts))
-        named = names_any(column.name, TEXT_TERMS)
+        named = names_any(column.name, terms_of(self.name))
         long = words >= _WORDS or (characters >= _CHARACTERS and words >= 2)
         different = column.distinct > FEW_TEXTS and column.distinctness >= TEXTS_DISTINCT
         if not (long and different) and not (named and column.distinct > 2):
@@ -283,60 +276,6 @@ def _among_others(column: ColumnFacts) -> Finding | None:
     reason = f"{known} have at least {_WORDS:.0f} words, in {sum(sentences):,} records"
     return Finding(FreeText.name, reason, certain=len(sentences) >= MOSTLY * len(column.values))
 
-
-_GIVEN = """
-aaron adam adrian agnes ahmed aisha alan albert alejandro alessandro alex alexander alexandra alexis ali
-alice alicia alina amanda amelia amina amy ana anastasia andre andrea andreas andrew andrzej angela anita
-anja ann anna anne annette anthony antoine antonio anton arjun arthur ashley astrid ava barbara beatrice
-beatriz ben benjamin bernard bernd betty bianca birgit bjorn bob boris brandon brenda brian britta bruce
-bruno camila camille carl carla carlos carmen carol carolina caroline catherine cecilia chantal charles
-charlotte cheryl chloe chris christian christina christine christopher claire clara claudia claus cleo
-cynthia dan daniel daniela daria david deborah denise dennis diana diego dieter dimitri dirk dominik
-donald donna dorothy douglas edith edward elena eleonora elias elif elisa elisabeth elizabeth ella ellen
-elsa emil emilia emily emma enrico eric erik erika ernst esther ethan eugene eva eve evelyn fabian fatima
-felix fernanda fernando filip finn florian frances francesca francesco francis francisco francois frank
-franz fred frederic frida friedrich gabriel gabriela gary gavin geoffrey georg george gerald gerd gerhard
-gertrud gianni gina giovanni giulia giuseppe gloria grace greta gregory guido guillaume gunter gustav
-hamza hannah hans harald harold harry hassan heather heidi heike heinz helen helena helga helmut henri
-henry herbert hermann hugo ian ibrahim ida igor ines inga inge ingrid irene irina isabel isabella isla
-ivan jack jacob jacqueline jakob james jan jana jane janet janice jasmine jason javier jean jeffrey
-jennifer jeremy jerry jessica jesus jim joan joanna joao joaquin joe johan johann johanna johannes john
-jonas jonathan jorge jose josef joseph joshua joyce juan judith judy julia julian juliana julie jurgen
-justin kai karen karin karl karolina katarina katharina katherine kathleen kathryn katja keith kelly ken
-kenneth kevin kim kimberly kirsten klaus konrad krzysztof kurt kyle lara lars laura lauren lea leah lena
-leo leon leonardo leonie liam lidia lina linda lisa logan lorenzo louis louise luca lucas lucia lucy ludwig
-luis luisa luka lukas luke lydia madison magdalena maja malik manfred manuel manuela marc marcel marco
-marcos marcus margaret margarita maria mariana marie marina mario marion mark marko markus marta martha
-martin martina mary mason mateo mathieu matteo matthew matthias maurice max maximilian megan mehmet mei
-melissa mia michael michal michel michelle miguel mike mila milan mina mira miriam mohamed mohammed
-monica monika muhammad mustafa nadia nancy natalia natalie natasha nathan nicholas nicola nicolas nicole
-niklas nikola nils nina noah nora norbert oleg olga oliver olivia omar oscar oskar otto pablo paola paolo
-pascal patricia patrick paul paula paulo pavel pedro peter petra philip philipp philippe pia pierre piotr
-rachel rafael rahul ralf ralph ramon raphael raul raymond rebecca regina renate rene ricardo richard rita
-robert roberto robin roger roland rolf roman ron ronald rosa rose roy rudolf russell ruth ryan sabine
-sabrina salma sam samantha samuel sandra sandro sara sarah sascha scott sean sebastian sergei sergio
-sharon shirley silke silvia simon simone sofia sofie sonia sophia sophie stefan stefanie stephan stephanie
-stephen steve steven sue susan susanne sven svetlana sylvia tamara tanja tanya tatiana teresa theo theresa
-thomas tim timothy tina tobias tom tomas toni tony tyler ulrich ulrike ursula ute uwe valentina valeria
-vera veronica victor victoria viktor vincent viola virginia vladimir walter wei wendy werner wilhelm
-will william wolfgang xavier yasmin yolanda youssef yuki yusuf yvonne zoe
-"""
-
-_FAMILY = """
-adams allen anderson andersson bailey baker bauer becker bell bernard brown campbell carter chen clark
-collins cook cooper costa cruz davis diaz dubois durand edwards evans fernandez ferrari fischer flores
-garcia gomez gonzalez green gupta hall hansen harris hernandez hill hoffmann howard hughes ivanov jackson
-jansen janssen jensen johansson johnson jones keller khan kim king klein koch kowalski kumar larsen lee
-lefebvre lewis li lopez martin martinez meyer miller mitchell moore moreau morgan morris murphy mueller
-muller nelson neumann nguyen nielsen nowak novak olsen ortiz parker patel perez peters peterson petrov
-phillips pham ramirez ramos reed reyes richter rivera roberts robinson rodriguez rogers rossi russo
-sanchez santos schaefer schmidt schneider schroeder schulz schwarz scott silva singh smirnov smith
-stewart suzuki tanaka taylor thomas thompson torres tran turner wagner walker wang ward watson weber
-white williams wilson wolf wood wright yang young zhang zimmermann
-"""
-
-GIVEN_NAMES = frozenset(_GIVEN.split())
-FAMILY_NAMES = frozenset(_FAMILY.split())
 
 IBAN_FORM = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 
@@ -413,7 +352,7 @@ class PersonNames(Detector):
         if column.type is not ValueType.TEXT:
             return None
         sure = GIVEN_AND_FAMILY_NAMES.fit(column.name)
-        named = sure or (NAMES.fit(column.name) and not NAMES_OF_OTHERS.fit(column.name))
+        named = sure or (NAMES.fit(column.name))
         known = share(column, _holds_name)
         few = column.distinct <= min(FEW_NAMES, column.present - 1)
         if few and not (named and known.value >= OFTEN):
@@ -436,35 +375,16 @@ def _holds_name(text: str) -> bool:
     words = _WORD.findall(plain)
     if not 1 <= len(words) <= 4 or any(character.isdigit() for character in plain):
         return False
-    return words[0] in GIVEN_NAMES or words[-1] in GIVEN_NAMES or not FAMILY_NAMES.isdisjoint(words)
+    given, family = _common_names()
+    return words[0] in given or words[-1] in given or not family.isdisjoint(words)
 
 
-_ANYWHERE = (
-    *("identifier", "social security", "passport", "uuid", "guid", "username", "user name", "personnummer"),
-    *("driving licence", "driver license", "license plate", "number plate", "national number", "nickname"),
-)
-_AT_THE_END = (
-    *("id", "ids", "uid", "nid", "rid", "rowid", "taxid", "ssn", "vin", "iccid", "mrn", "imei", "login"),
-    *("account", "acct", "licence", "license", "plate", "serial", "token", "hash", "key", "pseudonym"),
-    *("dni", "nif", "nie", "cpf", "bsn", "pesel", "nss", "nir", "ahv", "kennung", "nummer", "matricule"),
-    *("epikey", "identifiant", "identificador", "identificativo", "kimlik"),
-)
-_NUMBERED = (
-    "row",
-    "rowname",
-    "rownames",
-    "no",
-    "nr",
-    "num",
-    "number",
-    "code",
-    "ref",
-    "reference",
-    "index",
-    "numero",
-    "numer",
-    "codigo",
-)
+@cache
+def _common_names() -> tuple[frozenset[str], frozenset[str]]:
+    """Return common given and family names, without accents."""
+    return frozenset(terms_of("given names")), frozenset(terms_of("family names"))
+
+
 _FORMS = {
     "universally unique identifiers": re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?", re.I),
     "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
@@ -505,7 +425,7 @@ class PersonNumbers(Detector):
         repeats = column.distinct < column.present
         differ = f"{column.distinct:,} different values in {column.present:,} records"
         differing = column.distinctness >= _ALL_DIFFER
-        numbered = column.words[-1:] and column.words[-1] in _NUMBERED and differing
+        numbered = column.words[-1:] and column.words[-1] in terms_of("number") and differing
         if (_named(column) and column.distinctness >= _MANY) or numbered:
             return Finding(self.name, f"name suggests an identifier, {differ}", certain=True, key=repeats)
         form = self._form(column) if differing else self._repeated_form(column)
@@ -559,7 +479,7 @@ class PersonNumbers(Detector):
 
 def _named(column: ColumnFacts) -> bool:
     """Return whether the name of a column is that of an identifier, and not of places or organisations."""
-    if names_any(column.name, _ANYWHERE):
+    if names_any(column.name, terms_of("identifier")):
         return True
     if ORGANISATIONS.fit(column.name) and column.distinctness < _OWN:
         return False
@@ -572,21 +492,17 @@ def named_as_number(name: str) -> bool:
     >>> named_as_number("patient_id"), named_as_number("CaseNo"), named_as_number("height")
     (True, True, False)
     """
-    return (
-        names_any(name, _ANYWHERE) or _named_as_key(name) or words_of(name)[-1:] in {(n,) for n in _NUMBERED}
-    )
+    words = words_of(name)
+    numbered = bool(words) and words[-1] in terms_of("number")
+    return numbered or names_any(name, terms_of("identifier")) or _named_as_key(name)
 
 
 def _named_as_key(name: str) -> bool:
     words = words_of(name)
-    ends_or_begins = bool(words) and (words[-1] in _AT_THE_END or words[0] == "id")
+    ends_or_begins = bool(words) and (words[-1] in terms_of("identifier at the end") or words[0] == "id")
     return ends_or_begins or PERSON_KEYS.fit(name) or HOUSEHOLD_KEYS.fit(name)
 
 
-PHONE_TERMS = (
-    *("phone", "telephone", "phonenumber", "tel", "telefon", "telefono", "telefonnummer", "telephon"),
-    *("mobile", "mobil", "handy", "cell", "cellphone", "fax", "msisdn", "whatsapp", "movil"),
-)
 PHONE_FORM = re.compile(r"\s*(\+|00)?[ ]?(\(?\+?\d{1,5}\)?[ ./-]?){2,7}\d{1,6}\s*((x|ext\.?)\s?\d{1,6})?\s*")
 _DATE = re.compile(r"\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\s*")
 _SOCIAL_SECURITY = re.compile(r"\d{3}-\d{2}-\d{4}")
@@ -602,7 +518,7 @@ class PhoneNumbers(Detector):
 
     def look(self, column: ColumnFacts) -> Finding | None:
         """Count the values of that form; plain digits need a name as evidence, or a leading zero."""
-        named = names_any(column.name, PHONE_TERMS)
+        named = names_any(column.name, terms_of(self.name))
         found = share(column, _is_phone if named else _is_written_phone)
         if found.value < (OFTEN if named else MOSTLY):
             return None
@@ -630,17 +546,6 @@ def _is_written_phone(text: str) -> bool:
     return (dialled or local) and (len(parts) > 1 or stripped[0] in "+0") and _is_phone(stripped)
 
 
-ADDRESS_TERMS = (
-    "address",
-    "street",
-    "addr",
-    "strasse",
-    "straße",
-    "adresse",
-    "anschrift",
-    "direccion",
-    "house number",
-)
 _BEFORE = re.compile(r"\s*\d{1,5}[a-z]?,?\s+[^\W\d_][^\d]{2,}.*", re.IGNORECASE)
 _AFTER = re.compile(r"[^\W\d_][^\d,]{2,},?\s\d{1,5}\s?[a-z]?(\s*,.*)?", re.IGNORECASE)
 ADDRESSES_DISTINCT = 0.3
@@ -656,7 +561,7 @@ class PostalAddresses(Detector):
         """Count the values with a number before or after words."""
         if column.type is not ValueType.TEXT or column.distinct <= FEW_ADDRESSES:
             return None
-        named = names_any(column.name, ADDRESS_TERMS) and not names_any(
+        named = names_any(column.name, terms_of(self.name)) and not names_any(
             column.name, ("ip", "mac", "mail", "email")
         )
         found = share(column, lambda text: _BEFORE.fullmatch(text) or _AFTER.fullmatch(text))

@@ -28,176 +28,20 @@ from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
 from anonymizer.model.natural import are_bands, in_natural_order
 from anonymizer.model.table import MISSING, Hierarchy, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any
-from anonymizer.profile.knowledge import PLACE, SMALL_PLACES, Words, subject_of, words_of
-
-TERMS = {
-    "age": ("age", "iage", "alter", "edad"),
-    "blood-type": ("blood", "blutgruppe"),
-    "country": ("country", "nation", "native", "citizen", "citizenship", "nationality", "origin", "land"),
-    "education": ("isced", "education", "degree", "school", "schooling", "qualification", "educ", "studies"),
-    "employment-status": ("workclass", "employment", "employed", "work status", "class of worker"),
-    "icd10": ("icd", "icd10", "diagnosis", "diagnosis code", "cause of death"),
-    "industry": ("industry", "sector", "nace", "branch"),
-    "language": ("language", "tongue", "lang", "sprache"),
-    "marital-status": ("marital", "married", "civil status", "partnership"),
-    "occupation": ("occupation", "profession", "job", "isco", "beruf"),
-    "postal-code": ("zip", "zipcode", "zip code", "postal", "postal code", "postcode", "post code", "plz"),
-    "race-ethnicity": ("race", "irace", "ethnic", "ethnicity", "hispanic"),
-    "relationship-to-head": ("relationship", "relation", "relat", "household position"),
-    "religion": ("religion", "religious", "faith", "denomination", "konfession"),
-    "sex": ("sex", "isex", "gender", "geschlecht"),
-    "us-state": ("state", "statenum", "istatenum", "us state"),
-}
-"""Words in the names of columns that a ready-made hierarchy is for."""
+from anonymizer.profile.knowledge import (
+    PLACE,
+    SMALL_PLACES,
+    UNORDERED,
+    Words,
+    split_terms,
+    subject_of,
+    terms_of,
+    word_lists,
+    words_of,
+)
 
 SHARED = ("employment-status",)
 """Hierarchies with words that others use too: schools are private and public like employers."""
-
-CODED = {
-    "education": ("isced",),
-    "industry": ("nace", "isic"),
-    "occupation": ("isco", "isco08"),
-    "sex": TERMS["sex"],
-    "us-state": ("fips", "statefip", "statenum", "istatenum", "us state"),
-}
-"""Words in names of columns whose numbers are codes of a hierarchy; other numbers would get false labels."""
-
-SCALES = """
-no formal education, no schooling, none, illiterate, less than primary, ohne abschluss, kein abschluss,
-sans diplome, aucun diplome, ninguno, sin estudios, nessun titolo < incomplete primary, some primary <
-kindergarten, preschool < primary, primary school, primary education, elementary, elementary school,
-grundschule, primaire, primaria, primario, elementare, lagere school, podstawowe < middle school, lower
-secondary, incomplete secondary, some secondary, some high school, less than high school, less than hs,
-less hs, lt high school, lthighschool, below high school, hauptschule, hauptschulabschluss, volksschule,
-brevet, college brevet, media inferiore, gimnazjalne < mittlere reife, realschule, realschulabschluss, cap
-bep, cap, bep < secondary, secondary school, secondary education, high school, hs, hs grad, hs graduate,
-high school graduate, high school diploma, high school degree, ged, complete secondary, upper secondary,
-abitur, fachabitur, matura, bac, baccalaureat, lycee, secundaria, secundario, bachillerato, diploma
-superiore, media superiore, srednie, gymnasium < vocational, vocational school, vocational training, trade
-school, lehre, apprenticeship, postsecondary, post secondary, below college, professionnel, zawodowe <
-some college, some university, some ps, incomplete university, some post secondary < junior college,
-associate, associates, associate degree, associate s degree, technical college, two year college, college,
-bac 2, dut bts < university, college graduate, college grad, college degree, university degree, bachelor,
-bachelors, bachelor degree, bachelor s degree, undergraduate, hochschule, universitaet, licence,
-universidad, universitario, laurea, licenciatura, wyzsze, complete university < higher, tertiary,
-postgraduate, post graduate, graduate, graduate school, graduate degree, advanced degree, post grad,
-postgrad, master, masters, master degree, master s degree, diplom, magister, maestria < doctor, doctoral,
-doctorate, doctorate degree, doctoral degree, ph d, phd, promotion, doctorat, doctorado, dottorato
-
-never, not at all, none, nie, jamais, nunca, mai, nooit, nigdy, aldrig, hic < almost never, hardly ever,
-very rarely, fast nie, presque jamais, casi nunca < rarely, seldom, selten, rarement, raramente, rara vez,
-zelden, rzadko, sallan, nadiren, travel rarely < occasionally, sometimes, once in a while, now and then,
-manchmal, gelegentlich, parfois, quelquefois, a veces, a volte, soms, czasami, ibland, bazen, several days
-< regularly, often, frequently, oft, haeufig, regelmaessig, souvent, a menudo, spesso, vaak, czesto, ofta,
-sik sik, more than half the days < usually, mostly, very often, meistens, sehr oft, tres souvent,
-generalement, travel frequently < almost always, nearly always, nearly every day, fast immer, presque
-toujours, casi siempre < always, all the time, immer, toujours, siempre, sempre, altijd, zawsze, alltid,
-her zaman
-
-never, non, none < less than once a year, less than yearly < yearly, annually, once a year, every year <
-semi annually, twice a year, semiannual, a few times a year, several times a year, every 6 months <
-quarterly, every 3 months, less than monthly, less than once a month < monthly, once a month, every month,
-every 4 weeks < bi weekly, biweekly, bimonthly, semi monthly, fortnightly, every 2 weeks, twice a month, a
-few times a month, 2 3 times a month, several times a month < weekly, once a week, every week, nearly
-every week < twice a week, a few times a week, several times a week < nearly every day, almost daily, most
-days < daily, every day, once a day < several times a day
-
-none, no, null, keine, aucun < minimal, very low, very small, lowest, sehr niedrig, tres faible, muy bajo,
-very little, tiny < low, small, little, slight, minor, few, niedrig, gering, klein, faible, bas, petit,
-bajo, baixo, basso, laag, low risk, some < lower middle, low middle < mild, leicht, leger, leve < medium,
-moderate, middle, mid, average, normal, intermediate, borderline, mittel, maessig, moyen, modere, medio,
-gemiddeld, moderate risk, medium risk < upper middle, high middle, elevated < high, large, big, much,
-major, hoch, gross, eleve, fort, grand, alto, hoog, high risk, severe, serious, schwer, severo, grave <
-very high, very large, highest, very severe, sehr hoch, tres eleve, muy alto, huge < extreme, extremely
-high, critical, enormous, kritisch
-
-very bad, very poor, terrible, awful, sehr schlecht, tres mauvais, muy malo, pessimo < bad, poor, weak,
-schlecht, mauvais, malo, cattivo, ruim, slecht, zly, dalig < fair, ok, okay, average, acceptable,
-satisfactory, mittel, mittelmaessig, ausreichend, befriedigend, teils teils, moyen, regular, discreto,
-redelijk < good, gut, bon, bueno, bom, buono, goed, dobry, bra, better < very good, sehr gut, tres bon,
-muy bueno, molto buono, zeer goed, bardzo dobry < excellent, outstanding, best, superb, exceptional,
-ausgezeichnet, excelente, eccellente, excellents
-
-strongly disagree, disagree strongly, completely disagree, totally disagree, stimme gar nicht zu, stimme
-ueberhaupt nicht zu, pas du tout d accord, totalmente en desacuerdo < disagree, disagree somewhat,
-somewhat disagree, stimme nicht zu, stimme eher nicht zu, plutot pas d accord, en desacuerdo < slightly
-disagree, disagree slightly, disagree a little, tend to disagree < neutral, neither, neither agree nor
-disagree, neither agree or disagree, undecided, unsure, no opinion, teils teils, weder noch, ni d accord
-ni pas d accord, ni de acuerdo ni en desacuerdo < slightly agree, agree slightly, agree a little, tend to
-agree < agree, agree somewhat, somewhat agree, stimme zu, stimme eher zu, plutot d accord, de acuerdo <
-strongly agree, agree strongly, completely agree, totally agree, stimme voll zu, stimme voll und ganz zu,
-tout a fait d accord, totalmente de acuerdo
-
-very dissatisfied, completely dissatisfied, very unsatisfied, sehr unzufrieden, tres insatisfait <
-dissatisfied, unsatisfied, somewhat dissatisfied, unzufrieden, eher unzufrieden, insatisfait, insatisfecho
-< neutral, neither, mixed, neither satisfied nor dissatisfied, teils teils < somewhat satisfied, fairly
-satisfied, eher zufrieden, plutot satisfait < satisfied, zufrieden, satisfait, satisfecho < very
-satisfied, completely satisfied, sehr zufrieden, tres satisfait, muy satisfecho
-
-very unlikely, very unhappy, definitely not < unlikely, unhappy, not too happy, probably not < neutral,
-neither, possible, maybe, uncertain, average happy < likely, somewhat likely, happy, pretty happy, fairly
-happy, probably < very likely, very happy, definitely, certain
-
-not important, unimportant, not at all important, not at all interested, pas important, unwichtig <
-slightly important, a little important, not very important, not very interested, of little importance, peu
-important < somewhat important, moderately important, neutral, somewhat interested, teils teils <
-important, fairly important, rather important, quite important, quite interested, interested, assez
-important, wichtig < very important, very interested, tres important, sehr wichtig < extremely important,
-le plus important, essential, crucial
-
-much worse, much less, much lower, decreased a lot < worse, less, lower, somewhat worse, somewhat less,
-decreased, too little < same, about the same, unchanged, no change, stayed the same, about right < better,
-more, higher, somewhat better, somewhat more, increased, too much < much better, much more, much higher,
-increased a lot
-
-lower, lower class, lowest, unterschicht < working class, working, arbeiterschicht, ouvriere < lower
-middle, lower middle class, untere mittelschicht < middle, middle class, mittelschicht, moyenne < upper
-middle, upper middle class, obere mittelschicht < upper, upper class, highest, oberschicht
-
-newborn, neonate < infant, baby, toddler < child, children, kid, kind, enfant, nino < adolescent,
-teenager, teen, youth, young, jugendlicher, juvenile < young adult < adult, adults, erwachsener, adulte,
-adulto < middle aged, middle age < senior, seniors, elderly, old, older adult, aged < very old
-
-january, jan, januar, janvier, enero, janeiro, gennaio, januari, styczen, ocak < february, feb, februar,
-fevrier, febrero, fevereiro, febbraio, februari, luty, subat < march, mar, maerz, marz, mars, marzo,
-marco, maart, marzec, mart < april, apr, avril, abril, aprile, kwiecien, nisan < may, mai, mayo, maio,
-maggio, mei, maj, mayis < june, jun, juni, juin, junio, junho, giugno, czerwiec, haziran < july, jul,
-juli, juillet, julio, julho, luglio, lipiec, temmuz < august, aug, aout, agosto, augustus, augusti,
-sierpien, agustos < september, sep, sept, septembre, septiembre, setembro, settembre, wrzesien, eylul <
-october, oct, oktober, okt, octobre, octubre, outubro, ottobre, pazdziernik, ekim < november, nov,
-novembre, noviembre, novembro, listopad, kasim < december, dec, dezember, dez, decembre, diciembre,
-dezembro, dicembre, grudzien, aralik
-
-monday, mon, montag, lundi, lunes, lunedi, segunda, maandag, poniedzialek, mandag, pazartesi < tuesday,
-tue, tues, dienstag, mardi, martes, martedi, terca, dinsdag, wtorek, tisdag, sali < wednesday, wed,
-mittwoch, mercredi, miercoles, mercoledi, quarta, woensdag, sroda, onsdag, carsamba < thursday, thu, thur,
-thurs, donnerstag, jeudi, jueves, giovedi, quinta, donderdag, czwartek, torsdag, persembe < friday, fri,
-freitag, vendredi, viernes, venerdi, sexta, vrijdag, piatek, fredag, cuma < saturday, sat, samstag,
-sonnabend, samedi, sabado, sabato, zaterdag, sobota, lordag, cumartesi < sunday, sun, sonntag, dimanche,
-domingo, domenica, zondag, niedziela, sondag, pazar
-
-spring, fruehling, printemps, primavera < summer, sommer, ete, verano, estate < fall, autumn, herbst,
-automne, otono, autunno < winter, hiver, invierno, inverno
-
-freshman, first, first year, i < sophomore, second, second year, ii < junior, third, third year, iii <
-senior, fourth, fourth year, iv < fifth, fifth year, v < sixth, vi < seventh, vii < eighth, viii < ninth,
-ix < tenth, x
-
-private, intern < entry, entry level, junior, assistant, asst, asst prof, assistant professor < associate,
-assoc prof, associate professor < senior, professor, prof, full professor < lead, principal < manager <
-director < executive
-
-xxs < xs, extra small < s, small < m, medium < l, large < xl, extra large < xxl
-"""
-"""Words in their order, in several languages: a paragraph for each scale, ``<`` between its ranks, commas
-between words of the same rank."""
-
-NO_ANSWER = """
-dk, na, n a, don t know, dont know, do not know, no answer, not answered, refused, refusal, not applicable,
-inapplicable, unknown, other, not stated, not reported, missing, keine angabe, weiss nicht, ne sait pas, nsp,
-refus, no sabe, ns nc
-"""
-"""What is said beside the words of a scale and has no place in it, separated by commas."""
 
 OPAQUE = re.compile(r"\W*\w{0,3}\W*")
 """Values so short that they could mean anything."""
@@ -245,14 +89,19 @@ def _shipped() -> list[str]:
 
 def named_for(column: ColumnFacts, ready: str) -> bool:
     """Return whether the name of a column fits a ready-made hierarchy."""
-    return names_any(column.name, TERMS[ready])
+    return _names(column, "ready hierarchies", ready)
+
+
+def _names(column: ColumnFacts, what: str, ready: str) -> bool:
+    """Return whether the name of a column has a word that a list of ``words.yaml`` has for a hierarchy."""
+    return names_any(column.name, split_terms(word_lists()[what].get(ready, "")))
 
 
 def _names_codes(column: ColumnFacts, match: Match) -> bool:
     """Return whether the name of a column says that its short values are codes of a hierarchy."""
     if not all(text.isdigit() for text in column.texts):
         return match.named
-    return match.named and names_any(column.name, CODED.get(match.name, ()))
+    return match.named and _names(column, "coded hierarchies", match.name)
 
 
 def _match(name: str, column: ColumnFacts) -> Match | None:
@@ -263,7 +112,7 @@ def _match(name: str, column: ColumnFacts) -> Match | None:
     placed = sum(text in places or normal in places for text, normal in column.spellings)
     if not placed or placed < least:
         return None
-    named = name in TERMS and named_for(column, name)
+    named = named_for(column, name)
     if name in SHARED and not named and len(column.texts) <= FEW:
         return None
     return Match(name, placed, len(column.texts), named)
@@ -351,10 +200,8 @@ FEW, SOME = 3, 12
 SMALL = 60
 """Largest of the numbers from 0 or 1 on that have intervals of five, but for codes in the tail."""
 
-UNORDERED = Words(
-    "*race*, *ethn*, *hisp*, nationalit*, citizenship, language*, marital*, marstat*, tribe, caste"
-)
-"""Words in names of columns whose codes have no order."""
+SIZES_OF_PLACES = Words("*popul*, size, density, number, num, n, count")
+"""Words in names of columns with numbers of places that are no codes."""
 
 LARGE = 50
 """Minimum number of records of a place below a region that is published; also one per cent of all."""
@@ -620,17 +467,12 @@ def _natural(column: ColumnFacts) -> tuple[int, list[Decimal]] | None:
     return origin, [Decimal(width) for width in widths]
 
 
-def _words(terms: str) -> Iterator[str]:
-    """Return terms that are separated by commas."""
-    return (" ".join(term.split()) for term in terms.split(","))
-
-
 @cache
 def _ranks() -> list[dict[str, int]]:
     """Return the rank of each word of every scale."""
     return [
-        {word: rank for rank, words in enumerate(scale.split("<")) for word in _words(words)}
-        for scale in SCALES.split("\n\n")
+        {word: rank for rank, words in enumerate(scale) for word in split_terms(words)}
+        for scale in word_lists()["scales"]
     ]
 
 
@@ -640,7 +482,7 @@ def ordered_by_meaning(texts: Sequence[str]) -> list[str] | None:
     >>> ordered_by_meaning(["High", "Low", "Medium", "Very_High", "unknown"])
     ['Low', 'Medium', 'High', 'Very_High']
     """
-    outside = set(_words(NO_ANSWER))
+    outside = terms_of("no answer")
     spelled = {text: " ".join(words_of(text)) for text in texts}
     ranked = {text: words for text, words in spelled.items() if words not in outside}
     for scale in _ranks():

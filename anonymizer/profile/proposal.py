@@ -63,6 +63,8 @@ from anonymizer.profile.knowledge import (
     Ground,
     Words,
     subject_of,
+    terms_of,
+    word_lists,
 )
 
 
@@ -228,8 +230,9 @@ def _sexes(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     """Texts such as M and F are sexes, whatever the name of the column."""
     if column.type is not ValueType.TEXT or not 2 <= column.distinct <= FEW_SEXES:
         return None
-    values = {text.strip().casefold() for text in column.texts}
-    if not any(values >= pair and values - pair <= OTHER_SEXES for pair in SEXES):
+    values, others = {text.strip().casefold() for text in column.texts}, set(terms_of("other sexes"))
+    pairs = (set(pair.split()) for pair in word_lists()["sexes"])
+    if not any(values >= pair and values - pair <= others for pair in pairs):
         return None
     return RoleProposal(
         Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, which are those of a sex", doubtful=True
@@ -334,37 +337,6 @@ HEAVY = 1_000
 
 FEW_SEXES = 4
 """Maximum number of values of a column of sexes."""
-
-SEXES = [
-    frozenset(pair.split())
-    for pair in (
-        *(
-            "m f",
-            "male female",
-            "man woman",
-            "men women",
-            "boy girl",
-            "m w",
-            "mann frau",
-            "männlich weiblich",
-        ),
-        *(
-            "homme femme",
-            "masculin féminin",
-            "hombre mujer",
-            "h m",
-            "masculino femenino",
-            "masculino feminino",
-        ),
-        *("maschio femmina", "m v", "man vrouw", "mężczyzna kobieta", "man kvinna", "erkek kadın"),
-    )
-]
-"""Pairs of values of a column of sexes, in small letters."""
-
-OTHER_SEXES = frozenset(
-    {"x", "d", "u", "o", "other", "unknown", "divers", "nonbinary", "non-binary", "-", "?"}
-)
-"""Further values of such a column."""
 
 YEARS = (1880, 2040)
 """First and last year of the events of people who may live."""

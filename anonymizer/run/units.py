@@ -33,7 +33,15 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role, SamplingWeights, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
-from anonymizer.profile.knowledge import HOMES, NUMBERED_PEOPLE, PERSON_KEYS, SERVING, Ground, subject_of
+from anonymizer.profile.knowledge import (
+    HOMES,
+    HOUSEHOLD_KEYS,
+    NUMBERED_PEOPLE,
+    PERSON_KEYS,
+    SERVING,
+    Ground,
+    subject_of,
+)
 from anonymizer.release.query import rows_of_records
 from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Prepared, owned_view, people_of_rows, stored_units, units_of_rows
@@ -654,11 +662,15 @@ def _one_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
 
 
 def _of_household(name: str) -> bool:
-    return HOMES.fit(name) and not PERSON_KEYS.fit(name)
+    return _of_home(name) and not PERSON_KEYS.fit(name)
 
 
 def _of_person(name: str) -> bool:
-    return PERSON_KEYS.fit(name) and not HOMES.fit(name)
+    return PERSON_KEYS.fit(name) and not _of_home(name)
+
+
+def _of_home(name: str) -> bool:
+    return HOUSEHOLD_KEYS.fit(name) or HOMES.fit(name)
 
 
 def key_warnings(plan: Plan, prepared: Prepared, recoding: Recoding) -> list[str]:

@@ -15,16 +15,14 @@ from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
 from anonymizer.profile.hierarchies import (
     LEVELS,
-    NO_ANSWER,
     HierarchyDrafter,
     _ranks,
-    _words,
     drafts,
     nice,
     ordered_by_meaning,
     widths_of,
 )
-from anonymizer.profile.knowledge import words_of
+from anonymizer.profile.knowledge import terms_of, words_of
 from tests.data.files import write
 from tests.profile.columns import column
 
@@ -151,7 +149,7 @@ def test_other_words_have_no_order(words: str) -> None:
 
 
 def test_words_of_scales_are_spelled_as_columns_are_read() -> None:
-    for words in (*map(list, _ranks()), list(_words(NO_ANSWER))):
+    for words in (*map(list, _ranks()), list(terms_of("no answer"))):
         assert [" ".join(words_of(word)) for word in words] == words
 
 
