@@ -41,7 +41,7 @@ def tables() -> str:
     definitions = schema["$defs"]
     parts = ["### Top level", *_keys(schema, definitions)]
     for name, definition in SECTIONS.items():
-        parts += [f"\n### `{name}`", *_keys(definitions[definition], definitions)]
+        parts += [f"\n### `{name}`", *_keys(_mapping(definitions[definition]), definitions)]
     parts += ["\n### `attributes.NAME`", *_attribute(definitions)]
     parts += ["\n### `attributes.NAME.levels`", *_keys(definitions["LevelRange"], definitions)]
     parts += ["\n### `attributes.NAME.hierarchy`", *_hierarchies(definitions)]
@@ -54,6 +54,11 @@ def tables() -> str:
     parts += ["\n### `attacks[i]`", *_named("attack", "AttackSettings", definitions)]
     parts += ["\n### `utility[i]`", *_named("measure", "UtilitySettings", definitions)]
     return "\n".join(parts) + "\n"
+
+
+def _mapping(schema: JsonSchema) -> JsonSchema:
+    """Return the schema of a mapping, without that of a short form."""
+    return schema if "properties" in schema else schema["oneOf"][-1]
 
 
 def _keys(schema: JsonSchema, definitions: JsonSchema, prefix: str = "") -> Iterator[str]:
@@ -83,8 +88,7 @@ def _cell(text: str) -> str:
 
 def _attribute(definitions: JsonSchema) -> Iterator[str]:
     yield "\nA role alone, such as `name: identifier`, or:"
-    _, settings = definitions["AttributeSettings"]["oneOf"]
-    yield from _keys(settings, definitions)
+    yield from _keys(_mapping(definitions["AttributeSettings"]), definitions)
 
 
 def _hierarchies(definitions: JsonSchema) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     Field,
@@ -23,7 +23,15 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
-from anonymizer.config.section import SETTINGS, Section, problem, refusal, shown
+from anonymizer.config.section import (
+    SETTINGS,
+    JsonSchema,
+    Section,
+    ShortSection,
+    problem,
+    refusal,
+    shown,
+)
 from anonymizer.errors import HierarchyError, listed, suggestion
 from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
@@ -184,9 +192,10 @@ def contradictory(forms: Sequence[str]) -> Iterator[str]:
             yield f"'{form}' and '{turned}' read 1/2 as different days; accepted: one of them"
 
 
-class AttributeSettings(Section):
+class AttributeSettings(ShortSection):
     """One column of the file; in short, its role."""
 
+    short: ClassVar[str] = "role"
     role: Role = Field(
         description="role of the column; identifiers and columns with role drop are left out, insensitive "
         "columns and sampling weights are released unchanged"
@@ -237,23 +246,14 @@ class AttributeSettings(Section):
         return self.labels if self.role in _EXACT else None
 
     @classmethod
-    def normalize_input(cls, data: Any) -> Any:
-        """Return a role alone as a mapping with that role."""
-        return {"role": data} if isinstance(data, str) else data
-
-    @classmethod
     def _form(cls, data: Any) -> str:
         """Return the accepted forms in words."""
         return f"a role ({', '.join(Role)}), or {super()._form(data)}"
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return the schema of a role or a mapping."""
-        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
-        about = {"title": cls.__name__, "description": frame.get("description", "")}
-        return {**about, "oneOf": [frame["properties"]["role"], frame]}
+    def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
+        """Return the schemas of a role and of a mapping."""
+        return [frame["properties"][cls.short], frame]
 
     @field_validator("weight")
     @classmethod

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import (
@@ -18,15 +18,12 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     Field,
-    GetJsonSchemaHandler,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
-from anonymizer.config.section import Section, problem, refusal, shown
+from anonymizer.config.section import Section, ShortSection, problem, refusal, shown
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -101,8 +98,6 @@ TableName = Annotated[
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """Beginning of a path on another file system."""
-
-"""Suffixes of released files."""
 
 
 def _token(value: Any) -> Any:
@@ -182,9 +177,10 @@ class ReleaseAs(StrEnum):
     PSEUDONYM = "pseudonym"
 
 
-class PersonSettings(Section):
+class PersonSettings(ShortSection):
     """The column that says whose records these are; in short, its name."""
 
+    short: ClassVar[str] = "column"
     column: str = Field(min_length=1, description="name of the column")
     release_as: ReleaseAs | None = Field(
         default=None,
@@ -193,23 +189,9 @@ class PersonSettings(Section):
     )
 
     @classmethod
-    def normalize_input(cls, data: Any) -> Any:
-        """Return a name as a mapping with that name only."""
-        return {"column": data} if isinstance(data, str) else data
-
-    @classmethod
     def config_form(cls, own: dict[str, Any]) -> Any:
         """Return the name alone where nothing else is set."""
         return own if "release_as" in own else own["column"]
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return the schema of a name or a mapping."""
-        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
-        about = {"title": cls.__name__, "description": frame.get("description", "")}
-        return {**about, "oneOf": [{"type": "string", "minLength": 1}, frame]}
 
 
 def _free_unit_name(name: str) -> str:
@@ -222,20 +204,16 @@ UnitName = Annotated[str, Field(min_length=1), AfterValidator(_free_unit_name)]
 """Name of a unit in constraints."""
 
 
-class PopulationSettings(Section):
+class PopulationSettings(ShortSection):
     """The population that the input is a sample of; in short, the path of its table."""
 
+    short: ClassVar[str] = "path"
     path: FilePath = Field(
         description="table with the same quasi-identifiers, relative to the config file, read as the input is"
     )
     weight: str | None = Field(
         default=None, min_length=1, description="column with the people that a row stands for; default: one"
     )
-
-    @classmethod
-    def normalize_input(cls, data: Any) -> Any:
-        """Return a path as a mapping with that path only."""
-        return {"path": data} if isinstance(data, str) else data
 
 
 class InputSettings(Section):
@@ -301,8 +279,8 @@ class InputSettings(Section):
     )
     population: PopulationSettings | None = Field(
         default=None,
-        description="the population that the input is a sample of, for k-map, delta-presence and risks; "
-        "default: estimated by the column with role weight",
+        description="the population that the input is a sample of, for k-map, delta-presence and risks: a "
+        "path, or {path: FILE, weight: COLUMN}; default: estimated by the column with role weight",
     )
 
     @property

@@ -7,26 +7,23 @@ with models of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
 from math import comb
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
     Field,
-    GetJsonSchemaHandler,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from anonymizer.config.attribute import AttributeSettings, Distance
 from anonymizer.config.files import InputSettings, OutputSettings
@@ -46,7 +43,7 @@ from anonymizer.config.search import (
     ObjectiveSettings,
     SuppressionSettings,
 )
-from anonymizer.config.section import KeyPath, Section, problem, refusal
+from anonymizer.config.section import JsonSchema, KeyPath, Section, ShortSection, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge, ScenarioSupport
 from anonymizer.model.recoding import Bound
@@ -59,9 +56,10 @@ MOST_SETS = 2_000
 """Most sets of known columns of one scenario: each is counted for each candidate of a search."""
 
 
-class KnownSettings(Section):
+class KnownSettings(ShortSection):
     """The columns that an adversary knows: a list, or any so many of them."""
 
+    short: ClassVar[str] = "of"
     any: Annotated[WholeNumber, Field(ge=1)] | None = Field(
         default=None, description="how many of them the adversary knows, whichever these are; default: all"
     )
@@ -70,7 +68,7 @@ class KnownSettings(Section):
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
         """Return a list as a mapping with that list only."""
-        return {"of": data} if isinstance(data, list | tuple) else data
+        return {cls.short: data} if isinstance(data, list | tuple) else data
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> Any:
@@ -78,14 +76,9 @@ class KnownSettings(Section):
         return own if "any" in own else own["of"]
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return the schema of a list or a mapping."""
-        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
-        listed = frame["properties"]["of"]
-        about = {"title": cls.__name__, "description": frame.get("description", "")}
-        return {**about, "oneOf": [listed, {**frame, "required": ["any", "of"]}]}
+    def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
+        """Return the schemas of a list and of a mapping."""
+        return [frame["properties"][cls.short], {**frame, "required": ["any", "of"]}]
 
     @classmethod
     def _form(cls, data: Any) -> str:  # noqa: ARG003 - the same for any
@@ -166,9 +159,10 @@ class Batch(StrEnum):
     REQUIRE = "require"
 
 
-class ApplySettings(Section):
+class ApplySettings(ShortSection):
     """The earlier run whose recoding is applied; in short, the path of its report."""
 
+    short: ClassVar[str] = "report"
     report: FilePath = Field(description="report.json of the earlier run, relative to the config")
     otherwise: Otherwise = Field(
         default=Otherwise.REFUSE,
@@ -178,21 +172,6 @@ class ApplySettings(Section):
         default=Batch.WARN,
         description="if new records alone violate a constraint: warn, or suppress them (require)",
     )
-
-    @classmethod
-    def normalize_input(cls, data: Any) -> Any:
-        """Return a path as a mapping with that path only."""
-        return {"report": data} if isinstance(data, str) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return the schema of a path or a mapping."""
-        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
-        path = {"type": "string", "minLength": 1}
-        about = {"title": cls.__name__, "description": frame.get("description", "")}
-        return {**about, "oneOf": [path, frame]}
 
 
 def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -268,14 +247,12 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
 
 def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield each key that cannot be combined with ``suppression.whole``, and the message about it."""
-    unit, known = config.suppression.whole, config.input.unit_columns
+    unit = config.suppression.whole
     if unit is None:
         return
     path = ("suppression", "whole")
-    if unit not in known:
-        key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.person, household or units"
-        others = f"{suggestion(unit, known)}; " if known else ""
-        yield path, f"'{unit}' is not defined; {others}to define it, name its column in {key}"
+    if unit not in config.input.unit_columns:
+        yield path, _not_defined(unit, config.input.unit_columns)
     if config.suppression.method is not Method.CLASSES:
         what = f"with method {config.suppression.method}, only some records of a {unit} may be suppressed"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
@@ -289,12 +266,12 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
 
 def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield each key that a limit on lost units cannot be combined with, and the message about it."""
-    unit, plug_in = config.limit_unit, config.algorithm.plug_in
+    unit, plug_in = config.suppression.unit, config.algorithm.plug_in
     if unit is None:
         return
     path = ("suppression", "unit")
     if unit not in config.input.unit_columns:
-        yield path, _not_defined(unit, config.input)
+        yield path, _not_defined(unit, [RECORD, *config.input.unit_columns])
     if config.suppression.method is not Method.CLASSES:
         what = f"method {config.suppression.method} limits records, not how many {unit}s lose some"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or unit: {RECORD}"
@@ -312,8 +289,8 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
     if config.input.population is not None and config.numerals != config.input.numerals:
         what = "the numbers of input.population have the sign of the input; accepted: input.decimal"
         yield ("output", "decimal"), what
-    needing = [place for place, each in enumerate(config.constraints) if each.needs_population]
-    households = [place for place, each in enumerate(config.constraints) if each.needs_households]
+    needing = [place for place, each in enumerate(config.constraints) if each.build().needs_population]
+    households = [place for place, each in enumerate(config.constraints) if each.build().needs_households]
     if not needing and not households:
         return
     counted = "the population" if needing else "households"
@@ -324,7 +301,7 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int
         what = "with scenarios, households are not counted; remove scenarios, or the constraint"
         yield ("constraints", households[0], "model"), what
     for place in needing if config.input.person is not None else ():
-        fault = config.constraints[place].fault_with_persons
+        fault = config.constraints[place].build().fault_with_persons
         if fault is not None:
             yield ("constraints", place, "estimator"), fault
     weights = config.with_role(Role.WEIGHT)
@@ -377,7 +354,7 @@ def _conflicts_with_loss_unit(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if unit is None:
         return
     if unit not in config.input.unit_columns:
-        yield ("objective", "unit"), _not_defined(unit, config.input)
+        yield ("objective", "unit"), _not_defined(unit, [RECORD, *config.input.unit_columns])
     if config.apply is not None:
         what = "with apply, the recoding is chosen already; remove objective.unit or the key apply"
         yield ("objective", "unit"), what
@@ -404,9 +381,10 @@ def _conflicts_with_buckets(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     able = [name for name, each in config.algorithm.registry().items() if not each.in_groups]
     for place, each in enumerate(config.constraints):
-        if each.fault_in_buckets is not None:
+        fault = each.build().fault_in_buckets
+        if fault is not None:
             remedy = f"or algorithm.name to one of {', '.join(able)}"
-            yield ("constraints", place, "attack"), f"{each.fault_in_buckets}, {remedy}"
+            yield ("constraints", place, "attack"), f"{fault}, {remedy}"
 
 
 def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
@@ -431,7 +409,8 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = "pseudonyms of an earlier release are unknown"
         yield ("apply",), f"{what}; remove apply, or input.person.release_as"
     for position, constraint in enumerate(config.constraints):
-        if not constraint.counts_units or constraint.plug_in.by_attack or constraint.plug_in.needs_entries:
+        model = constraint.build()
+        if not model.counts_units or model.by_attack or model.needs_entries:
             what = f"{constraint.model} does not consider that a pseudonym links the rows of a person"
             yield ("constraints", position, "model"), f"{what}; remove the constraint, {remedy}"
 
@@ -460,7 +439,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int,
         what = "pseudonyms cannot be released with scenarios, which do not count linked rows"
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"
     for place, constraint in enumerate(config.constraints):
-        if constraint.needs_population:
+        if constraint.build().needs_population:
             what = "with scenarios, the population is not counted; remove scenarios, or the constraint"
             yield ("constraints", place, "model"), what
     if algorithm.scenarios is not ScenarioSupport.ALL_KNOWN:
@@ -563,15 +542,15 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     given: InputSettings | None = info.data.get("input")
     if given is None:
         return constraint
-    unit = constraint.unit
+    unit, built = constraint.unit, constraint.build()
     if unit is not None and unit not in (RECORD, *given.unit_columns):
         raise _undefined(unit, given)
-    if constraint.counts_units:
-        fault = constraint.fault_of(unit or given.default_unit)
+    if built.counts_units:
+        fault = built.fault_of(unit or given.default_unit)
         if fault is not None:
             raise refusal([problem(fault, ("unit",))])
         return constraint
-    people = constraint.people_units if given.person is not None else ()
+    people = built.people_units if given.person is not None else ()
     if people and unit not in (None, *people):
         what = f"{constraint.model} counts people; accepted: {', '.join(people)}"
         raise refusal([problem(what, ("unit",))])
@@ -590,30 +569,32 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
     if unit is None:
         # Nobody wrote a unit.
         what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint{instead}"
-        if given.person is not None and constraint.fault_with_persons is not None:
+        if given.person is not None and built.fault_with_persons is not None:
             # The next message would refuse what this one asks for.
-            what += f"; {constraint.fault_with_persons}"
+            what += f"; {built.fault_with_persons}"
         raise refusal([problem(what, ("model",))])
     raise refusal([problem(f"{what}; accepted: {RECORD}{instead}", ("unit",))])
 
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:
     """Return the error about a unit that the input does not define."""
-    return refusal([problem(_not_defined(unit, given), ("unit",))])
+    return refusal([problem(_not_defined(unit, [RECORD, *given.unit_columns]), ("unit",))])
 
 
-def _not_defined(unit: str, given: InputSettings) -> str:
+def _not_defined(unit: str, accepted: Collection[str]) -> str:
     """Return the message about a unit that the input does not define."""
+    known = f"; {suggestion(unit, accepted)}" if accepted else ""
+    if unit == RECORD:
+        return f"'{unit}'{known or '; accepted: a unit of input.person, household or units'}"
     key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
-    known = suggestion(unit, [RECORD, *given.unit_columns])
-    return f"'{unit}' is not defined; {known}; to define it, name its column in {key}"
+    return f"'{unit}' is not defined{known}; to define it, name its column in {key}"
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
         return constraint
-    if constraint.needs_sensitive:
+    if constraint.build().needs_sensitive:
         _require_sensitive(constraint.model, attributes)
     sensitive = _with_role(attributes, Role.SENSITIVE)
     asked = constraint.attribute
@@ -656,10 +637,11 @@ def _judges(model: ConstraintSettings) -> ConstraintSettings:
     """Refuse a model that classes of some quasi-identifiers do not determine."""
     from anonymizer.privacy.base import AttackModel  # noqa: PLC0415 - imports every plug-in of attacks
 
-    if model.needs_population or model.needs_households:
+    built = model.build()
+    if built.needs_population or built.needs_households:
         what = f"{model.model} needs an adversary who knows all quasi-identifiers; move it to constraints"
         raise refusal([problem(what, ("model",))])
-    if issubclass(model.plug_in, AttackModel):
+    if isinstance(built, AttackModel):
         what = f"{model.model} is measured by an attack on the whole release; move it to constraints"
         raise refusal([problem(what, ("model",))])
     return model
@@ -859,7 +841,7 @@ class Config(Section):
 
     def unit_of(self, constraint: ConstraintSettings) -> str | None:
         """Return the unit that a constraint counts; None for records."""
-        own = None if constraint.people_units else constraint.unit
+        own = None if constraint.build().people_units else constraint.unit
         unit = own or self.input.default_unit
         return None if unit == RECORD else unit
 
@@ -880,14 +862,10 @@ class Config(Section):
         return any(self.unit_of(each) is not None for each in (*self.constraints, *models))
 
     @property
-    def limit_unit(self) -> str | None:
-        """The unit that the suppression limit counts; None for records."""
-        return None if self.suppression.unit == RECORD else self.suppression.unit
-
-    @property
     def counts_population(self) -> bool:
         """Whether a constraint counts the population or households."""
-        return any(each.needs_population or each.needs_households for each in self.constraints)
+        models = [each.build() for each in self.constraints]
+        return any(each.needs_population or each.needs_households for each in models)
 
     @model_validator(mode="after")
     def _suits_labels(self) -> Self:

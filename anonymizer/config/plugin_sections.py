@@ -247,55 +247,12 @@ class ConstraintSettings(PluginSection):
         """Return the model that its parameters choose."""
         return self.plug_in.of(self.settings)
 
-    @property
-    def needs_sensitive(self) -> bool:
-        """Whether the model protects a sensitive attribute."""
-        return bool(self.build().needs_sensitive)
-
-    @property
-    def counts_units(self) -> bool:
-        """Whether the model can count units other than records."""
-        return bool(self.build().counts_units)
-
-    def fault_of(self, unit: str) -> str | None:
-        """Return why a model that counts units cannot count some of them; None if it can."""
-        fault: str | None = self.build().fault_of(unit)
-        return fault
-
-    @property
-    def people_units(self) -> tuple[str, ...]:
-        """Units that a model which counts people accepts where persons are given, the default first."""
-        found: tuple[str, ...] = self.build().people_units
-        return found
-
-    @property
-    def fault_with_persons(self) -> str | None:
-        """Why the model cannot be measured where persons have several records; None if it can."""
-        fault: str | None = self.build().fault_with_persons
-        return fault
-
-    @property
-    def needs_population(self) -> bool:
-        """Whether the model counts the population."""
-        return bool(self.build().needs_population)
-
-    @property
-    def fault_in_buckets(self) -> str | None:
-        """Why the model cannot be measured on an Anatomy release, with the remedy; None if it can."""
-        fault: str | None = self.build().fault_in_buckets
-        return fault
-
-    @property
-    def needs_households(self) -> bool:
-        """Whether the model needs to know which records are of one household."""
-        return bool(self.plug_in.needs_households)
-
     @model_validator(mode="after")
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")
-        if not self.needs_sensitive:
+        if not self.build().needs_sensitive:
             self._refuse(("attribute", *counting), "does not use sensitive attributes")
-        elif not self.registry()[self.model].counts_values:
+        elif not self.plug_in.counts_values:
             self._refuse(counting, "is measured by an attack, which does not count values")
         return self
 

@@ -23,6 +23,14 @@ from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 
+def _none_for_records(unit: str) -> str | None:
+    return None if unit == RECORD else unit
+
+
+CountedUnit = Annotated[str, AfterValidator(_none_for_records)]
+"""The name of a unit; that of records, the default, becomes None."""
+
+
 class Method(StrEnum):
     """What is suppressed in a class that violates a constraint."""
 
@@ -45,7 +53,7 @@ class SuppressionSettings(Section):
         default=Decimal(0),
         description="maximum share of the records, or of what suppression.unit names, that may be suppressed",
     )
-    unit: str | None = Field(
+    unit: CountedUnit | None = Field(
         default=None,
         description="what the limit counts: record, person, household or a name of input.units; one of these "
         "is lost if any of its records is suppressed; default: record",
@@ -92,7 +100,7 @@ class ObjectiveSettings(PluginSection):
         description="column with role weight: the loss is the mean over the people whom the records "
         "represent; default: over the records",
     )
-    unit: str | None = Field(
+    unit: CountedUnit | None = Field(
         default=None,
         description="the loss is the mean over persons, or other units: record (default), person, household, "
         "or a name of input.units; each counts once, by the mean over its records",
@@ -107,12 +115,6 @@ class ObjectiveSettings(PluginSection):
             what = f"metric {self.metric} has no aggregate; remove the key, or use one of {', '.join(takers)}"
             raise refusal([problem(what, ("aggregate",))])
         return self
-
-    @field_validator("unit")
-    @classmethod
-    def _counts(cls, unit: str | None) -> str | None:
-        """Return the unit, None for records."""
-        return None if unit == RECORD else unit
 
     @model_validator(mode="after")
     def _weighs(self) -> Self:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -318,6 +318,36 @@ class Section(Settings):
     def config_form(cls, own: dict[str, Any]) -> Any:
         """Return dumped fields by the keys of a config; ``normalize_input`` is the inverse."""
         return own
+
+
+class ShortSection(Section):
+    """A section that may be given by the value of one of its keys alone.
+
+    Class attributes
+    ----------------
+    short: that key, of a text unless a class says otherwise.
+    """
+
+    short: ClassVar[str]
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return a text as a mapping with that text only."""
+        return {cls.short: data} if isinstance(data, str) else data
+
+    @classmethod
+    def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
+        """Return the schemas of both forms, given that of the mapping."""
+        return [{"type": "string", "minLength": 1}, frame]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of either form."""
+        frame = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
+        about = {"title": cls.__name__, "description": frame.get("description", "")}
+        return {**about, "oneOf": cls.forms(frame)}
 
 
 def settings_to_dict(settings: BaseModel) -> dict[str, Any]:

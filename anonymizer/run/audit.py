@@ -335,9 +335,9 @@ def check_suppression(case: AuditCase) -> None:
             elif not _rows_of_stars(case):
                 # A class at all roots is published like suppressed records.
                 claims.agree(key)
-        if case.config.limit_unit is not None:
+        if settings.unit is not None:
             case.notes.append(
-                f"suppression.limit (unit: {case.config.limit_unit}): not verifiable from the release alone, "
+                f"suppression.limit (unit: {settings.unit}): not verifiable from the release alone, "
                 "which does not say whose the records are"
             )
         elif suppressed is not None and suppressed > settings.most(int(records)):

@@ -541,14 +541,14 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
     if vary:
         return [base.algorithm.name]
     method = base.suppression.method.value
-    counts_units = base.counts_units or base.limit_unit is not None
+    counts_units = base.counts_units or base.suppression.unit is not None
     return [
         name
         for name, each in SEARCH_ALGORITHMS.items()
         if name != CHOOSES
         and method in (each.unit_suppressions if counts_units else each.suppressions)
         and (each.counts_population or not base.counts_population)
-        and not (each.in_groups and any(own.fault_in_buckets for own in base.constraints))
+        and not (each.in_groups and any(own.build().fault_in_buckets for own in base.constraints))
     ]
 
 

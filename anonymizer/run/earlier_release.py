@@ -829,7 +829,7 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
         "scenarios": earlier.scenarios,
         "input.person.release_as": earlier.input.pseudonym,
         "suppression.whole": earlier.suppression.whole,
-        "suppression.unit": earlier.limit_unit,
+        "suppression.unit": earlier.suppression.unit,
     }
     found = [key for key, given in promises.items() if given is not None]
     if earlier.counts_units:

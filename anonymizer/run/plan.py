@@ -595,7 +595,7 @@ def plan_of(config: Config) -> Plan:
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,
         whole=config.suppression.whole if given.pseudonym is None else PERSON,
-        limit_unit=config.limit_unit,
+        limit_unit=config.suppression.unit,
         pseudonym=given.pseudonym,
         attacks_every_step=config.attackers is Attackers.EVERY_STEP,
         population=population,
@@ -629,11 +629,12 @@ def _planned(models: Sequence[ConstraintSettings], unit: str, *path: str) -> lis
     """
     planned = []
     for place, each in enumerate(models):
+        model = each.build()
         # A model that counts people does so whatever it is asked for.
-        counted = unit if each.people_units else each.unit or unit
+        counted = unit if model.people_units else each.unit or unit
         planned.append(
             PlannedConstraint(
-                each.build(),
+                model,
                 each.attribute,
                 each.quasi_identifiers == "combined",
                 each.missing_sensitive == "value",

@@ -212,7 +212,7 @@ def test_a_target_that_needs_no_sensitive_attribute_takes_none() -> None:
     config = small(
         attributes={"age": {"role": "quasi-identifier"}}, constraints=[{"model": "vulnerability", "max": 0.2}]
     )
-    assert not load_config(config).constraints[0].needs_sensitive
+    assert not load_config(config).constraints[0].build().needs_sensitive
 
 
 def test_inference_has_nothing_to_learn_from_in_buckets() -> None:

@@ -70,6 +70,8 @@ VALID = [
         },
         constraints=[],
     ),
+    small(input={"population": "people.csv"}),
+    small(input={"population": {"path": "people.csv", "weight": "w"}}),
     small(objective={"aggregate": "maximum"}),
     small(algorithm={}),
     constrained({"model": "l-diversity", "l": 2, "attribute": "illness", "quasi_identifiers": "combined"}),
