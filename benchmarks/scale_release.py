@@ -38,7 +38,7 @@ def written(config: Path, target: Path) -> list[object]:
     with open_as(loaded, input_path(loaded)) as relation:
         plan = plan_of(loaded)
         job = prepare(plan, relation)
-        outcome = search(plan, job, UNWATCHED)
+        outcome = search(job, UNWATCHED)
         assert outcome.recoding is not None, "the limit of suppression is generous"
         found = Found(job, outcome, released(outcome.recoding, job.problem.k))
         CLEAR.write_text("5")

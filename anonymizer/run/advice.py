@@ -97,7 +97,7 @@ class Change:
     search: SearchAlgorithm | None = None
 
 
-def advice_of(plan: Plan, found: Found, stopped: Callable[[], bool]) -> dict[str, Any] | None:
+def advice_of(found: Found, stopped: Callable[[], bool]) -> dict[str, Any] | None:
     """Return the ``advice`` entry of the report; None if the release says enough.
 
     It has the columns that lose most, and at most three changes, those that gain most first. A gain is the
@@ -110,7 +110,7 @@ def advice_of(plan: Plan, found: Found, stopped: Callable[[], bool]) -> dict[str
     from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - forecasts need no report
 
     problem, merged = found.prepared.problem, found.promised.merged
-    if plan.algorithm.in_groups or problem.has_scenarios:
+    if found.prepared.plan.algorithm.in_groups or problem.has_scenarios:
         # Without a column, a scenario would name one that is missing.
         return None
     losses = attribute_losses(merged.recoding)
@@ -129,7 +129,7 @@ def advice_of(plan: Plan, found: Found, stopped: Callable[[], bool]) -> dict[str
         if losses[at] >= MUCH
     ]
     starred = tuple(at for at, each in enumerate(attributes) if each.name in named.starred)
-    return {"columns": columns, **_measured(plan, problem, starred, stopped)}
+    return {"columns": columns, **_measured(found.prepared.plan, problem, starred, stopped)}
 
 
 MANY = 9

@@ -327,7 +327,11 @@ class Verified:
     answers: Sequence[Answer] = ()
 
 
-def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Verified:
+NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))
+"""Of a run without a release."""
+
+
+def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Verified:
     """Verify a release that was read back, attack it, and measure its utility.
 
     Parameters
@@ -340,6 +344,7 @@ def assess(plan: Plan, shape: Shape, tables: Tables, found: Found, watch: RunMon
     AuditFailed: the tables differ from it, or violate a countable constraint.
     """
     audited, prepared = verify(shape, tables, found), found.prepared
+    plan = prepared.plan
     if not (prepared.problem.gate.constraints or plan.attacks or plan.utility or plan.control):
         return Verified(audited)
     view = shape.view(tables, found)

@@ -398,7 +398,6 @@ class StoredRecoding(BaseModel, defer_build=True):
 
 
 def store_recoding(
-    plan: Plan,
     prepared: Prepared,
     outcome: Outcome,
     sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
@@ -420,7 +419,7 @@ def store_recoding(
         return None
     depends_on = {}
     for read in prepared.encoded.columns:
-        name, planned = read.column.name, plan.columns[read.column.name]
+        name, planned = read.column.name, prepared.plan.columns[read.column.name]
         if planned.role is Role.QUASI_IDENTIFIER and planned.hierarchy is not None:
             source = sources.get(name) or planned.hierarchy.source
             depends_on[name] = source.depends_on(read.column)
@@ -620,12 +619,10 @@ class NewRecords:
 
     Attributes
     ----------
-    plan: with the column types of the earlier run.
-    prepared: the records as a problem.
+    prepared: the records as a problem, with the column types of the earlier run.
     sources: hierarchies by name, which place values like those of the earlier run.
     """
 
-    plan: Plan
     prepared: Prepared
     sources: Mapping[str, HierarchySource[Any]]
 
@@ -655,8 +652,8 @@ def read_new_records(
     sources = _sources(typed, previous, columns)
     prepared = problem_of(typed, relation, columns, sources)
     if searches:
-        check_search(typed, prepared)
-    return NewRecords(typed, prepared, sources)
+        check_search(prepared)
+    return NewRecords(prepared, sources)
 
 
 def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:

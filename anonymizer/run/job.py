@@ -61,7 +61,7 @@ from anonymizer.release.database import (
 )
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.query import count_union, counted_rows, single_shuffled
-from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
+from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
@@ -720,7 +720,7 @@ class Job:
             watch.phase(f"engine {task.prepared.engine.name}: {task.prepared.engine.because}")
             while True:
                 found = task.find()
-                verified = publish(task.plan, task.shape, found, sink, watch)
+                verified = publish(task.shape, found, sink, watch)
                 violated = violated_constraints(found.prepared.constraints, verified.audited.measurements)
                 if not violated:
                     break
@@ -731,7 +731,7 @@ class Job:
         return Finished(report, found)
 
 
-def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verified:
+def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verified:
     """Write a release, read it back, verify it and attack it; a second call replaces the first release.
 
     Raises
@@ -740,6 +740,7 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
     """
     watch.begin(Phase.WRITE, "writing")
     with ExitStack() as stack:
+        plan = found.prepared.plan
         for column in found.recoding.published() if plan.marker is not None else ():
             check_marker(plan, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
@@ -748,7 +749,7 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
         with auditing():
             read = [stack.enter_context(table) for table in sink.read_back()]
             tables = [shape.read(table, found) for table in read]
-            verified = assess(plan, shape, tables, found, watch)
+            verified = assess(shape, tables, found, watch)
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
     return verified
@@ -757,30 +758,30 @@ def publish(plan: Plan, shape: Shape, found: Found, sink: Sink, watch: RunMonito
 def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor) -> Report:
     """Return the report of a verified release, and write all reports to the sink."""
     watch.begin(Phase.ADVISE, "measuring the loss and what would lower it")
-    release = release_facts(sink.titles, sink.dialect, found, verified.audited)
-    losses = all_losses(found.promised)
-    parts = report_parts(task.plan, found.prepared, found.outcome, task.input, release, verified, losses)
+    parts = report_parts(found.prepared, found.outcome, task.input, verified)
     kept = task.stored(found) if sink.titles else None
     applied = task.entry(found)
     differing = [applied["difference"]] if applied and applied["difference"] else []
-    useless = [] if applied else release_warnings(task.plan, found)
+    useless = [] if applied else release_warnings(found)
     parts = replace(
         parts,
+        release=release_facts(sink.titles, sink.dialect, found, verified.audited),
+        loss=all_losses(found.promised),
         recoding_file=recoding_entry(kept),
         applied=applied,
         warnings=[
-            *key_warnings(task.plan, found.prepared, found.recoding),
+            *key_warnings(found.prepared, found.recoding),
             *parts.warnings,
             *differing,
             *useless,
         ],
-        advice=None if applied else advice_of(task.plan, found, watch.stopped),
+        advice=None if applied else advice_of(found, watch.stopped),
         weighted_loss=weighted_loss(found),
-        unit_loss=unit_loss(task.plan, found),
+        unit_loss=unit_loss(found),
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
-    k = task.plan.k_of_reports
+    k = found.prepared.plan.k_of_reports
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
     return report
 
@@ -797,17 +798,17 @@ def weighted_loss(found: Found) -> dict[str, Any] | None:
     }
 
 
-def unit_loss(plan: Plan, found: Found) -> dict[str, Any] | None:
+def unit_loss(found: Found) -> dict[str, Any] | None:
     """Return the ``unit_loss`` entry of the report: the losses over persons, or over the objective's unit.
 
     None where there are none, or where it is not known which record is in which row of the release.
     """
-    prepared = found.prepared
+    prepared, plan = found.prepared, found.prepared.plan
     if plan.loss_unit is not None and prepared.people is not None:
         # Rounded weights add up to the number of units but for less than one half.
         own = weighted_losses(found.promised)
         return {"unit": plan.loss_unit, "units": round(prepared.people), **own}
-    shares = None if plan.applied else shares_of_persons(plan, prepared, found.recoding)
+    shares = None if plan.applied else shares_of_persons(prepared, found.recoding)
     if shares is None:
         return None
     return {**shares[1], **losses_over(found.recoding, shares[0])}
@@ -1070,7 +1071,6 @@ class AppendTask(Task):
         problem = new.prepared.problem
         names = (*(each.name for each in problem.table.quasi_identifiers), *problem.table.sensitive_names)
         attributes = _attributes_of_both(new, earlier, relation)
-        self.plan = new.plan
         self.prepared = new.prepared
         self.input = facts
         self._settings = settings
@@ -1086,13 +1086,13 @@ class AppendTask(Task):
     def _groups(self) -> Groups:
         """The distinct rows of the earlier release."""
         names = self._sources.names
-        most = self.plan.engine.room(len(names))
+        most = self.prepared.plan.engine.room(len(names))
         return published_rows(self.prepared.engine, self._sources.earlier, names, most)
 
     @cached_property
     def shape(self) -> Shape:  # type: ignore[override]
         """The earlier release with the new records."""
-        return AppendedShape(self.plan, self._sources, self._groups)
+        return AppendedShape(self.prepared.plan, self._sources, self._groups)
 
     def find(self) -> Decision:
         """Return the recoding of the new records.
@@ -1124,9 +1124,9 @@ class AppendTask(Task):
 
     def _search(self) -> Decision:
         """Search a recoding that satisfies the constraints on the new records alone, then judge again."""
-        outcome = search(self.plan, self.prepared, self._watch)
+        outcome = search(self.prepared, self._watch)
         if outcome.recoding is None:
-            raise refusal(self.plan, self.prepared, outcome, self.input, self._watch)
+            raise refusal(self.prepared, outcome, self.input, self._watch)
         removed = outcome.recoding.removed
         combined = self._combined(outcome.recoding)
         verdict = self._judge.judge(combined, removed)
@@ -1135,7 +1135,7 @@ class AppendTask(Task):
                 "with the new recoding, classes violate the constraints after the new records are appended"
             )
             raise self._refusal(verdict.reasons or (failing,), verdict.records)
-        kept = store_recoding(self.plan, self.prepared, outcome, self._new.sources)
+        kept = store_recoding(self.prepared, outcome, self._new.sources)
         alone = self._judge.measured(combined, removed)
         return Decision(self.prepared, outcome, self._promised(outcome), kept, searched=True, alone=alone)
 
@@ -1148,7 +1148,7 @@ class AppendTask(Task):
         value = None if recoding is None else problem.metric.value(released(recoding, problem.k))
         if recoding is not None and value is None:
             what = f"{problem.metric.name} is undefined for the recoding of the earlier run; accepted: loss"
-            raise ConfigError(self.plan.config, [ConfigProblem("objective.metric", what)])
+            raise ConfigError(self.prepared.plan.config, [ConfigProblem("objective.metric", what)])
         status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
         return Outcome(status, recoding, value, None, 1, 1, reasons=(APPLIED,))
 
@@ -1162,9 +1162,7 @@ class AppendTask(Task):
             suggestions = [f"suppression.limit={limit.normalize():f}"] if limit <= 1 else []
         diagnosis = Diagnosis(list(reasons), suggestions)
         outcome = self._applied(None)
-        parts = report_parts(
-            self.plan, self.prepared, outcome, self.input, ReleaseFacts(), None, {}, diagnosis
-        )
+        parts = report_parts(self.prepared, outcome, self.input, diagnosis=diagnosis)
         lines = [f"REFUSED: {self.input.path} cannot be appended to the release of {self._previous.path}"]
         lines += [f"  {reason}" for reason in reasons]
         lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
@@ -1358,15 +1356,15 @@ def _attributes_of_both(
     new: NewRecords, earlier: Relation, relation: Relation
 ) -> tuple[SensitiveAttribute, ...]:
     """Return the sensitive attributes over the values of the earlier release and of the new records."""
-    columns = {}
+    plan, columns = new.prepared.plan, {}
     for name in new.prepared.problem.table.sensitive_names:
         texts: dict[str | None, int] = dict(earlier.dictionary(name))
         for text, records in relation.dictionary(name):
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        (own,) = new.plan.requests([name])
-        columns[name] = column_of(relation.name, ordered, own, new.plan.missing).column
-    return new.plan.sensitive_attributes(columns)
+        (own,) = plan.requests([name])
+        columns[name] = column_of(relation.name, ordered, own, plan.missing).column
+    return plan.sensitive_attributes(columns)
 
 
 def release_folder(config: Path) -> Path:

@@ -193,16 +193,15 @@ class Prepared:
     ----------
     encoded: the records of the input; their distinct rows are the rows of the problem's table.
     constraints: of the problem, in the order of the config.
-    grown: sensitive attributes whose hierarchy is built from the input's values.
     counted: the distinct rows of all records.
     units: the unit of each record by the name of the unit, shape (records,), int64; -1 without one. Empty if
         the engine stores them.
     """
 
+    plan: Plan
     problem: SearchProblem
     encoded: Encoded
     constraints: tuple[Constraint, ...]
-    grown: frozenset[str]
     counted: Counted
     units: Mapping[str, IntArray] = field(default_factory=dict)
 
@@ -247,7 +246,7 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
         with open_people(plan.control) as others:
             check_held_out(plan, relation, others)
     prepared = prepare_table(plan, relation)
-    check_search(plan, prepared)
+    check_search(prepared)
     if plan.control is not None and prepared.problem.source is not None:
         raise InputError(
             f"{row_limit_message(prepared.counted)}, so the run is out of core and cannot compare "
@@ -262,13 +261,14 @@ def prepare_table(plan: Plan, relation: Relation) -> Prepared:
     return problem_of(plan, relation, read_attributes(plan, relation))
 
 
-def check_search(plan: Plan, prepared: Prepared) -> None:
+def check_search(prepared: Prepared) -> None:
     """Check that a search supports distinct rows that do not fit in memory.
 
     Raises
     ------
     InputError: it does not; names everything that needs them in memory.
     """
+    plan = prepared.plan
     if prepared.problem.source is None:
         return
     refused, algorithm = [*_unsupported(plan, prepared.problem)], plan.algorithm
@@ -364,7 +364,7 @@ def problem_of(
         problem = replace(problem, unit_limit=unit_limit).losing_at_most(unit_limit.most)
     if source is not None and not plan.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
-    return Prepared(problem, encoded, constraints, plan.grown, found, units)
+    return Prepared(plan, problem, encoded, constraints, found, units)
 
 
 def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:

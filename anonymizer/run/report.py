@@ -49,7 +49,7 @@ from anonymizer.report.page import page
 from anonymizer.report.public import public_report
 from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
 from anonymizer.report.wording import masked_count, useless_warnings
-from anonymizer.run.assessment import Verified
+from anonymizer.run.assessment import NOT_VERIFIED, Verified
 from anonymizer.run.diagnose import Diagnosis
 from anonymizer.run.earlier_release import StoredRecoding
 from anonymizer.run.plan import Plan
@@ -172,32 +172,27 @@ def release_facts(
 
 
 def report_parts(
-    plan: Plan,
     prepared: Prepared,
     outcome: Outcome,
     facts: InputFacts,
-    release: ReleaseFacts,
-    verified: Verified | None,
-    losses: dict[str, float | None],
+    verified: Verified = NOT_VERIFIED,
     diagnosis: Diagnosis | None = None,
 ) -> ReportParts:
-    """Return all parts of a report."""
-    attacks = [] if verified is None else verified.attacks
-    entries = [attack_entry(each.finding, each.seconds) for each in attacks]
-    constraints = prepared.constraints
-    measured = [] if verified is None else verified.audited.measurements
-    units = unit_facts(plan, prepared, outcome.recoding)
+    """Return the parts of a report that every run has, with or without a release."""
+    plan, constraints, measured = prepared.plan, prepared.constraints, verified.audited.measurements
+    entries = [attack_entry(each.finding, each.seconds) for each in verified.attacks]
+    units = unit_facts(prepared, outcome.recoding)
     return ReportParts(
         plan.shown,
         plan.described(prepared.problem.table),
         facts,
-        release,
+        ReleaseFacts(),
         SearchFacts(plan.algorithm.name, plan.seed),
         outcome,
         of_all_knowledge(constraints, measured),
-        losses,
+        {},
         entries,
-        [] if verified is None else [utility_entry(each.finding, each.seconds) for each in verified.utility],
+        [utility_entry(each.finding, each.seconds) for each in verified.utility],
         attack_matrix(
             [each for each in constraints if each.scenario is None],
             entries,
@@ -205,30 +200,31 @@ def report_parts(
             persons=PERSON in plan.units,
         ),
         [
-            *warnings_of(plan, prepared, units),
+            *warnings_of(prepared, units),
             *records_warnings(
                 plan,
-                [(each.by, each.finding.knowledge) for each in attacks],
-                () if verified is None else verified.answers,
+                [(each.by, each.finding.knowledge) for each in verified.attacks],
+                verified.answers,
             ),
-            *_unattacked(() if verified is None else verified.unattacked),
+            *_unattacked(verified.unattacked),
         ],
         {"name": prepared.engine.name, "because": prepared.engine.because},
         None if diagnosis is None else diagnosis.to_dict(),
         scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
         units=units,
         population=population_facts(prepared.problem.table.population),
-        three_questions=None if verified is None else [each.entry() for each in verified.answers] or None,
+        three_questions=[each.entry() for each in verified.answers] or None,
     )
 
 
-def warnings_of(plan: Plan, prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
+def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
     """Return the warnings to read before handing the release over.
 
     Parameters
     ----------
     units: as ``unit_facts`` returns them.
     """
+    plan = prepared.plan
     protected = {constraint.attribute for constraint in prepared.constraints}
     return [
         *([IN_INPUT_DATABASE] if plan.in_input_database else []),
@@ -241,16 +237,16 @@ def warnings_of(plan: Plan, prepared: Prepared, units: dict[str, Any] | None) ->
         *prepared.encoded.relation.header_warnings,
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
-        *_weight_warnings(plan, prepared),
+        *_weight_warnings(prepared),
         *unit_warnings(units),
     ]
 
 
-def release_warnings(plan: Plan, found: Found) -> list[str]:
+def release_warnings(found: Found) -> list[str]:
     """Return the warnings about columns of a release that say next to nothing, or too much."""
     merged = found.promised.merged
     return [
-        *_exact_warnings(plan, found),
+        *_exact_warnings(found),
         *useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers)),
     ]
 
@@ -259,8 +255,9 @@ MOST_EXACT = 30
 """Maximum number of unchanged columns that a run looks at: more would take longer than the run itself."""
 
 
-def _exact_warnings(plan: Plan, found: Found) -> Iterator[str]:
+def _exact_warnings(found: Found) -> Iterator[str]:
     """Yield the warnings about columns that are released unchanged, unless the records are out of core."""
+    plan = found.prepared.plan
     if found.prepared.problem.source is not None:
         return
     relation = found.prepared.encoded.relation
@@ -309,7 +306,8 @@ def _unattacked(names: Sequence[str]) -> list[str]:
     return [f"you interrupted the attacks; not run: {', '.join(names)} (run them with anonymizer attack)"]
 
 
-def _weight_warnings(plan: Plan, prepared: Prepared) -> Iterator[str]:
+def _weight_warnings(prepared: Prepared) -> Iterator[str]:
+    plan = prepared.plan
     relation, population = prepared.encoded.relation, prepared.problem.table.population
     summed = rounding_warnings(plan, relation, [plan.loss_weights])
     yield from dict.fromkeys([*summed, *(() if population is None else population.warnings)])

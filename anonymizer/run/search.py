@@ -11,7 +11,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import TELLING, Bound, Outcome, Status
-from anonymizer.report.build import InputFacts, ReleaseFacts, build_report
+from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.diagnose import Diagnosis, Diagnostician, explanation
 from anonymizer.run.earlier_release import StoredRecoding, store_recoding
@@ -31,12 +31,11 @@ class Task(ABC):
 
     Attributes
     ----------
-    plan, prepared: of the records.
+    prepared: the records, by the plan of the run.
     shape: of the release.
     input: entry of the report.
     """
 
-    plan: Plan
     prepared: Prepared
     shape: Shape
     input: InputFacts
@@ -79,7 +78,6 @@ class SearchTask(Task):
 
     def __init__(self, plan: Plan, relation: Relation, facts: InputFacts, watch: RunMonitor) -> None:
         watch.begin(Phase.PREPARE, "building hierarchies and counting distinct rows")
-        self.plan = plan
         self.shape = shape_of(plan, relation)
         self.prepared = prepare(plan, relation)
         self.input = facts
@@ -88,18 +86,18 @@ class SearchTask(Task):
 
     def find(self) -> Found:
         """Search; all searches of a run share one budget."""
-        self._control = self._control or control_of(self.plan, self._watch)
-        outcome = search(self.plan, self.prepared, self._watch, self._control)
+        self._control = self._control or control_of(self.prepared.plan, self._watch)
+        outcome = search(self.prepared, self._watch, self._control)
         if outcome.recoding is None:
-            raise refusal(self.plan, self.prepared, outcome, self.input, self._watch)
+            raise refusal(self.prepared, outcome, self.input, self._watch)
         if self.prepared.problem.gate.refused(outcome.recoding):
-            name = self.plan.algorithm.name
+            name = self.prepared.plan.algorithm.name
             raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
         return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
 
     def stored(self, found: Found) -> StoredRecoding | None:
         """Return the recoding of the release."""
-        return store_recoding(self.plan, self.prepared, found.outcome)
+        return store_recoding(self.prepared, found.outcome)
 
 
 def control_of(plan: Plan, watch: RunMonitor) -> Control:
@@ -107,13 +105,14 @@ def control_of(plan: Plan, watch: RunMonitor) -> Control:
     return Control(*plan.budget, watch.stopped, watch.progress)
 
 
-def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
+def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
     """Run the search of a plan within its budget.
 
     Parameters
     ----------
     control: the budget; None for one that starts now.
     """
+    plan = prepared.plan
     watch.begin(Phase.SEARCH, "searching")
     control = control_of(plan, watch) if control is None else control
     outcome: Outcome = plan.algorithm.search(prepared.problem, control)
@@ -139,10 +138,9 @@ def search(plan: Plan, prepared: Prepared, watch: RunMonitor, control: Control |
     return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
 
 
-def refusal(
-    plan: Plan, prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunMonitor
-) -> Infeasible:
+def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunMonitor) -> Infeasible:
     """Return the error for a problem without a release, with a diagnosis."""
+    plan = prepared.plan
     diagnosis = Diagnosis(complete=False)
     if outcome.status is Status.INFEASIBLE or outcome.estimated:
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
@@ -152,6 +150,6 @@ def refusal(
         seconds = plan.budget[0] or DIAGNOSIS_SECONDS
         search = Diagnostician(prepared.problem, numbered, plan.algorithm, seconds, watch.stopped)
         diagnosis = search.diagnose()
-    parts = report_parts(plan, prepared, outcome, facts, ReleaseFacts(), None, {}, diagnosis)
+    parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)
     parts = replace(parts, seconds=watch.clock.so_far())
     return Infeasible(explanation(outcome, diagnosis), build_report(parts))

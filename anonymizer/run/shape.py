@@ -383,7 +383,7 @@ def _refuse_half(plan: Plan, relation: Relation | None) -> None:
 
 
 def scene_of_run(
-    plan: Plan, prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
+    prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
 ) -> AdversaryView:
     """Return the adversary's view of a finished run: the written release, and the input with its true links.
 
@@ -397,11 +397,13 @@ def scene_of_run(
     ------
     InputError: the release differs from the recoding of the input.
     """
+    plan = prepared.plan
     table = read_release(plan, release, weights)
     if prepared.problem.source is not None:
         return AdversaryView(table)
     return AdversaryView(
-        table, original=known_original(plan.input, prepared.problem.table, recoding, table, plan.missing)
+        table,
+        original=known_original(plan.input, prepared.problem.table, recoding, table, plan.missing),
     )
 
 
@@ -992,9 +994,9 @@ class TableShape(Shape):
         at_hand: set[str | None] = {None}
         if self._plan.pseudonym is not None:
             judged, at_hand = self._linked(release, found), {None, PERSON}
-            references = None if references is None else _unit_references(self._plan, found)
+            references = None if references is None else _unit_references(found)
         here = [each.unit in at_hand and not each.model.needs_households for each in asked]
-        own = iter(measure(judged, [*compress(asked, here)], references, prepared.grown))
+        own = iter(measure(judged, [*compress(asked, here)], references, self._plan.grown))
         others = [each for each, known in zip(asked, here, strict=True) if not known]
         units = iter(self._measured_units(others, found))
         measured = [next(own if known else units) for known in here]
@@ -1010,7 +1012,7 @@ class TableShape(Shape):
         table, column = found.prepared.problem.table, str(self._plan.pseudonym)
         units = UnitColumns({PERSON: column}, frozenset({None, ""}), PERSON)
         classes = count_classes(release, _names(found.prepared), table.sensitive, units)
-        expected = released_records(self._plan, found.prepared, found.recoding)
+        expected = released_records(found.prepared, found.recoding)
         sizes, own = (np.sort(each.sizes_in(PERSON)) for each in (classes, expected))
         if not np.array_equal(sizes, own):
             raise AuditFailed(
@@ -1022,28 +1024,27 @@ class TableShape(Shape):
         """Measure constraints that count units, which the release does not name, record by record."""
         if not asked:
             return []
-        prepared, plan = found.prepared, self._plan
-        references = None if prepared.problem.moving_reference else _unit_references(plan, found)
-        classes = released_records(plan, prepared, found.recoding)
-        return measure(classes, asked, references, prepared.grown)
+        references = None if found.prepared.problem.moving_reference else _unit_references(found)
+        classes = released_records(found.prepared, found.recoding)
+        return measure(classes, asked, references, self._plan.grown)
 
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Compare every column that is not recoded."""
         own = [] if self._plan.pseudonym is None else [self._plan.pseudonym]
         check_untouched(release, found, [*_names(found.prepared), *own])
-        check_whole(self._plan, found.prepared, found.recoding)
-        check_unit_limit(self._plan, found.prepared, found.recoding)
+        check_whole(found.prepared, found.recoding)
+        check_unit_limit(found.prepared, found.recoding)
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
         plan, prepared, recoding = self._plan, found.prepared, found.recoding
-        view = scene_of_run(plan, prepared, recoding, tables[0], plan.weights)
-        return with_owners(plan, prepared, recoding, view)
+        view = scene_of_run(prepared, recoding, tables[0], plan.weights)
+        return with_owners(prepared, recoding, view)
 
 
-def _unit_references(plan: Plan, found: Found) -> dict[str, Reference]:
+def _unit_references(found: Found) -> dict[str, Reference]:
     """Return the distribution p of each sensitive attribute in the input, of records and of units."""
-    whole = all_records(plan, found.prepared, found.recoding)
+    whole = all_records(found.prepared, found.recoding)
     return {name: whole.reference(name) for name in found.prepared.problem.table.sensitive_names}
 
 
@@ -1153,7 +1154,7 @@ class AnatomyShape(Shape):
         recoding, names = groups_of_run(found), _names(prepared)
         grouped = read_pair(records, values, names, prepared.problem.table.sensitive[0])
         asked = countable_constraints(prepared.constraints)
-        measured = measure_pair(grouped, asked, references_of(prepared), prepared.grown)
+        measured = measure_pair(grouped, asked, references_of(prepared), self._plan.grown)
 
         def wrong() -> int:
             misassigned = misassigned_records(records.group_counts([*names, GROUP]), recoding)

@@ -48,9 +48,9 @@ from anonymizer.run.prepare import Prepared, owned_view, people_of_rows, stored_
 from anonymizer.search.base import sensitive_codes
 
 
-def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
+def class_of_records(prepared: Prepared, recoding: Recoding) -> tuple[IntArray, int]:
     """Return the class of each record of the input, -1 if it is not released, and the number of classes."""
-    rows, stays = _rows(plan, prepared, recoding), ~recoding.removed
+    rows, stays = _rows(prepared, recoding), ~recoding.removed
     columns = ((each.codes[stays], len(each.labels)) for each in recoding.class_columns())
     groups, number = group_rows(columns, int(stays.sum()))
     of_row = np.full(len(stays), -1, dtype=np.int64)
@@ -58,21 +58,21 @@ def class_of_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> tupl
     return of_row[rows], number
 
 
-def _rows(plan: Plan, prepared: Prepared, recoding: Recoding) -> CodeArray:
+def _rows(prepared: Prepared, recoding: Recoding) -> CodeArray:
     """Return the row of the recoding's table for each record, shape (records,)."""
-    released = tuple(plan.released(prepared.encoded.relation.columns))
+    released = tuple(prepared.plan.released(prepared.encoded.relation.columns))
     return rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
 
 
-def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
+def released_records(prepared: Prepared, recoding: Recoding) -> Classes:
     """Return the classes of a release, counted record by record from the columns of units.
 
     The search counts distinct rows instead; the two share no sums. If the engine stores the units, it counts
     them once more, from the records at the published levels.
     """
     if not prepared.units:
-        return _counted_by_engine(plan, prepared, recoding)[0]
-    class_of, number = class_of_records(plan, prepared, recoding)
+        return _counted_by_engine(prepared, recoding)[0]
+    class_of, number = class_of_records(prepared, recoding)
     records = np.flatnonzero(class_of >= 0)
     people = None
     if prepared.problem.table.population is not None:
@@ -80,7 +80,7 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
         first[class_of[records]] = records
         rows = prepared.rows(recoding)[first].astype(np.int64)
         people = people_of_rows(prepared.problem.table, recoding, rows)
-    linked = plan.pseudonym is not None
+    linked = prepared.plan.pseudonym is not None
     classes = _classes(prepared, class_of, records, number, linked=linked, people=people)
 
     if not classes.linked:
@@ -88,35 +88,36 @@ def released_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Clas
         def one_of_each() -> IntArray:
             # A class publishes what any of its records does.
             own = records[np.unique(class_of[records], return_index=True)[1]]
-            return _rows(plan, prepared, recoding)[own].astype(np.int64)
+            return _rows(prepared, recoding)[own].astype(np.int64)
 
         classes.values = _published(recoding, one_of_each)
     return classes
 
 
-def with_owners(plan: Plan, prepared: Prepared, recoding: Recoding, view: AdversaryView) -> AdversaryView:
+def with_owners(prepared: Prepared, recoding: Recoding, view: AdversaryView) -> AdversaryView:
     """Return the view of a run's release with the owners of its records, if the config names units."""
     if not prepared.units or view.original is None:
         return view
-    return owned_view(plan, prepared.encoded, prepared.problem.table, prepared.units, recoding, view)
+    table, units = prepared.problem.table, prepared.units
+    return owned_view(prepared.plan, prepared.encoded, table, units, recoding, view)
 
 
-def all_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> Classes:
+def all_records(prepared: Prepared, recoding: Recoding) -> Classes:
     """Return one class of all records of the input, counted as for ``released_records``."""
     if not prepared.units:
-        return _counted_by_engine(plan, prepared, recoding)[1].pooled()
+        return _counted_by_engine(prepared, recoding)[1].pooled()
     rows = prepared.encoded.relation.rows
     return _classes(prepared, np.zeros(rows, dtype=np.int64), np.arange(rows), 1)
 
 
-def _counted_by_engine(plan: Plan, prepared: Prepared, recoding: Recoding) -> tuple[Classes, Classes]:
+def _counted_by_engine(prepared: Prepared, recoding: Recoding) -> tuple[Classes, Classes]:
     """Return the classes of the release, and of all records."""
     table, codings = recoding.table, prepared.codings(recoding)
     sizes = [coding.size for coding in codings]
     with ExitStack() as stack:
         units = {
             name: stack.enter_context(own).fetch().of_rows(table.codes, sizes)
-            for name, own in stored_units(plan, prepared.encoded.relation, codings).items()
+            for name, own in stored_units(prepared.plan, prepared.encoded.relation, codings).items()
         }
     columns = [(each.codes, len(each.labels)) for each in recoding.class_columns()]
     class_of, number = group_rows([(recoding.removed.astype(np.int64), 2), *columns], table.combinations)
@@ -170,9 +171,7 @@ def _classes(
     return classes if people is None else classes.with_population(people)
 
 
-def shares_of_persons(
-    plan: Plan, prepared: Prepared, recoding: Recoding
-) -> tuple[IntArray, dict[str, Any]] | None:
+def shares_of_persons(prepared: Prepared, recoding: Recoding) -> tuple[IntArray, dict[str, Any]] | None:
     """Return what the records of each row count if each person counts once, and the number of persons.
 
     The shares are of shape (rows of the recoding's table,), int64. None without persons in memory.
@@ -184,27 +183,28 @@ def shares_of_persons(
     sizes, missing = np.bincount(unit_of[known]), int((~known).sum())
     # A record without a key is a person of its own.
     sizes, numbers = np.append(np.maximum(sizes, 1), 1), np.append(sizes > 0, missing).astype(np.int64)
-    weights, codes = SamplingWeights.of_units(PERSON, plan.units[PERSON], sizes, numbers)
+    weights, codes = SamplingWeights.of_units(PERSON, prepared.plan.units[PERSON], sizes, numbers)
     own = weights.values[codes[np.where(known, unit_of, len(sizes) - 1)]]
-    shares = count_exactly(_rows(plan, prepared, recoding), own, recoding.table.combinations)
+    shares = count_exactly(_rows(prepared, recoding), own, recoding.table.combinations)
     return shares, {"unit": PERSON, "units": int(numbers.sum())}
 
 
-def suppressed_records(plan: Plan, prepared: Prepared, recoding: Recoding) -> BoolArray:
+def suppressed_records(prepared: Prepared, recoding: Recoding) -> BoolArray:
     """Return which records of the input are suppressed, shape (records,)."""
-    return recoding.suppressed[_rows(plan, prepared, recoding)]
+    return recoding.suppressed[_rows(prepared, recoding)]
 
 
-def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
+def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     """Check record by record that all records of a unit are suppressed, or none.
 
     Raises
     ------
     AuditFailed: some are, and others of the same unit are not.
     """
+    plan = prepared.plan
     if plan.whole is None:
         return
-    units, suppressed = prepared.units[plan.whole], suppressed_records(plan, prepared, recoding)
+    units, suppressed = prepared.units[plan.whole], suppressed_records(prepared, recoding)
     records = np.bincount(units[units >= 0])
     gone = np.bincount(units[suppressed & (units >= 0)], minlength=len(records))
     torn = int(((gone > 0) & (gone < records)).sum())
@@ -215,7 +215,7 @@ def check_whole(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
         )
 
 
-def check_unit_limit(plan: Plan, prepared: Prepared, recoding: Recoding) -> None:
+def check_unit_limit(prepared: Prepared, recoding: Recoding) -> None:
     """Check record by record that no more units lose a record than the limit allows.
 
     Raises
@@ -225,7 +225,7 @@ def check_unit_limit(plan: Plan, prepared: Prepared, recoding: Recoding) -> None
     limit = prepared.problem.unit_limit
     if limit is None:
         return
-    lost = _units_lost(plan, prepared, recoding, limit.unit)
+    lost = _units_lost(prepared, recoding, limit.unit)
     if lost > limit.most:
         raise AuditFailed(
             f"{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit allows "
@@ -233,11 +233,11 @@ def check_unit_limit(plan: Plan, prepared: Prepared, recoding: Recoding) -> None
         )
 
 
-def _units_lost(plan: Plan, prepared: Prepared, recoding: Recoding, unit: str) -> int:
+def _units_lost(prepared: Prepared, recoding: Recoding, unit: str) -> int:
     """Return how many units lose a record, counted record by record; by the engine if it stores the units."""
     if not prepared.units:
-        return _counted_by_engine(plan, prepared, recoding)[1].units_in(unit, recoding.suppressed)
-    return _distinct(prepared.units[unit][suppressed_records(plan, prepared, recoding)])
+        return _counted_by_engine(prepared, recoding)[1].units_in(unit, recoding.suppressed)
+    return _distinct(prepared.units[unit][suppressed_records(prepared, recoding)])
 
 
 def _distinct(units: IntArray) -> int:
@@ -245,7 +245,7 @@ def _distinct(units: IntArray) -> int:
     return len(np.unique(units[units >= 0])) + int((units < 0).sum())
 
 
-def _lost(plan: Plan, prepared: Prepared, recoding: Recoding | None) -> dict[str, dict[str, int]]:
+def _lost(prepared: Prepared, recoding: Recoding | None) -> dict[str, dict[str, int]]:
     """Return the facts about the unit that the suppression limit counts, by its name."""
     limit = prepared.problem.unit_limit
     if limit is None:
@@ -255,21 +255,22 @@ def _lost(plan: Plan, prepared: Prepared, recoding: Recoding | None) -> dict[str
         # The check of the release has asked the engine; it need not count again.
         found["lost"] = recoding.table.units[limit.unit].at(recoding.suppressed).number
     elif recoding is not None:
-        found["lost"] = _units_lost(plan, prepared, recoding, limit.unit)
+        found["lost"] = _units_lost(prepared, recoding, limit.unit)
     return {limit.unit: found}
 
 
-def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None) -> dict[str, Any] | None:
+def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str, Any] | None:
     """Return the ``units`` entry of the report; None where the config names no units that can be counted.
 
     Parameters
     ----------
     recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
     """
+    plan = prepared.plan
     facts: dict[str, Any] = {}
-    lost = _lost(plan, prepared, recoding)
+    lost = _lost(prepared, recoding)
     if not prepared.units and prepared.problem.table.units:
-        return _engine_facts(plan, prepared, lost)
+        return _engine_facts(prepared, lost)
     for name, units in prepared.units.items():
         sizes = np.bincount(units[units >= 0])
         sizes, missing = sizes[sizes > 0], int((units < 0).sum())
@@ -289,19 +290,19 @@ def unit_facts(plan: Plan, prepared: Prepared, recoding: Recoding | None = None)
         facts[name] |= lost.get(name, {})
     if not facts or recoding is None or plan.applied:
         return facts or None
-    suppressed = suppressed_records(plan, prepared, recoding)
+    suppressed = suppressed_records(prepared, recoding)
     if plan.whole is not None:
         facts[plan.whole]["suppressed"] = _distinct(prepared.units[plan.whole][suppressed])
     if plan.pseudonym is not None:
-        facts[PERSON]["linked_classes"] = released_records(plan, prepared, recoding).number
+        facts[PERSON]["linked_classes"] = released_records(prepared, recoding).number
         return facts
-    linked = _linked_by(plan, prepared, ~suppressed)
+    linked = _linked_by(prepared, ~suppressed)
     if linked:
         facts[PERSON]["linked_by"] = linked
     return facts
 
 
-def _engine_facts(plan: Plan, prepared: Prepared, lost: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def _engine_facts(prepared: Prepared, lost: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """Return the facts about units that the engine counts.
 
     Parameters
@@ -309,8 +310,8 @@ def _engine_facts(plan: Plan, prepared: Prepared, lost: Mapping[str, Mapping[str
     lost: as ``_lost`` returns it.
     """
     relation, facts = prepared.encoded.relation, {}
-    for name, column in plan.units.items():
-        own = relation.unit_facts(column, {None, *plan.missing})
+    for name, column in prepared.plan.units.items():
+        own = relation.unit_facts(column, {None, *prepared.plan.missing})
         facts[name] = {
             "column": column,
             "units": own.units + own.without,
@@ -322,7 +323,7 @@ def _engine_facts(plan: Plan, prepared: Prepared, lost: Mapping[str, Mapping[str
     return facts
 
 
-def _linked_by(plan: Plan, prepared: Prepared, released: BoolArray) -> dict[str, int]:
+def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
     """Return how many persons each column that is released unchanged links the records of.
 
     It does where a person with several records has the same value in all of them, and no other person has it.
@@ -340,8 +341,8 @@ def _linked_by(plan: Plan, prepared: Prepared, released: BoolArray) -> dict[str,
         return {}
     several = np.bincount(own) > 1
     last = np.empty(len(several), dtype=np.int64)
-    recoded = plan.with_role(Role.QUASI_IDENTIFIER)
-    for name in plan.released(relation.columns):
+    recoded = prepared.plan.with_role(Role.QUASI_IDENTIFIER)
+    for name in prepared.plan.released(relation.columns):
         if name in recoded or not several.any():
             continue
         values = relation.codes(name)[records]
@@ -673,18 +674,19 @@ def _of_home(name: str) -> bool:
     return HOUSEHOLD_KEYS.fit(name) or HOMES.fit(name)
 
 
-def key_warnings(plan: Plan, prepared: Prepared, recoding: Recoding) -> list[str]:
+def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
     """Return the warnings about the repeated keys of a run, with the classes of the release that they divide.
 
     The classes are counted if the distinct rows are in memory and the records have an order.
     """
+    plan = prepared.plan
     if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged or plan.counts_persons:
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
     keys = _uncounted(plan, keys_among(relation, columns, plan.units))
     if keys and prepared.problem.source is None and relation.ordered and not plan.applied:
-        own, number = class_of_records(plan, prepared, recoding)
+        own, number = class_of_records(prepared, recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
     return [each.warning(plan.k, _in_place_of_records(plan)) for each in keys]
 

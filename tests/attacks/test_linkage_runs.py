@@ -59,12 +59,12 @@ def run(folder: Path, algorithm: dict[str, Any]):
     with open_as(config, original) as relation:
         plan = plan_of(config)
         job = prepare(plan, relation)
-        recoding = search(plan, job, UNWATCHED).recoding
+        recoding = search(job, UNWATCHED).recoding
         assert recoding is not None
         projection = project(relation, job.rows(recoding), recoding, relation.columns)
         relation.records_query(projection).copy(folder / "release.csv", ",")
         with open_release(folder / "release.csv") as release:
-            known = scene_of_run(plan, job, recoding, release)
+            known = scene_of_run(job, recoding, release)
             return known, adversary_from_files(plan, release, relation), job, recoding
 
 

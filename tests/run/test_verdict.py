@@ -557,7 +557,7 @@ def test_advice_solves_no_programme_for_each_class(tmp_path: Path, attributes: l
 def test_nothing_is_tried_for_advice_once_the_user_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "advice_of", lambda plan, found, _: advice.advice_of(plan, found, lambda: True))
+    monkeypatch.setattr(job, "advice_of", lambda found, _: advice.advice_of(found, lambda: True))
     assert useless(tmp_path).run().code == 0
     found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["advice"]
     assert found["columns"]
