@@ -519,8 +519,7 @@ def _nearest(present: FloatArray, meaning: ValueCoverage, texts: IntArray) -> In
         return np.zeros(len(texts), dtype=np.int64)
     middle = (meaning.low[texts] + meaning.high[texts]) / 2
     above = np.clip(np.searchsorted(present, middle), 1, len(present) - 1)
-    nearest: IntArray = np.where(middle - present[above - 1] <= present[above] - middle, above - 1, above)
-    return nearest
+    return np.where(middle - present[above - 1] <= present[above] - middle, above - 1, above)
 
 
 NOTHING = Links(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
@@ -560,8 +559,7 @@ def located(wanted: IntArray, known: IntArray) -> IntArray:
     keys, first = numbered(both.T, len(both))
     place = np.full(len(first), -1, dtype=np.int64)
     place[keys[: len(known)]] = np.arange(len(known))
-    found: IntArray = np.where(possible, place[keys[len(known) :]], -1)
-    return found
+    return np.where(possible, place[keys[len(known) :]], -1)
 
 
 def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCoverage:

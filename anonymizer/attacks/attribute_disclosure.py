@@ -241,8 +241,7 @@ class ClassDisclosure(Attack):
     @property
     def unit(self) -> str | None:
         """Whom the attack counts; records, if a plug-in of others has no such option."""
-        own: str | None = getattr(self.settings, "unit", RECORD)
-        return own
+        return getattr(self.settings, "unit", RECORD)
 
     @property
     def known_facts(self) -> Facts | None:

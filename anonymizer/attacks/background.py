@@ -55,5 +55,4 @@ class Background(ClassDisclosure):
     def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:  # noqa: ARG002
         """Return which classes have at most ``facts`` + 1 values."""
         assert isinstance(self.settings.facts, int), "facts in words have a rule of their own"
-        few: BoolArray = np.diff(counts.starts) <= self.settings.facts + 1
-        return few
+        return np.diff(counts.starts) <= self.settings.facts + 1

@@ -70,8 +70,7 @@ class Targets:
     def share(self) -> FloatArray:
         """The probability of each pair for its target, shape (pairs,)."""
         sums = np.bincount(self.target, weights=self.weight, minlength=len(self.names))
-        shares: FloatArray = self.weight / sums[self.target]
-        return shares
+        return self.weight / sums[self.target]
 
 
 Person = Mapping[str, str | None]

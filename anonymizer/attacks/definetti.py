@@ -118,8 +118,7 @@ class Groups:
     def _place(self) -> IntArray:
         """Position in ``values`` of each entry's value, shape (entries,), int64."""
         within = np.arange(self.first[-1]) - self.first[self.kind]
-        place: IntArray = self.starts[self.group[self.kind]] + within
-        return place
+        return self.starts[self.group[self.kind]] + within
 
     @cached_property
     def entry_values(self) -> IntArray:
@@ -129,23 +128,20 @@ class Groups:
     @cached_property
     def shares(self) -> FloatArray:
         """Share of each entry's value in its group, shape (entries,): its probability under random worlds."""
-        chances: FloatArray = self.value_counts[self._place] / self.sizes[self.group[self.kind]]
-        return chances
+        return self.value_counts[self._place] / self.sizes[self.group[self.kind]]
 
     @cached_property
     def open(self) -> BoolArray:
         """Which groups have several kinds and several values, shape (groups,), bool."""
         kinds = np.bincount(self.group, minlength=self.number)
-        several: BoolArray = (kinds > 1) & (np.diff(self.starts) > 1)
-        return several
+        return (kinds > 1) & (np.diff(self.starts) > 1)
 
     def entries_of(self, kinds: IntArray, values: IntArray) -> IntArray:
         """Return the entry of each pair of a kind and a value, shape (pairs,), int64; -1 for none."""
         keys = self.kind * self.size + self.entry_values
         wanted = kinds * self.size + values
         place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        found: IntArray = np.where(keys[place] == wanted, place, -1)
-        return found
+        return np.where(keys[place] == wanted, place, -1)
 
 
 def groups_of(
@@ -260,8 +256,7 @@ class Similar(Feature):
 
     def shown(self, chances: FloatArray) -> FloatArray:
         """Return the mixture of the labels."""
-        mixed: FloatArray = self.likeness.T @ chances
-        return mixed
+        return self.likeness.T @ chances
 
 
 def dirichlet(counts: IntArray, prior: float, random: np.random.Generator) -> FloatArray:
@@ -474,8 +469,7 @@ class LatentAssignment:
     def draw_random(self, random: np.random.Generator) -> IntArray:
         """Assign the values of each group at random; return the entry of each record, shape (records,)."""
         order = np.lexsort((random.random(len(self.rank)), self.group))
-        entries: IntArray = self.base + self.rank[order]
-        return entries
+        return self.base + self.rank[order]
 
 
 @dataclass(frozen=True, eq=False)

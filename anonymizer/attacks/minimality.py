@@ -153,8 +153,7 @@ def _able(classes: Classes, constraint: SensitiveConstraint, parts: _Parts) -> B
     if constraint.distinct is None:
         return parts.split
     absent, frequent = _room(classes, constraint, constraint.distinct - 1)
-    able: BoolArray = parts.split & (parts.sizes <= (absent + frequent)[parts.owner])
-    return able
+    return parts.split & (parts.sizes <= (absent + frequent)[parts.owner])
 
 
 def _room(classes: Classes, constraint: SensitiveConstraint, most: int) -> tuple[IntArray, IntArray]:

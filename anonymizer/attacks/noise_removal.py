@@ -266,8 +266,7 @@ def _published(adversary: AdversaryView, original: Original, name: str) -> Float
     """Return the published numbers of an attribute, shape (rows,); of an interval the middle."""
     release, meaning = adversary.release, original.meanings[original.names.index(name)]
     of_text = (meaning.low + meaning.high) / 2
-    numbers: FloatArray = of_text[release.codes[:, release.names.index(name)]]
-    return numbers
+    return of_text[release.codes[:, release.names.index(name)]]
 
 
 def _deviation(numbers: FloatArray, counts: IntArray) -> float:

@@ -521,8 +521,7 @@ def _targets(space: _Space) -> Targets:
     def differences(targets: IntArray) -> FloatArray:
         rows, row_of = np.unique(truth.original[targets], return_inverse=True)
         own = [space.of_rows(position, rows, "difference") for position in range(len(space.names))]
-        found: FloatArray = np.stack(own, axis=-1)[row_of.reshape(-1)]
-        return found
+        return np.stack(own, axis=-1)[row_of.reshape(-1)]
 
     breadth = np.ones(len(space.sizes))
     return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, breadth)

@@ -29,8 +29,7 @@ def at_least(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> B
     largest = max(int(counts.max(initial=0)) * denominator, int(totals.max(initial=0)) * numerator)
     if largest >= 1 << 63:
         counts, totals = counts.astype(object), totals.astype(object)
-    reached: BoolArray = np.asarray(counts * denominator >= totals * numerator, dtype=bool)
-    return reached
+    return np.asarray(counts * denominator >= totals * numerator, dtype=bool)
 
 
 def at_most(counts: IntArray, share: Decimal | Fraction, totals: IntArray) -> BoolArray:
@@ -72,8 +71,7 @@ class Skewness(ClassDisclosure):
         rare = at_most(overall.counts, self.settings.rare, total)
         sizes = np.add.reduceat(counts.counts, counts.starts[:-1])[counts.owners]
         frequent = at_least(counts.counts, self.settings.threshold, sizes)
-        disclosed: BoolArray = np.logical_or.reduceat(rare[counts.values] & frequent, counts.starts[:-1])
-        return disclosed
+        return np.logical_or.reduceat(rare[counts.values] & frequent, counts.starts[:-1])
 
     def told_of_units(self, disclosed: BoolArray, own: UnitCounts) -> BoolArray:  # noqa: ARG002 - of records
         """Return which records are in a class where many units have a value that few have overall."""
@@ -81,5 +79,4 @@ class Skewness(ClassDisclosure):
         entries = rare[own.entry_of]
         entries &= at_least(own.counts[own.entry_of], self.settings.threshold, own.sizes[own.class_of])
         classes = np.bincount(own.class_of[entries], minlength=len(own.sizes)) > 0
-        told: BoolArray = classes[own.class_of]
-        return told
+        return classes[own.class_of]

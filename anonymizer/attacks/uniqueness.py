@@ -110,8 +110,7 @@ def individual_risk(sample: SampleClasses) -> FloatArray:
     methodology into mu-Argus" (2001), section 3; the hypergeometric form by Pfaff's transformation.
     """
     share = np.minimum(sample.sizes / sample.population, 1.0)
-    risk: FloatArray = share / sample.sizes * _gauss(sample.sizes.astype(np.float64), 1 - share)
-    return risk
+    return share / sample.sizes * _gauss(sample.sizes.astype(np.float64), 1 - share)
 
 
 _LARGE, _TERMS = 40, 20

@@ -811,8 +811,7 @@ SLACK = 1e-6
 
 def largest_counts(counts: SensitiveCounts) -> IntArray:
     """Return the count of the most frequent value in each class, r_1, shape (classes,), int64."""
-    largest: IntArray = np.maximum.reduceat(counts.counts, counts.starts[:-1])
-    return largest
+    return np.maximum.reduceat(counts.counts, counts.starts[:-1])
 
 
 def distinct_values(view: ClassView) -> IntArray:
@@ -844,8 +843,7 @@ def exact_ratios(entries: list[tuple[int, int]], size: int, reference: Reference
 
 def reference_shares(counts: SensitiveCounts, reference: Reference) -> FloatArray:
     """Return p of each entry's value, shape (entries,)."""
-    shares: FloatArray = reference.shares[counts.values]
-    return shares
+    return reference.shares[counts.values]
 
 
 def excess_over_caps(view: ClassView, caps: FloatArray) -> FloatArray:
@@ -861,8 +859,7 @@ def excess_over_caps(view: ClassView, caps: FloatArray) -> FloatArray:
     sizes = view.sizes[counts.owners]
     room = np.where(caps < 1, 1 - caps, 1.0)
     excess = np.where(caps < 1, (counts.counts - caps * sizes) / room, 0.0)
-    largest: FloatArray = np.maximum.reduceat(excess, counts.starts[:-1])
-    return largest
+    return np.maximum.reduceat(excess, counts.starts[:-1])
 
 
 def whole_records(

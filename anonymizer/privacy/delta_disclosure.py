@@ -90,8 +90,7 @@ class DeltaDisclosure(ScoredClassModel):
         if self.settings.absent is Absent.IGNORED:
             return np.zeros(len(view.sizes), dtype=bool)
         known = reference.present[counts.values].astype(np.int64)
-        lacking: BoolArray = np.add.reduceat(known, counts.starts[:-1]) < int(reference.present.sum())
-        return lacking
+        return np.add.reduceat(known, counts.starts[:-1]) < int(reference.present.sum())
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes are strictly within the bound."""

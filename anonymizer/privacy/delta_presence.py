@@ -62,8 +62,7 @@ class DeltaPresence(ClassModel):
 
     @staticmethod
     def _shares(view: ClassView) -> FloatArray:
-        shares: FloatArray = view.sizes / view.people.people
-        return shares
+        return view.sizes / view.people.people
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the smallest and the largest share."""

@@ -74,8 +74,7 @@ class EntropyLDiversity(ScoredClassModel):
     def _entropies(view: ClassView) -> FloatArray:
         shares = view.counted.counts / view.totals[view.counted.owners]
         terms = -shares * np.log(shares)
-        entropies: FloatArray = np.add.reduceat(terms, view.counted.starts[:-1])
-        return entropies
+        return np.add.reduceat(terms, view.counted.starts[:-1])
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have entropy of at least ln l; three equal counts have exactly ln 3."""

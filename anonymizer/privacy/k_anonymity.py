@@ -50,8 +50,7 @@ class KAnonymity(ClassModel):
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records."""
-        held: BoolArray = view.sizes >= self.settings.k
-        return held
+        return view.sizes >= self.settings.k
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None

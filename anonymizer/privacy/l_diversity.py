@@ -66,8 +66,7 @@ class LDiversity(ClassModel):
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least l distinct values."""
-        held: BoolArray = distinct_values(view) >= self.settings.l
-        return held
+        return distinct_values(view) >= self.settings.l
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None

@@ -82,8 +82,7 @@ class PSensitiveKAnonymity(ClassModel):
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k records and p distinct values."""
-        held: BoolArray = (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)
-        return held
+        return (view.sizes >= self.settings.k) & (distinct_values(view) >= self.settings.p)
 
     def retention(
         self, attribute: SensitiveAttribute | None, missing: int | None, reference: Reference | None

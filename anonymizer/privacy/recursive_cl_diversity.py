@@ -88,8 +88,7 @@ class RecursiveCLDiversity(ScoredClassModel):
         order = np.lexsort((-counts.counts, counts.owners))
         rank = np.arange(len(order)) - counts.starts[counts.owners]
         rare = np.where(rank >= self.settings.l - 1, counts.counts[order], 0)
-        tails: IntArray = np.add.reduceat(rare, counts.starts[:-1])
-        return tails
+        return np.add.reduceat(rare, counts.starts[:-1])
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes satisfy the strict inequality and have at least l distinct values."""

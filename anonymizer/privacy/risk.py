@@ -114,8 +114,7 @@ class HighestRisk(_Risk, ClassModel):
         numbers, scale = self.confused(view)
         if self.least is None:
             return np.zeros(len(numbers), dtype=bool)
-        held: BoolArray = numbers >= min(self.least * scale, int(np.iinfo(np.int64).max))
-        return held
+        return numbers >= min(self.least * scale, int(np.iinfo(np.int64).max))
 
     @abstractmethod
     def confused(self, view: ClassView) -> tuple[IntArray, int]:

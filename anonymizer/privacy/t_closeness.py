@@ -65,8 +65,7 @@ class EqualDistance(GroundDistance):
     def scores(self, counts: SensitiveCounts, sizes: IntArray, reference: Reference) -> FloatArray:
         """Sum the positive differences q - p, which equal the negative ones."""
         extra = counts.counts / sizes[counts.owners] - reference.counts[counts.values] / reference.total
-        scores: FloatArray = np.add.reduceat(np.maximum(extra, 0), counts.starts[:-1])
-        return scores
+        return np.add.reduceat(np.maximum(extra, 0), counts.starts[:-1])
 
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
         """Return half the sum of |q - p|."""

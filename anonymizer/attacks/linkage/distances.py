@@ -557,8 +557,7 @@ def _factor(covariance: FloatArray) -> FloatArray:
     """Return F; F'F is the inverse of the covariance, the identity along directions without variance."""
     variances, directions = np.linalg.eigh(covariance)
     varies = variances > DEGENERATE * max(float(variances.max()), 1.0)
-    factor: FloatArray = directions.T / np.sqrt(np.where(varies, variances, 1.0))[:, None]
-    return factor
+    return directions.T / np.sqrt(np.where(varies, variances, 1.0))[:, None]
 
 
 class RankDistance(Distance):
@@ -813,8 +812,7 @@ class GroupedConfusion(Confusion):
         others = self._sizes[codes] - 1
         own = np.argsort(self._order)[codes] - self._first[codes]
         step = 1 + (random.random(len(codes)) * others).astype(np.int64)
-        found: IntArray = self._order[self._first[codes] + (own + step) % self._sizes[codes]]
-        return found
+        return self._order[self._first[codes] + (own + step) % self._sizes[codes]]
 
     def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
         """Return how much of the mass arrives."""
@@ -864,8 +862,7 @@ def _nearest_codes(numbers: FloatArray, wanted: FloatArray) -> IntArray:
     """Return the position of the nearest number to each wanted one, shape (wanted,), int64."""
     above = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     below = np.maximum(above - 1, 0)
-    found: IntArray = np.where(wanted - numbers[below] < numbers[above] - wanted, below, above)
-    return found
+    return np.where(wanted - numbers[below] < numbers[above] - wanted, below, above)
 
 
 def mistyped(meaning: ValueCoverage) -> Confusion:
@@ -1067,5 +1064,4 @@ class _MaskedSurprise(Gaps):
     def rows(self, codes: IntArray) -> FloatArray:
         """Return the roots, shape (values, texts)."""
         density = np.exp(-np.square(self._gaps.rows(codes)) / (2 * self._variance))
-        roots: FloatArray = np.sqrt(-np.log((1 - self._noise) * density + self._noise))
-        return roots
+        return np.sqrt(-np.log((1 - self._noise) * density + self._noise))

@@ -293,10 +293,7 @@ class Choquet(Family):
             for large, above in enumerate(sets):
                 if below < above:
                     monotone &= choices[:, small] <= choices[:, large]
-        extremes: FloatArray = np.rint(
-            np.linalg.solve(self._inside, choices[monotone].T.astype(np.float64)).T
-        )
-        return extremes
+        return np.rint(np.linalg.solve(self._inside, choices[monotone].T.astype(np.float64)).T)
 
     def features(self, differences: FloatArray) -> FloatArray:
         """Return the least squared difference of every set."""
@@ -319,8 +316,7 @@ class Choquet(Family):
 
     def samples(self, number: int, random: np.random.Generator) -> FloatArray:
         """Return mixtures of extreme measures."""
-        mixed: FloatArray = random.dirichlet(np.full(len(self._corners), 0.1), number) @ self._corners
-        return mixed
+        return random.dirichlet(np.full(len(self._corners), 0.1), number) @ self._corners
 
     def corners(self) -> FloatArray:
         """Return the extreme measures."""
@@ -350,8 +346,7 @@ class Owa(Mixtures):
 
     def features(self, differences: FloatArray) -> FloatArray:
         """Return the squared differences in descending order."""
-        ordered: FloatArray = np.sort(differences * differences, axis=-1)[..., ::-1]
-        return ordered
+        return np.sort(differences * differences, axis=-1)[..., ::-1]
 
     def labels(self, names: Sequence[str]) -> list[str]:
         """Return the places in the order, the largest difference first."""

@@ -831,8 +831,7 @@ def compared(space: ComparisonSpace, distance: Distance) -> Targets:
     def differences(targets: IntArray) -> FloatArray:
         rows, row_of = np.unique(truth.original[targets], return_inverse=True)
         own = [distance.differences(position, rows) for position in range(len(space.meanings))]
-        found: FloatArray = np.stack(own, axis=-1)[row_of]
-        return found
+        return np.stack(own, axis=-1)[row_of]
 
     return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, space.breadth)
 

@@ -66,8 +66,7 @@ def _worth(ends: FloatArray, values: FloatArray, points: FloatArray) -> FloatArr
     """Return the sum of the values whose ends are at most each point."""
     order = np.argsort(ends)
     sums = np.concatenate([[0.0], np.cumsum(values[order])])
-    found: FloatArray = sums[np.searchsorted(ends[order], points, "right")]
-    return found
+    return sums[np.searchsorted(ends[order], points, "right")]
 
 
 TRIES = 24
@@ -249,8 +248,7 @@ class Softmax:
         found = minimize(
             function, start, jac=True, method="L-BFGS-B", bounds=self._bounds, options={"maxiter": STEPS}
         )
-        weights: FloatArray = np.asarray(found.x, dtype=np.float64)
-        return weights
+        return np.asarray(found.x, dtype=np.float64)
 
 
 PROBES = 12

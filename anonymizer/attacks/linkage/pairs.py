@@ -113,8 +113,7 @@ class Pairs:
         """Return the gaps of some targets with all classes, shape (rows, classes, weights)."""
         some = np.arange(self.number)[rows]
         features = self.family.features(self.targets.differences(some))
-        gaps: FloatArray = features - features[np.arange(len(some)), self.targets.own[some]][:, None, :]
-        return gaps
+        return features - features[np.arange(len(some)), self.targets.own[some]][:, None, :]
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield the targets in blocks with their gaps, shape (rows, classes, weights)."""
@@ -142,8 +141,7 @@ class Pairs:
         """
         breadth, own = self.targets.breadth[classes], self.targets.breadth[self.targets.own[target]]
         sizes = np.where(breadth < own * (1 - SMALL), np.inf, self.targets.sizes[classes])
-        found: FloatArray = np.where(breadth > own * (1 + SMALL), 0.0, sizes)
-        return found
+        return np.where(breadth > own * (1 + SMALL), 0.0, sizes)
 
     def shares(self, weights: FloatArray) -> FloatArray:
         """Return the chance that a record of each target is linked correctly, shape (targets,), float64."""
@@ -234,14 +232,12 @@ class Rows:
     def values(self, margins: FloatArray) -> FloatArray:
         """Return the expected correct links of each target, given the margins, shape (targets,)."""
         beaten = np.minimum.reduceat(margins, self.starts) < -TIE
-        values: FloatArray = np.where(beaten, 0.0, self.sharing(margins <= TIE))
-        return values
+        return np.where(beaten, 0.0, self.sharing(margins <= TIE))
 
     def sharing(self, tied: BoolArray) -> FloatArray:
         """Return the value of each target that is nearest or ties in these rows, shape (targets,)."""
         shared = np.add.reduceat(np.where(tied, self.sizes, 0.0), self.starts)
-        values: FloatArray = self.worth / (self.own + shared)
-        return values
+        return self.worth / (self.own + shared)
 
     def right(self, weights: FloatArray) -> float:
         """Return the expected number of correct links among the classes of the rows."""
