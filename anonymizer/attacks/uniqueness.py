@@ -8,12 +8,11 @@ copula that is fitted to the sample.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -83,21 +82,6 @@ class SampleClasses:
         return Copula.fitted(self.values, self.population, self.records).probability(self.values)
 
 
-class UniquesEstimator(ABC):
-    """Estimates how many records of a sample are unique in the population.
-
-    Class attributes
-    ----------------
-    name: as in the report.
-    """
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def uniques(self, sample: SampleClasses) -> float:
-        """Return the expected number of records of the sample that are unique in the population."""
-
-
 def individual_risk(sample: SampleClasses) -> FloatArray:
     """Return the individual risk of the records of each class, E(1/F | f), shape (classes,).
 
@@ -128,23 +112,23 @@ def _gauss(sizes: FloatArray, at: FloatArray) -> FloatArray:
     return np.where(sizes > _LARGE, series, hyp2f1(1, 1, np.minimum(sizes, _LARGE) + 1, at))
 
 
-class NegativeBinomialUniques(UniquesEstimator):
-    """The sum over the sample's uniques of P(F = 1 | f = 1) = 1 / weight."""
+def negative_binomial_uniques(sample: SampleClasses) -> float:
+    """Return the sum over the sample's uniques of P(F = 1 | f = 1) = 1 / weight."""
+    return float(_chances_of_uniques(sample).sum())
 
-    name = "negative-binomial"
 
-    def uniques(self, sample: SampleClasses) -> float:
-        """Return the sum of the probabilities."""
-        alone = sample.sizes == 1
-        return float(np.minimum(1 / sample.population[alone], 1.0).sum())
+def _chances_of_uniques(sample: SampleClasses) -> FloatArray:
+    """Return P(F = 1 | f = 1) of each of the sample's uniques, shape (uniques,)."""
+    chances: FloatArray = np.minimum(1 / sample.population[sample.sizes == 1], 1.0)
+    return chances
 
 
 _EDGE = 1e-6
 """Minimum distance of alpha from 0 and 1."""
 
 
-class PitmanUniques(UniquesEstimator):
-    """The expected uniques in a population of N by Pitman's sampling formula, times n / N.
+def pitman_uniques(sample: SampleClasses) -> float:
+    """Return the expected uniques in a population of N by Pitman's sampling formula, times n / N.
 
     The parameters alpha and theta have maximum likelihood for the class sizes of the sample. Only the sum of
     the weights, N, is used.
@@ -152,18 +136,12 @@ class PitmanUniques(UniquesEstimator):
     Source: Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment" (Journal of
     Official Statistics 17(4), 2001).
     """
-
-    name = "pitman"
-
-    def uniques(self, sample: SampleClasses) -> float:
-        """Fit the model to the sample and evaluate it at N."""
-        if sample.uniques in (0, sample.records):
-            return float(sample.uniques)  # no finite estimate: alpha would be 0 or 1
-        alpha, theta = fitted(sample)
-        rising = _log_rising(theta + alpha, sample.population_records) - _log_rising(
-            theta + 1, sample.population_records
-        )
-        return min(sample.records * float(np.exp(rising)), float(sample.uniques))
+    if sample.uniques in (0, sample.records):
+        return float(sample.uniques)  # no finite estimate: alpha would be 0 or 1
+    alpha, theta = fitted(sample)
+    people = sample.population_records
+    rising = _log_rising(theta + alpha, people) - _log_rising(theta + 1, people)
+    return min(sample.records * float(np.exp(rising)), float(sample.uniques))
 
 
 def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
@@ -206,8 +184,8 @@ ROUNDING = 1e-9
 """Relative rounding error of a sum of weights."""
 
 
-class ZayatzUniques(UniquesEstimator):
-    """The sample's uniques times the probability that a sample unique is a population unique.
+def zayatz_uniques(sample: SampleClasses) -> float:
+    """Return the sample's uniques times the probability that a sample unique is a population unique.
 
     A population class of size i has one record in a simple random sample with hypergeometric probability
     P(1 | i). With the sample's distribution of class sizes for the population's, Bayes' theorem gives the
@@ -216,18 +194,12 @@ class ZayatzUniques(UniquesEstimator):
     Source: Zayatz, "Estimation of the percent of unique population elements on a microdata file using the
     sample" (US Bureau of the Census, SRD Report 91/08, 1991).
     """
-
-    name = "zayatz"
-
-    def uniques(self, sample: SampleClasses) -> float:
-        """Return the estimate by Bayes' theorem."""
-        sizes, classes = sample.frequencies
-        if sizes[0] != 1:
-            return 0.0
-        chance = np.exp(
-            _log_left_one(sizes.astype(np.float64), float(sample.records), sample.population_records)
-        )
-        return float(sample.uniques * classes[0] * chance[0] / (classes @ chance))
+    sizes, classes = sample.frequencies
+    if sizes[0] != 1:
+        return 0.0
+    logs = _log_left_one(sizes.astype(np.float64), float(sample.records), sample.population_records)
+    chance = np.exp(logs)
+    return float(sample.uniques * classes[0] * chance[0] / (classes @ chance))
 
 
 def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray:
@@ -243,8 +215,8 @@ def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray
     return np.where(possible, np.log(sizes) + choices - whole, -np.inf)
 
 
-class CopulaUniques(UniquesEstimator):
-    """The sum over the sample's uniques of the probability that nobody else has their values.
+def copula_uniques(sample: SampleClasses) -> float:
+    """Return the sum over the sample's uniques of the probability that nobody else has their values.
 
     A person has the values of a class with probability p by the copula, so that none of the N - n people
     outside the sample has them with (1 - p)^(N - n). As others of the sample are known not to have them, this
@@ -253,24 +225,20 @@ class CopulaUniques(UniquesEstimator):
     Source: Rocher, Hendrickx, de Montjoye, "Estimating the success of re-identifications in incomplete
     datasets using generative models" (Nature Communications 10:3069, 2019), equation 1.
     """
-
-    name = "copula"
-
-    def uniques(self, sample: SampleClasses) -> float:
-        """Fit the copula to all classes and add up the probabilities of the uniques."""
-        alone = sample.sizes == 1
-        if not alone.any():
-            return 0.0
-        outside = max(sample.population_records - sample.records, 0.0)
-        return float(unique_in(sample.probability[alone], outside + 1).sum())
+    alone = sample.sizes == 1
+    if not alone.any():
+        return 0.0
+    outside = max(sample.population_records - sample.records, 0.0)
+    return float(unique_in(sample.probability[alone], outside + 1).sum())
 
 
-ESTIMATORS: tuple[UniquesEstimator, ...] = (
-    NegativeBinomialUniques(),
-    ZayatzUniques(),
-    PitmanUniques(),
-    CopulaUniques(),
-)
+ESTIMATORS: Mapping[str, Callable[[SampleClasses], float]] = {
+    "negative-binomial": negative_binomial_uniques,
+    "zayatz": zayatz_uniques,
+    "pitman": pitman_uniques,
+    "copula": copula_uniques,
+}
+"""The expected number of records of a sample that are unique in the population, by the estimator's name."""
 
 
 class UniquenessSettings(SubsetSettings):
@@ -398,7 +366,7 @@ def _by_class_size(sizes: IntArray) -> dict[int, int]:
 def _expected(sample: SampleClasses) -> dict[str, Any]:
     """Return the estimates for the report."""
     risk = individual_risk(sample)
-    expected, unique = {each.name: each.uniques(sample) for each in ESTIMATORS}, sample.uniques
+    expected, unique = {name: estimate(sample) for name, estimate in ESTIMATORS.items()}, sample.uniques
     return {
         "records": sample.population_records,
         "expected_uniques": expected,
@@ -420,10 +388,10 @@ UNIQUENESS_BANDS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 def _by_uniqueness(sample: SampleClasses) -> dict[str, int]:
     """Return the number of records by their probability of being unique in the population.
 
-    That of a sample unique is P(F = 1 | f = 1) = 1 / weight, as in ``NegativeBinomialUniques``; that of other
-    records is 0. A band goes from above the one before to its key.
+    That of a sample unique is P(F = 1 | f = 1) = 1 / weight, as in ``negative_binomial_uniques``; that of
+    other records is 0. A band goes from above the one before to its key.
     """
-    chance = np.minimum(1 / sample.population[sample.sizes == 1], 1.0)
+    chance = _chances_of_uniques(sample)
     return {"0": sample.records - sample.uniques} | _in_bands(chance, np.ones(len(chance)))
 
 

@@ -359,9 +359,44 @@ class TableModel(PrivacyModel):
 
 
 class RiskSettings(PlugInSettings):
-    """The parameters of all models that an attack measures."""
+    """The parameters of all models that bound a risk."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum success of the attack")]
+
+
+class ReleaseRisk(TableModel):
+    """A risk of the whole release, as a rule of re-identification: a share or mean of at most ``max``."""
+
+    Settings: ClassVar[type[RiskSettings]]
+    settings: RiskSettings
+    thresholds = (Threshold("max", 1),)
+
+    @property
+    def allowed_success(self) -> Decimal | None:
+        """The maximum."""
+        return self.settings.max
+
+    @property
+    def singles_out(self) -> bool:
+        """True: it concerns linking records."""
+        return True
+
+    @abstractmethod
+    def risk(self, view: ClassView) -> Fraction:
+        """Return the risk; if it is computed in floating point, ``as_shown``."""
+
+    def holds(self, view: ClassView) -> bool:
+        """Return whether the risk is at most ``max``."""
+        return self.risk(view) <= Fraction(self.settings.max)
+
+    def measured(self, view: ClassView) -> Measured:
+        """Return the risk."""
+        return float(self.risk(view))
+
+
+def as_shown(risk: float) -> Fraction:
+    """Return the decimal that a report shows for a float, exactly."""
+    return Fraction(repr(risk))
 
 
 class AttackModel(PrivacyModel):
@@ -397,7 +432,7 @@ class AttackModel(PrivacyModel):
 
     def holds(self, measured: float) -> bool:
         """Return whether a success is at most ``max``, compared exactly."""
-        return Fraction(repr(measured)) <= Fraction(self.settings.max)
+        return as_shown(measured) <= Fraction(self.settings.max)
 
     def worst(self, found: Sequence[AttackResult]) -> float:
         """Return the success that counts against ``max``: the upper end of the interval if estimated."""

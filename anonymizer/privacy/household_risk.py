@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -13,12 +12,12 @@ from anonymizer.attacks.uniqueness import SampleClasses, individual_risk
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings, Threat
-from anonymizer.privacy.base import PERSONS, Measured, PrivacyModel, TableModel, Threshold
+from anonymizer.plugins import Exact, Threat
+from anonymizer.privacy.base import PERSONS, PrivacyModel, ReleaseRisk, RiskSettings, as_shown
 from anonymizer.privacy.marketer_risk import Against
 
 
-class HouseholdRiskSettings(Settings):
+class HouseholdRiskSettings(RiskSettings):
     """Parameters of household risk."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum probability that a member is found")]
@@ -35,11 +34,12 @@ class HouseholdRiskSettings(Settings):
     ] = Against.RECORDS
 
 
-class HouseholdRisk(TableModel):
+class HouseholdRisk(ReleaseRisk):
     """The probability that at least one member of a household is found: 1 - the product of (1 - risk).
 
     The risk of a member is 1/n_E, with a table of the population 1/N_E, and with sampling weights the
-    individual risk E(1/F | f). Only released members count.
+    individual risk E(1/F | f). Only released members count. A member is found no more often than the
+    household.
 
     Source: Hundepool and others, "Statistical disclosure control" (Wiley 2012), section 3.6, household risk.
     """
@@ -49,7 +49,6 @@ class HouseholdRisk(TableModel):
     Settings = HouseholdRiskSettings
     settings: HouseholdRiskSettings
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
-    thresholds = (Threshold("max", 1),)
     measured_by_default = False
     needs_households = True
     people_units = PERSONS
@@ -65,16 +64,6 @@ class HouseholdRisk(TableModel):
         given = [{"max": 1, "at": at, "against": against} for at, against in places]
         return [cls(HouseholdRiskSettings.model_validate(each)) for each in given]
 
-    @property
-    def allowed_success(self) -> Decimal:
-        """The maximum: a member is found no more often than the household."""
-        return self.settings.max
-
-    @property
-    def singles_out(self) -> bool:
-        """True: it concerns linking records."""
-        return True
-
     def _risks(self, view: ClassView) -> FloatArray:
         """Return the risk of a record of each class, shape (classes,)."""
         if self.settings.against is Against.RECORDS:
@@ -84,14 +73,10 @@ class HouseholdRisk(TableModel):
             return individual_risk(SampleClasses(view.sizes, people.people))
         return np.minimum(1 / people.people, 1.0)
 
-    def measured(self, view: ClassView) -> Measured:
+    def risk(self, view: ClassView) -> Fraction:
         """Return the highest risk of a household, or the mean over the records."""
         assert view.households is not None, "the config names the column of households"
         risks, sizes = view.households.risks(self._risks(view)), view.households.sizes
         # Rounding in a product must not decide whether the risk is at the threshold.
         found = risks.max() if self.settings.at == "highest" else risks @ sizes / sizes.sum()
-        return round(float(found), 12)
-
-    def holds(self, view: ClassView) -> bool:
-        """Return whether the risk is at most ``max``."""
-        return Fraction(repr(self.measured(view))) <= Fraction(self.settings.max)
+        return as_shown(round(float(found), 12))

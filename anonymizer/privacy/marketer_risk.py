@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
@@ -11,8 +10,8 @@ from pydantic import Field
 
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings, Threat
-from anonymizer.privacy.base import Measured, PrivacyModel, TableModel, Threshold
+from anonymizer.plugins import Exact, Threat
+from anonymizer.privacy.base import PrivacyModel, ReleaseRisk, RiskSettings
 from anonymizer.privacy.risk import mean_risk
 
 
@@ -23,7 +22,7 @@ class Against(StrEnum):
     POPULATION = "population"
 
 
-class MarketerRiskSettings(Settings):
+class MarketerRiskSettings(RiskSettings):
     """Parameters of marketer risk."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of records that are re-identified")]
@@ -33,7 +32,7 @@ class MarketerRiskSettings(Settings):
     ] = Against.RECORDS
 
 
-class MarketerRisk(TableModel):
+class MarketerRisk(ReleaseRisk):
     """The share of records that an adversary who links them all re-identifies: the mean of 1/n_E or 1/N_E.
 
     Source: Dankar, El Emam, "A method for evaluating marketer re-identification risk" (PAIS 2010,
@@ -45,7 +44,6 @@ class MarketerRisk(TableModel):
     Settings = MarketerRiskSettings
     settings: MarketerRiskSettings
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
-    thresholds = (Threshold("max", 1),)
     measured_by_default = False
 
     def __init__(self, settings: MarketerRiskSettings) -> None:
@@ -57,29 +55,12 @@ class MarketerRisk(TableModel):
         """Return a probe against the records, and one against the population."""
         return [cls(MarketerRiskSettings.model_validate({"max": 1, "against": each})) for each in Against]
 
-    @property
-    def allowed_success(self) -> Decimal:
-        """The maximum."""
-        return self.settings.max
-
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return the share of re-identified records."""
         return f"finds a {unit} with a probability of at most {self.settings.max} on average"
 
-    @property
-    def singles_out(self) -> bool:
-        """True: it concerns linking records."""
-        return True
-
-    def _value(self, view: ClassView) -> Fraction:
+    def risk(self, view: ClassView) -> Fraction:
+        """Return the mean over the records."""
         if self.settings.against is Against.RECORDS:
             return mean_risk(view.sizes, view.sizes, 1)
         return mean_risk(view.sizes, view.people.scaled, view.people.scale)
-
-    def holds(self, view: ClassView) -> bool:
-        """Return whether the risk is at most ``max``."""
-        return self._value(view) <= Fraction(self.settings.max)
-
-    def measured(self, view: ClassView) -> Measured:
-        """Return the risk."""
-        return float(self._value(view))

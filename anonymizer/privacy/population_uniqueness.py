@@ -11,8 +11,8 @@ from pydantic import Field
 from anonymizer.attacks.uniqueness import ESTIMATORS, SampleClasses
 from anonymizer.model.classes import ClassView
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings
-from anonymizer.privacy.base import WHO, Measured, PrivacyModel, TableModel, Threshold
+from anonymizer.plugins import Exact
+from anonymizer.privacy.base import WHO, PrivacyModel, ReleaseRisk, RiskSettings, as_shown
 
 
 class EstimatorName(StrEnum):
@@ -32,7 +32,7 @@ class Among(StrEnum):
     SAMPLE_UNIQUES = "sample-uniques"
 
 
-class PopulationUniquenessSettings(Settings):
+class PopulationUniquenessSettings(RiskSettings):
     """Parameters of population uniqueness."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of records that are unique")]
@@ -52,7 +52,7 @@ class PopulationUniquenessSettings(Settings):
     ] = Among.RECORDS
 
 
-class PopulationUniqueness(TableModel):
+class PopulationUniqueness(ReleaseRisk):
     """The expected share of records whose person is the only one in the population with their values.
 
     With ``of: sample-uniques`` it is P(population unique | sample unique), 0 without a sample unique. Where
@@ -67,7 +67,6 @@ class PopulationUniqueness(TableModel):
     Settings = PopulationUniquenessSettings
     settings: PopulationUniquenessSettings
     mitigates = WHO
-    thresholds = (Threshold("max", 1),)
     needs_population = True
     measured_by_default = False
 
@@ -89,31 +88,25 @@ class PopulationUniqueness(TableModel):
         )
 
     @property
-    def singles_out(self) -> bool:
-        """True: it concerns linking records."""
-        return True
+    def allowed_success(self) -> None:
+        """None: a share of unique records limits no attack."""
+        return None
 
-    def measured(self, view: ClassView) -> Measured:
+    def risk(self, view: ClassView) -> Fraction:
         """Return the share of the records, or of the unique ones."""
         people = view.people
         unique = (view.sizes if people.persons is None else people.persons) == 1
         few = self.settings.of is Among.SAMPLE_UNIQUES
         records = int(unique.sum()) if few else int(view.sizes.sum())
         if not records:
-            return 0.0
+            return Fraction(0)
         if self.settings.estimator is EstimatorName.COUNT:
             alone = people.scaled <= people.scale
             # A sample unique is a person, of however many records.
-            return int((alone & unique).sum() if few else view.sizes[alone].sum()) / records
-        (estimator,) = (each for each in ESTIMATORS if each.name == self.settings.estimator)
+            return as_shown(int((alone & unique).sum() if few else view.sizes[alone].sum()) / records)
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"
             positions = view.values.positions(people.people)
         sample = SampleClasses(view.sizes, people.people, positions, people.total)
-        return round(estimator.uniques(sample) / records, 12)
-
-    def holds(self, view: ClassView) -> bool:
-        """Return whether the share is at most ``max``."""
-        found = self.measured(view)
-        return Fraction(repr(found)) <= Fraction(self.settings.max)
+        return as_shown(round(ESTIMATORS[self.settings.estimator](sample) / records, 12))

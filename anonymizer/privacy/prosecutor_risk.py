@@ -5,26 +5,31 @@ from __future__ import annotations
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Settings
-from anonymizer.privacy.base import CountConditions, PrivacyModel
-from anonymizer.privacy.risk import HighestRisk, RiskSettings, TableRisk
+from anonymizer.privacy.base import CountConditions
+from anonymizer.privacy.risk import HighestRisk, Risk, TableRisk
 
 
-class ProsecutorRisk(HighestRisk):
+class _Prosecutor(Risk):
+    name = "prosecutor-risk"
+
+    def confused(self, view: ClassView) -> tuple[IntArray, int]:
+        """Return the records of each class."""
+        return view.sizes, 1
+
+
+class _OfRelease(_Prosecutor, TableRisk):
+    """The mean prosecutor risk, or the share of records above a threshold."""
+
+
+class ProsecutorRisk(_Prosecutor, HighestRisk):
     """The risk 1 / n_E of a record whose person is known to be in the data.
 
     Source: El Emam, Dankar, "Protecting privacy using k-anonymity" (JAMIA 15(5), 2008,
     doi:10.1197/jamia.M2716).
     """
 
-    name = "prosecutor-risk"
     by_size = True
-
-    @classmethod
-    def of(cls, settings: Settings) -> PrivacyModel:
-        """Return the model of classes for the highest risk, else that of the release."""
-        assert isinstance(settings, RiskSettings), "the model's own settings"
-        return cls(settings) if settings.at == "highest" else _OfRelease(settings)
+    of_release = _OfRelease
 
     @property
     def minimum_size(self) -> int:
@@ -41,17 +46,3 @@ class ProsecutorRisk(HighestRisk):
     ) -> CountConditions | None:
         """Require enough records."""
         return None if self.least is None else CountConditions(smallest=self.least)
-
-    def confused(self, view: ClassView) -> tuple[IntArray, int]:
-        """Return the records of each class."""
-        return view.sizes, 1
-
-
-class _OfRelease(TableRisk):
-    """The mean prosecutor risk, or the share of records above a threshold."""
-
-    name = ProsecutorRisk.name
-
-    def confused(self, view: ClassView) -> tuple[IntArray, int]:
-        """Return the records of each class."""
-        return view.sizes, 1

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, WithJsonSchema, model_validator
@@ -19,7 +19,16 @@ from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, Threat
-from anonymizer.privacy.base import WHO, ClassModel, Measured, Merging, PrivacyModel, TableModel, Threshold
+from anonymizer.privacy.base import (
+    WHO,
+    ClassModel,
+    Measured,
+    Merging,
+    PrivacyModel,
+    ReleaseRisk,
+    RiskSettings,
+    Threshold,
+)
 
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _ABOVE = {
@@ -32,8 +41,8 @@ Place = Literal["highest", "mean"] | Annotated[dict[Literal["share-above"], Exac
 """Where a risk is judged."""
 
 
-class RiskSettings(Settings):
-    """Parameters of a risk."""
+class RecordRiskSettings(RiskSettings):
+    """Parameters of a risk of records."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum risk, or share of the records")]
     at: Annotated[
@@ -51,12 +60,12 @@ class RiskSettings(Settings):
         return self
 
 
-class _Risk(PrivacyModel):
+class Risk(PrivacyModel):
     """A risk of 1 / m for a record that could be any of m records or people."""
 
     sensitive = False
-    Settings = RiskSettings
-    settings: RiskSettings
+    Settings = RecordRiskSettings
+    settings: RecordRiskSettings
     mitigates = WHO
     thresholds = (Threshold("max", 1),)
     measured_by_default = False
@@ -83,11 +92,27 @@ class _Risk(PrivacyModel):
         """Return a probe of the highest and of the mean risk."""
         return [cls.of(cls.Settings.model_validate({"max": 1, "at": at})) for at in ("highest", "mean")]
 
+    @abstractmethod
+    def confused(self, view: ClassView) -> tuple[IntArray, int]:
+        """Return how many records or people each class has times a scale, shape (classes,), and the scale."""
 
-class HighestRisk(_Risk, ClassModel):
-    """The risk of every record, at most ``max``."""
+
+class HighestRisk(Risk, ClassModel):
+    """The risk of every record, at most ``max``.
+
+    Class attributes
+    ----------------
+    of_release: the mean risk, or the share of records above a threshold.
+    """
 
     merging = Merging.ANY
+    of_release: ClassVar[type[TableRisk]]
+
+    @classmethod
+    def of(cls, settings: Settings) -> PrivacyModel:
+        """Return the model of classes for the highest risk, else that of the release."""
+        assert isinstance(settings, RecordRiskSettings), "the model's own settings"
+        return cls(settings) if settings.at == "highest" else cls.of_release(settings)
 
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return the highest risk of a record."""
@@ -116,14 +141,12 @@ class HighestRisk(_Risk, ClassModel):
             return np.zeros(len(numbers), dtype=bool)
         return numbers >= min(self.least * scale, int(np.iinfo(np.int64).max))
 
-    @abstractmethod
-    def confused(self, view: ClassView) -> tuple[IntArray, int]:
-        """Return how many records or people each class has times a scale, shape (classes,), and the scale."""
 
-
-class TableRisk(_Risk, TableModel):
+class TableRisk(Risk, ReleaseRisk):
     """The mean risk, or the share of records whose risk is above a threshold, at most ``max``."""
 
+    Settings = RecordRiskSettings
+    settings: RecordRiskSettings
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
 
     def promise(self, attribute: str | None, unit: str) -> str:
@@ -133,16 +156,8 @@ class TableRisk(_Risk, TableModel):
         share, above = f"{100 * self.settings.max:f}".rstrip("0").rstrip("."), self.settings.at["share-above"]
         return f"finds at most {share} % of the records with a probability above {above}"
 
-    @property
-    def singles_out(self) -> bool:
-        """True: it concerns linking records."""
-        return True
-
-    @abstractmethod
-    def confused(self, view: ClassView) -> tuple[IntArray, int]:
-        """Return how many records or people each class has times a scale, shape (classes,), and the scale."""
-
-    def _value(self, view: ClassView) -> Fraction:
+    def risk(self, view: ClassView) -> Fraction:
+        """Return the mean, or the share of the records at risk."""
         numbers, scale = self.confused(view)
         if not isinstance(self.settings.at, dict):
             return mean_risk(view.sizes, numbers, scale)
@@ -150,14 +165,6 @@ class TableRisk(_Risk, TableModel):
         # 1 / m is above t if m is below 1 / t.
         above = np.ones(len(numbers), dtype=bool) if not threshold else numbers < ceil(scale / threshold)
         return Fraction(int(view.sizes[above].sum()), int(view.sizes.sum()))
-
-    def holds(self, view: ClassView) -> bool:
-        """Return whether the release's risk is at most ``max``."""
-        return self._value(view) <= Fraction(self.settings.max)
-
-    def measured(self, view: ClassView) -> Measured:
-        """Return the risk of the release."""
-        return float(self._value(view))
 
 
 def mean_risk(sizes: IntArray, numbers: IntArray, scale: int) -> Fraction:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from anonymizer.attacks.copula import Copula, correct_in, information, pair_probabilities, unique_in
-from anonymizer.attacks.uniqueness import CopulaUniques, SampleClasses, Uniqueness, UniquenessSettings
+from anonymizer.attacks.uniqueness import SampleClasses, Uniqueness, UniquenessSettings, copula_uniques
 from anonymizer.model.classes import ClassValues, ClassView
 from anonymizer.model.population import PopulationSizes
 from anonymizer.privacy.population_uniqueness import PopulationUniqueness, PopulationUniquenessSettings
@@ -121,7 +121,7 @@ def test_its_own_populations_are_told_from_a_tenth(loads: list[float]) -> None:
     fitted = Copula.fitted(sample.values, sample.population, sample.records).correlation
     # Chance alone has some mutual information, which a weak correlation could have too.
     assert np.abs(fitted - correlation).max() < (0.06 if any(loads) else 0.25)
-    assert CopulaUniques().uniques(sample) / 2_000 == pytest.approx(unique, abs=0.03)
+    assert copula_uniques(sample) / 2_000 == pytest.approx(unique, abs=0.03)
     chance = sample.probability
     assert unique_in(chance, 20_000) @ sample.sizes / 2_000 == pytest.approx(unique, abs=0.03)
     assert correct_in(chance, 20_000) @ sample.sizes / 2_000 == pytest.approx(correct, abs=0.03)
@@ -167,9 +167,9 @@ def test_the_order_of_codes_does_not_matter() -> None:
 
 def test_edges_of_the_estimate() -> None:
     everyone = SampleClasses(np.array([1, 1, 2]), np.array([1.0, 1.0, 2.0]), np.array([[0], [1], [2]]))
-    assert CopulaUniques().uniques(everyone) == pytest.approx(2)
+    assert copula_uniques(everyone) == pytest.approx(2)
     nobody = SampleClasses(np.array([2, 3]), np.array([20.0, 30.0]), np.array([[0], [1]]))
-    assert CopulaUniques().uniques(nobody) == 0
+    assert copula_uniques(nobody) == 0
     constant = SampleClasses(np.array([1]), np.array([5.0]), np.array([[0, 0]]))
-    assert CopulaUniques().uniques(constant) == 0
+    assert copula_uniques(constant) == 0
     assert Uniqueness(UniquenessSettings(population=9)).sample(release(("q",), [("a",)])).probability == 1

@@ -15,15 +15,15 @@ from pydantic import ValidationError
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.attacks.uniqueness import (
-    NegativeBinomialUniques,
-    PitmanUniques,
     SampleClasses,
     Uniqueness,
     UniquenessSettings,
-    ZayatzUniques,
     fitted,
     individual_risk,
     log_likelihood,
+    negative_binomial_uniques,
+    pitman_uniques,
+    zayatz_uniques,
 )
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
@@ -126,7 +126,7 @@ def test_zayatz_is_bayes_theorem(sizes: list[int], others: int) -> None:
     expected = 0.0
     if numbers[1]:
         expected = float(numbers[1] * numbers[1] * left_one[1] / whole)
-    assert ZayatzUniques().uniques(own) == pytest.approx(expected, rel=1e-6)
+    assert zayatz_uniques(own) == pytest.approx(expected, rel=1e-6)
 
 
 def restaurant(number: int, alpha: float, theta: float, random: np.random.Generator) -> list[int]:
@@ -152,7 +152,7 @@ def test_pitman_finds_the_uniques_of_its_own_populations() -> None:
         chosen = random.choice(1500, 300, replace=False)
         here = Counter(people[position] for position in chosen)
         unique += sum(everywhere[people[position]] == 1 for position in chosen)
-        expected += PitmanUniques().uniques(sample(*((size, size * 5.0) for size in here.values())))
+        expected += pitman_uniques(sample(*((size, size * 5.0) for size in here.values())))
     assert expected == pytest.approx(unique, rel=0.15)
 
 
@@ -170,14 +170,14 @@ def test_pitman_is_fitted_by_largest_likelihood() -> None:
 
 def test_uniques_of_a_sample_that_is_the_population() -> None:
     own = sample((1, 1.0), (1, 1.0), (2, 2.0), (3, 3.0))
-    for estimator in (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques()):
-        assert estimator.uniques(own) == pytest.approx(2, abs=1e-6)
+    for estimator in (negative_binomial_uniques, zayatz_uniques, pitman_uniques):
+        assert estimator(own) == pytest.approx(2, abs=1e-6)
 
 
 def test_no_uniques_in_the_sample() -> None:
     own = sample((2, 20.0), (3, 30.0))
-    for estimator in (NegativeBinomialUniques(), ZayatzUniques(), PitmanUniques()):
-        assert estimator.uniques(own) == 0
+    for estimator in (negative_binomial_uniques, zayatz_uniques, pitman_uniques):
+        assert estimator(own) == 0
 
 
 def test_population_of_equal_weights() -> None:
