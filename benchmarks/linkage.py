@@ -22,7 +22,13 @@ import anonymizer as an
 from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.linkage.attack import portfolio_of, with_errors
-from anonymizer.attacks.linkage.distances import ComparisonSpace, ErrorRates, Likelihoods, comparison_space
+from anonymizer.attacks.linkage.distances import (
+    ComparisonSpace,
+    ErrorRates,
+    Likelihood,
+    Parametrized,
+    comparison_space,
+)
 from anonymizer.attacks.linkage.families import (
     Bilinear,
     Family,
@@ -370,7 +376,7 @@ def adult_rows(
     view = release_of(name, algorithm, k, records)
     for told, rates, believed in settings_of(COLUMNS[name], shares):
         space = drawn_space(view, rates, targets)
-        linked = portfolio_of(Likelihoods(believed)).link(space, np.random.default_rng(2))
+        linked = portfolio_of(Parametrized(Likelihood, believed)).link(space, np.random.default_rng(2))
         reached: Mapping[str, Any] = linked.details["attackers"]
         held = {each: reached[each]["held_out"] for each in ATTACKERS if each in reached}
         best = max(held.values())

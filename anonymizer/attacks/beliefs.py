@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import possible_links
+from anonymizer.attacks.adversary_view import possible_links, spans
 from anonymizer.attacks.base import CONFIDENCE
 from anonymizer.attacks.definetti import Definetti, Features, Groups, Posterior, View
 from anonymizer.attacks.inference import STRENGTHS, label_counts
@@ -244,9 +244,8 @@ def _of_targets(groups: Groups, targets: Targets, kinds: IntArray, chances: Floa
     chances: of each entry, shape (entries,).
     """
     found = np.zeros((len(targets.names), groups.size))
-    first, last = groups.first[kinds], groups.first[kinds + 1]
-    pair = np.repeat(np.arange(len(kinds)), last - first)
-    entry = np.arange(len(pair)) - np.repeat(np.cumsum(last - first) - last, last - first)
+    first = groups.first[kinds]
+    entry, pair = spans(first, groups.first[kinds + 1] - first)
     where = targets.target[pair], groups.entry_values[entry]
     np.add.at(found, where, targets.share[pair] * chances[entry])
     return found

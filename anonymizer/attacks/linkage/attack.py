@@ -32,12 +32,13 @@ from anonymizer.attacks.linkage.distances import (
     Distancing,
     ErrorRates,
     Euclidean,
-    Likelihoods,
+    Likelihood,
     Linked,
     Linking,
     Mahalanobis,
+    Parametrized,
     RankDistance,
-    SwapRange,
+    SwappedDistance,
     comparison_space,
 )
 from anonymizer.attacks.linkage.families import FAMILIES, Metric, WeightedMean
@@ -470,7 +471,7 @@ class Linkage(Attack):
                 float(self.settings.missed_links or MISSED_LINKS),
             )
         if self.settings.linkage is LinkageMethod.PORTFOLIO:
-            return portfolio_of(Likelihoods(self.settings.rates))
+            return portfolio_of(Parametrized(Likelihood, self.settings.rates))
         if self.settings.linkage is LinkageMethod.LEARNED:
             seconds = self.settings.proof
             learner = Fast() if seconds is None else Exact(float(seconds))
@@ -485,9 +486,9 @@ class Linkage(Attack):
 
     def _distancing(self) -> Distancing:
         if self.settings.swap_range is not None:
-            return SwapRange(self.settings.swap_range)
+            return Parametrized(SwappedDistance, self.settings.swap_range)
         if self.settings.by is DistanceName.LIKELIHOOD:
-            return Likelihoods(self.settings.rates)
+            return Parametrized(Likelihood, self.settings.rates)
         return DISTANCES[self.settings.by]
 
     def _drawn(self, original: Original, links: Links, random: np.random.Generator) -> tuple[IntArray, Links]:

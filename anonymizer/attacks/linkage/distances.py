@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -171,7 +171,7 @@ class NumberGaps(Gaps):
         values = self._values[codes][:, None]
         gaps: FloatArray = np.minimum(values - self._low, 0) + np.maximum(values - self._high, 0)
         for text, numbers in self._broken:
-            gaps[:, text] = _to_nearest(values[:, 0], numbers)
+            gaps[:, text] = values[:, 0] - numbers[_nearest_codes(numbers, values[:, 0])]
         gaps[np.isnan(gaps)] = self._widest
         if self._missing is not None:
             gaps[np.ix_(codes == self._missing, self._with_missing)] = 0
@@ -184,13 +184,6 @@ def _covers_missing(meaning: ValueCoverage) -> BoolArray:
     if meaning.column.missing is not None:
         covers[owners[meaning.values == meaning.column.missing]] = True
     return covers
-
-
-def _to_nearest(values: FloatArray, numbers: FloatArray) -> FloatArray:
-    above = np.minimum(np.searchsorted(numbers, values), len(numbers) - 1)
-    below = np.maximum(above - 1, 0)
-    to_above, to_below = values - numbers[above], values - numbers[below]
-    return np.where(np.abs(to_below) < np.abs(to_above), to_below, to_above)
 
 
 class CategoryGaps(Gaps):
@@ -232,34 +225,6 @@ class _Members:
         """Return the texts of some nodes, and the node's position for each."""
         places, of_node = spans(self._starts[nodes], self._starts[nodes + 1] - self._starts[nodes])
         return self._entries[places], of_node
-
-
-class Differences:
-    """The gaps between originals and classes of a comparison space, by attribute."""
-
-    def __init__(self, gaps: list[Gaps]) -> None:
-        self.gaps = gaps
-
-    def of(
-        self, position: int, codes: IntArray, texts: IntArray, change: Change, unknown: float = 0.0
-    ) -> FloatArray:
-        """Return the transformed gaps of one attribute.
-
-        Parameters
-        ----------
-        codes: of original rows, shape (rows,).
-        texts: of classes, shape (classes,).
-        change: transformation, applied once to equal pairs of a value and a text.
-        unknown: in place of the transformed gaps of an unknown value, -1; by default it contributes nothing.
-
-        Returns
-        -------
-        Gaps, shape (rows, classes), float64.
-        """
-        distinct, row_of = np.unique(codes, return_inverse=True)
-        table = np.full((len(distinct), len(self.gaps[position])), unknown)
-        table[distinct >= 0] = change(self.gaps[position].rows(distinct[distinct >= 0]))
-        return np.take(np.take(table, texts, axis=1), row_of, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +365,7 @@ class Distance(ABC):
     def __init__(self, space: ComparisonSpace) -> None:
         self.space = space
         pairs = zip(space.meanings, space.rescaled, strict=True)
-        self._differences = Differences([self.gaps(meaning, published) for meaning, published in pairs])
+        self._gaps = [self.gaps(meaning, published) for meaning, published in pairs]
 
     def gaps(self, meaning: ValueCoverage, published: Numbers | None) -> Gaps:
         """Return the gaps between values and published texts of one attribute; see ``gaps_of``."""
@@ -426,10 +391,23 @@ class Distance(ABC):
     def differences(
         self, position: int, originals: IntArray, change: Change = lambda gaps: gaps, unknown: float = 0.0
     ) -> FloatArray:
-        """Return the transformed gaps of one attribute between some originals and every class."""
+        """Return the transformed gaps of one attribute between some originals and every class.
+
+        Parameters
+        ----------
+        change: transformation, applied once to equal pairs of a value and a text.
+        unknown: in place of the transformed gaps of an unknown value, -1; by default it contributes nothing.
+
+        Returns
+        -------
+        Gaps, shape (originals, classes), float64.
+        """
+        gaps, texts = self._gaps[position], self.space.classes[:, position].astype(np.int64)
         codes = self.space.originals[originals, position].astype(np.int64)
-        texts = self.space.classes[:, position].astype(np.int64)
-        return self._differences.of(position, codes, texts, change, unknown)
+        distinct, row_of = np.unique(codes, return_inverse=True)
+        table = np.full((len(distinct), len(gaps)), unknown)
+        table[distinct >= 0] = change(gaps.rows(distinct[distinct >= 0]))
+        return np.take(np.take(table, texts, axis=1), row_of, axis=0)
 
     def summed(self, originals: IntArray, change: Change = lambda gaps: gaps) -> FloatArray:
         """Return the sum of the transformed gaps over the attributes, shape (originals, classes), float64."""
@@ -445,15 +423,28 @@ class Distance(ABC):
         return paced(((len(part), part) for part in parts), len(originals))
 
 
-class Distancing(Protocol):
-    """A factory of distances: a class, or one with parameters."""
+@dataclass(frozen=True)
+class Parametrized:
+    """A factory of distances with a parameter.
 
-    @property
-    def exact(self) -> bool:
-        """As ``Distance.exact``."""
+    Attributes
+    ----------
+    kind: class of the distances.
+    parameter: its second argument.
+    """
+
+    kind: Callable[[ComparisonSpace, Any], Distance]
+    parameter: Any
+    # No distance with a parameter is.
+    exact: ClassVar[bool] = False
 
     def __call__(self, space: ComparisonSpace) -> Distance:
         """Return the distance."""
+        return self.kind(space, self.parameter)
+
+
+Distancing = type[Distance] | Parametrized
+"""A factory of distances from a comparison space."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -623,23 +614,6 @@ class SwappedDistance(Distance):
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the numbers of attributes out of range."""
         return self.summed(originals)
-
-
-@dataclass(frozen=True)
-class SwapRange:
-    """The factory of the distance for a swap range.
-
-    Attributes
-    ----------
-    percent: the swap range, in percent of the records.
-    """
-
-    percent: Decimal
-    exact: bool = SwappedDistance.exact
-
-    def __call__(self, space: ComparisonSpace) -> Distance:
-        """Return the distance."""
-        return SwappedDistance(space, self.percent)
 
 
 class _Changed(CategoryGaps):
@@ -969,14 +943,12 @@ class Likelihood(Distance):
         masked = [position for position in range(len(space.meanings)) if self._is_masked(position)]
         variances = self._variances(masked)
         noise = max(rates.noise, SURPRISE)
-        self._differences = Differences(
-            [
-                _MaskedSurprise(self._differences.gaps[position], variances[position], noise)
-                if position in variances
-                else _Surprise(meaning, rates)
-                for position, meaning in enumerate(space.meanings)
-            ]
-        )
+        self._gaps = [
+            _MaskedSurprise(self._gaps[position], variances[position], noise)
+            if position in variances
+            else _Surprise(meaning, rates)
+            for position, meaning in enumerate(space.meanings)
+        ]
 
     def _is_masked(self, position: int) -> bool:
         """Return whether numbers are in other units, or more than half of them cover no original one."""
@@ -1004,23 +976,6 @@ class Likelihood(Distance):
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the surprise."""
         return self.summed(originals, np.square)
-
-
-@dataclass(frozen=True)
-class Likelihoods:
-    """The factory of the likelihood for error rates.
-
-    Attributes
-    ----------
-    rates: of the adversary's errors.
-    """
-
-    rates: ErrorRates
-    exact: bool = Likelihood.exact
-
-    def __call__(self, space: ComparisonSpace) -> Distance:
-        """Return the distance."""
-        return Likelihood(space, self.rates)
 
 
 class _Surprise(Gaps):

@@ -64,9 +64,15 @@ class Family(ABC):
     def labels(self, names: Sequence[str]) -> list[str]:
         """Return a label for each weight, given the names of the attributes."""
 
-    @abstractmethod
     def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the share of each attribute, shape (attributes,), sum 1."""
+        """Return the share of each attribute, shape (attributes,), sum 1.
+
+        By default the Shapley value: a weight counts in equal parts for each of its attributes.
+        """
+        shapley = np.zeros(self.attributes)
+        for members, weight in zip(self.members, weights, strict=True):
+            shapley[list(members)] += weight / len(members)
+        return shapley
 
     @abstractmethod
     def least(self, gaps: FloatArray) -> FloatArray:
@@ -110,12 +116,18 @@ SLOPE = 1e-12
 
 
 class Mixtures(Family):
-    """A family of mixtures: weights of at least 0 with sum 1."""
+    """A family of mixtures: weights of at least 0 with sum 1.
 
-    def _of(self, members: tuple[tuple[int, ...], ...]) -> None:
-        self.members = members
-        self.cone = np.eye(len(members))
-        self.total = np.ones(len(members))
+    Parameters
+    ----------
+    further: positions of the attributes of each weight besides those of single attributes.
+    """
+
+    def __init__(self, attributes: int, further: Sequence[tuple[int, ...]] = ()) -> None:
+        super().__init__(attributes)
+        self.members = (*((position,) for position in range(attributes)), *further)
+        self.cone = np.eye(len(self.members))
+        self.total = np.ones(len(self.members))
 
     def least(self, gaps: FloatArray) -> FloatArray:
         """Return the least entry of each row."""
@@ -236,10 +248,8 @@ class TwoAdditiveChoquet(Mixtures):
     name = "choquet"
 
     def __init__(self, attributes: int) -> None:
-        super().__init__(attributes)
+        super().__init__(attributes, 2 * tuple(combinations(range(attributes), 2)))
         self._first, self._second = np.triu_indices(attributes, 1)
-        pairs = tuple(combinations(range(attributes), 2))
-        self._of((*((position,) for position in range(attributes)), *pairs, *pairs))
 
     def features(self, differences: FloatArray) -> FloatArray:
         """Return the squared differences, the smaller of each two, then the larger of each two."""
@@ -252,10 +262,6 @@ class TwoAdditiveChoquet(Mixtures):
         pairs = list(combinations(names, 2))
         minima = [f"min({one}, {other})" for one, other in pairs]
         return [*names, *minima, *(f"max({one}, {other})" for one, other in pairs)]
-
-    def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the Shapley values: a pair's weight counts half for each attribute."""
-        return _shapley(self, weights)
 
 
 class Choquet(Family):
@@ -305,10 +311,6 @@ class Choquet(Family):
         sets = [", ".join(names[position] for position in members) for members in self.members]
         return [*sets[: self.attributes], *(f"min({text})" for text in sets[self.attributes :])]
 
-    def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the Shapley values: a set's weight counts in equal parts for each attribute."""
-        return _shapley(self, weights)
-
     def least(self, gaps: FloatArray) -> FloatArray:
         """Return the least value over the extreme measures."""
         least: FloatArray = (gaps @ self._corners.T).min(axis=1)
@@ -323,13 +325,6 @@ class Choquet(Family):
         return self._corners
 
 
-def _shapley(family: Family, weights: FloatArray) -> FloatArray:
-    shapley = np.zeros(family.attributes)
-    for members, weight in zip(family.members, weights, strict=True):
-        shapley[list(members)] += weight / len(members)
-    return shapley
-
-
 class Owa(Mixtures):
     """Ordered weighted averages: weights by the rank of the squared differences, for all attributes.
 
@@ -339,10 +334,6 @@ class Owa(Mixtures):
 
     name = "owa"
     extends = False
-
-    def __init__(self, attributes: int) -> None:
-        super().__init__(attributes)
-        self._of(tuple((position,) for position in range(attributes)))
 
     def features(self, differences: FloatArray) -> FloatArray:
         """Return the squared differences in descending order."""
@@ -367,10 +358,6 @@ class WeightedMean(Mixtures):
     name = "weighted-mean"
     extends = False
 
-    def __init__(self, attributes: int) -> None:
-        super().__init__(attributes)
-        self._of(tuple((position,) for position in range(attributes)))
-
     def features(self, differences: FloatArray) -> FloatArray:
         """Return the squared differences."""
         return differences * differences
@@ -378,10 +365,6 @@ class WeightedMean(Mixtures):
     def labels(self, names: Sequence[str]) -> list[str]:
         """Return the names."""
         return list(names)
-
-    def importance(self, weights: FloatArray) -> FloatArray:
-        """Return the weights."""
-        return weights.copy()
 
 
 FAMILIES: dict[str, Callable[[int], Family]] = {
