@@ -49,7 +49,7 @@ MOSTLY = Decimal("0.9")
 
 _INTEGER = re.compile(r"[ \t]*(?:-?[1-9][0-9]*|0)[ \t]*")
 _NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
-_PADDED = re.compile(r"[ \t]*[+-]?0[0-9]+[ \t]*")
+_PADDED = re.compile(r"[ \t]*[+-]?0[0-9]+(?:[.,][0-9]*)?[ \t]*")
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
 

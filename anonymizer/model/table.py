@@ -77,8 +77,8 @@ POINT_SIGN, COMMA_SIGN = ".", ","
 BLANKS = " \t"
 """Characters around a number that are not part of it; some files have one after each separator."""
 
-CODE = re.compile(r"[ \t]*(?:[+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+)[ \t]*")
-"""A code rather than a number; a column that has one is text."""
+CODE = re.compile(r"[ \t]*(?:[+-]?0[0-9]+(?:[.,][0-9]*)?|\+[0-9]+|0[0-9]*[eE][0-9]+)[ \t]*")
+"""A code rather than a number, such as 01234 or the 01.11 of NACE; a column that has one is text."""
 
 _COMMA = re.compile(
     "[+-]?(?:"

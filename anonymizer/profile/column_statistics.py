@@ -17,7 +17,7 @@ from anonymizer.data.table import key_of, looks_coded, wrong_weights
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
-from anonymizer.model.table import COMMA, MISSING, POINT, SUPPRESSED, Numerals, ValueType
+from anonymizer.model.table import CODE, COMMA, MISSING, POINT, SUPPRESSED, Numerals, ValueType
 from anonymizer.profile.knowledge import words_of
 
 _LONG = 5
@@ -423,8 +423,6 @@ _NUMBER: Mapping[Numerals, str] = {
 }
 """Pattern for all texts of a column too wide to be read; narrower than the type, so reading succeeds."""
 
-_CODED = rf"{_AROUND}([+-]?0[0-9]+|\+[0-9]+|0[0-9]*[eE][0-9]+){_AROUND}"
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -602,7 +600,7 @@ def _all_are(
         if relation.profiling.count_matching(name, pattern) < present:
             return False
         # An integer is never written like a code, but a number may be.
-        return kind is ValueType.INTEGER or not relation.profiling.count_matching(name, _CODED)
+        return kind is ValueType.INTEGER or not relation.profiling.count_matching(name, CODE.pattern)
     key = key_of(kind)
     absent = (*ABSENT, *BESIDE_NUMBERS)
     # A human life has few more dates than the sample.

@@ -107,6 +107,14 @@ def test_numbers_with_spaces_are_numbers_in_wide_columns_too(records: int, tmp_p
     assert [each.type for each in measured(tmp_path, *columns).columns] == ["integer", "number"]
 
 
+@pytest.mark.parametrize("records", [9, 3 * SAMPLE])
+def test_codes_with_points_are_no_numbers_in_wide_columns_too(records: int, tmp_path: Path) -> None:
+    """The 01.11 of NACE is no number, also where it is outside the sample."""
+    prices = [f"{each + 10}.50" for each in range(records)]
+    found = measured(tmp_path, prices, [*prices[:-1], "01.11"]).columns
+    assert [each.type for each in found] == ["number", "text"]
+
+
 @pytest.mark.parametrize("text", ["0.500", "-0.125", "00.500", "0 500", "012.345,5"])
 def test_nothing_stands_between_thousands_behind_a_zero(text: str) -> None:
     """With decimal commas 0.500 is not five hundred: it has a decimal point."""
