@@ -25,7 +25,7 @@ from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
 from anonymizer.run.source import open_rows
-from anonymizer.run.units import KNOWN, household_note, keys_of, person_among
+from anonymizer.run.units import KNOWN, household_note, keys_of, person_among, with_times
 from anonymizer.system import write_whole
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     left_out = [each for each in keys if roles[each.name] in LEFT_OUT]
     person = choices.person or person_among(left_out, [column.facts for column in proposal.columns])
     if person is None or not relation.ordered:
-        warnings = [each.warning(proposal.joint.k) for each in keys]
+        warnings = [each.warning(proposal.joint.k) for each in with_times(relation, keys)]
         return replace(proposal, warnings=(*proposal.warnings, *warnings))
     told = [each.drafted() for each in keys if each.name == person and choices.person is None]
     absent = {"", *proposal.missing}

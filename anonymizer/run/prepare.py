@@ -617,7 +617,8 @@ def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
         person, household = _nested(plan)
         raise DataError(
             f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
-            f"households of column '{household}'; a person has one household"
+            f"households of column '{household}'; a person has one household; if persons moved, "
+            f"name the column in input.units (units: {{home: {household}}}) and not in input.household"
         )
 
 

@@ -36,6 +36,7 @@ from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, mea
 from anonymizer.profile.knowledge import (
     HOMES,
     HOUSEHOLD_KEYS,
+    MOMENT,
     NUMBERED_PEOPLE,
     PERSON_KEYS,
     SERVING,
@@ -430,6 +431,9 @@ class RepeatedKey:
     known: whether the config names it, but no constraint counts its values.
     household: whether it tells who lives together, not whose the records are.
     alone: of such a key, a column that is named like a key of persons and never repeats; None without one.
+    beside: of such a key, whether a key of persons repeats, too: its own warning says what to do for persons.
+    time: of such a key, a column of times, such as the wave of a panel; None without one.
+    once: whether no two records of a value have the same time, so that they may be one household.
     """
 
     name: str
@@ -440,6 +444,9 @@ class RepeatedKey:
     known: bool = False
     household: bool = False
     alone: str | None = None
+    beside: bool = False
+    time: str | None = None
+    once: bool = False
 
     def warning(self, k: int | None, units: Sequence[str] = ()) -> str:
         """Return the warning about the key, which no constraint counts.
@@ -470,18 +477,26 @@ class RepeatedKey:
         if not (self.household or SERVING.fit(self.name)):
             named = f"set input.person: {self.name}"
             yield f"to protect persons, {f'add a constraint without unit: {RECORD}' if self.known else named}"
-        if self.alone is None:
-            yield f"if no person has two records, {ACKNOWLEDGE}"
-        else:
+        yield from self._acknowledgement()
+        if self.household and not self.known:
+            yield (
+                f"no two records of a household have the same '{self.time}': if each record is a household "
+                f"at one time, set input.household: {self.name} and unit: {HOUSEHOLD} in every constraint"
+                if self.once
+                else f"to protect households too, set input.household: {self.name} and add a constraint with "
+                f"unit: {HOUSEHOLD}, or household-risk, which needs algorithm lattice"
+            )
+
+    def _acknowledgement(self) -> Iterator[str]:
+        """Yield when rows are persons, unless the warning about another key says so."""
+        if self.alone is not None:
             yield (
                 f"column '{self.alone}' has a different value in every record: if it is a key of persons, "
                 f"each record is a person, so {ACKNOWLEDGE}"
             )
-        if self.household and not self.known:
-            yield (
-                f"to protect households too, set input.household: {self.name} and add a constraint with "
-                f"unit: {HOUSEHOLD}, or household-risk, which needs algorithm lattice"
-            )
+        elif not self.beside:
+            again = f", not even with different values of '{self.time}'" if self.time is not None else ""
+            yield f"if no person has two records{again}, {ACKNOWLEDGE}"
 
     def drafted(self) -> str:
         """Return the note about the key of a draft, which counts persons by it.
@@ -515,7 +530,8 @@ def household_note(relation: Relation, person: str, household: str, absent: Coll
         return (
             f"{several:,} values of column '{person}' occur with two or more values of column '{household}': "
             f"if these are different persons, '{person}' is no key of persons; make one of both columns in "
-            "the file, or remove input.person"
+            f"the file, or remove input.person; if persons moved, name '{household}' in input.units, whose "
+            "units may share persons"
         )
     return (
         f"column '{household}' looks like the key of a household: to protect households too, set "
@@ -587,7 +603,23 @@ def keys_among(
         # Measuring every column of a wide file would take long.
         if name == person or (role not in KNOWN and (role in LEFT_OUT or named_as_number(name))):
             measured.append((measure_column(relation, name), role))
-    return keys_of(measured, units)
+    return with_times(relation, keys_of(measured, units))
+
+
+def with_times(relation: Relation, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
+    """Return keys, those of households with the column of times that best tells their records apart.
+
+    In a panel the records of a value may be one household, or its people, at several times.
+    """
+    times = [name for name in relation.columns if subject_of(name) is MOMENT]
+    return [_with_time(relation, each, times) if each.household else each for each in keys]
+
+
+def _with_time(relation: Relation, key: RepeatedKey, times: Sequence[str]) -> RepeatedKey:
+    """Return a key with the first time of which no value repeats among its records, else with any time."""
+    once = (time for time in times if relation.group_counts([key.name, time]).counts.max(initial=0) == 1)
+    time = next(once, None)
+    return replace(key, time=time or next(iter(times), None), once=time is not None)
 
 
 def keys_of(
@@ -612,7 +644,7 @@ def keys_of(
         if repeats(facts, role) or (facts.name == person and facts.distinct < facts.present)
     ]
     if any(PERSON_KEYS.fit(each.name) for each in keys if not each.household):
-        return keys
+        return [replace(each, beside=each.household) for each in keys]
     alone = next(_one_by_row(own for own, _ in columns), None)
     return [replace(each, alone=alone) if each.household else each for each in keys]
 

@@ -211,7 +211,68 @@ def test_a_draft_that_counts_persons_says_how_to_protect_households(tmp_path: Pa
     households = "to protect households too, set input.household: household"
     two = "30 values of column 'person_id' occur with two or more values of column 'household': if these are"
     assert (two if waves == 1 else households) in out
+    assert ("if persons moved, name 'household' in input.units" in out) is (waves == 1)
     assert (households if waves == 1 else two) not in out
+
+
+HOMES_TOO = BOTH.replace(" household and", " hid and")
+AGAIN = "if no person has two records, not even with different values of 'wave', set acknowledge"
+TIMES = (
+    "no two records of a household have the same 'wave': if each record is a household at one time, set "
+    "input.household: hid and unit: household in every constraint"
+)
+
+
+@pytest.mark.parametrize(
+    ("records", "key", "said"),
+    [
+        # the same homes in three waves; two people a home and wave without a key; with one
+        (1, False, [AGAIN, TIMES]),
+        (2, False, [AGAIN, HOMES_TOO]),
+        (2, True, [HOMES_TOO]),
+    ],
+)
+def test_records_of_a_household_may_be_of_several_times(
+    tmp_path: Path, records: int, key: bool, said: list[str]
+) -> None:
+    """Run, check and init tell households that are seen again from those of several people."""
+    number = 40 * records * 3
+    columns = {
+        "hid": [f"{100 + n // records % 40}" for n in range(number)],
+        "wave": [str(1 + n // (40 * records)) for n in range(number)],
+        "age": [str(20 + n % 10) for n in range(number)],
+    }
+    roles: dict[str, Any] = {"hid": {"role": "identifier"}, "wave": QI, "age": QI}
+    if key:
+        columns["pid"] = [f"{5000 + n % (40 * records)}" for n in range(number)]
+        roles["pid"] = {"role": "identifier"}
+    case = Case(tmp_path, columns, {"attributes": roles, "constraints": [{"model": "k-anonymity", "k": 2}]})
+    assert case.run().code == 0
+    checked = call("check", tmp_path / "data.csv", "--qi", "wave,age")
+    outputs = [*case.warnings(), *checked.out.splitlines()]
+    # A draft counts persons by their key, and then says another thing of homes.
+    outputs += [] if key else call("init", tmp_path / "data.csv").out.splitlines()
+    found = [each for each in outputs if "'hid' repeats" in each]
+    assert len(found) == (2 if key else 3)
+    for each in found:
+        assert [part for part in (AGAIN, TIMES, HOMES_TOO) if part in each] == said
+        assert ("no person has two" in each) is not key
+
+
+def test_a_panel_of_households_that_are_counted_has_no_warning(tmp_path: Path) -> None:
+    columns = {
+        "hid": [f"{100 + n % 40}" for n in range(120)],
+        "wave": [str(1 + n // 40) for n in range(120)],
+        "age": [str(20 + n % 10) for n in range(120)],
+    }
+    config = {
+        "input": {"path": "data.csv", "household": "hid"},
+        "attributes": {"hid": {"role": "identifier"}, "wave": QI, "age": QI},
+        "constraints": [{"model": "k-anonymity", "k": 2, "unit": "household"}],
+    }
+    case = Case(tmp_path, columns, config)
+    assert case.run().code == 0
+    assert not any("repeats" in each for each in case.warnings())
 
 
 def test_a_household_survey_that_is_acknowledged_says_so_nowhere(tmp_path: Path) -> None:
