@@ -73,8 +73,7 @@ class GeometricMean(Aggregate):
 
     def part(self, losses: FloatArray, share: float) -> FloatArray:
         """Return 1 + x to the power of the share."""
-        powers: FloatArray = (1 + losses) ** share
-        return powers
+        return (1 + losses) ** share
 
     def finish(self, joined: FloatArray) -> FloatArray:
         """Return the products minus 1."""
@@ -352,8 +351,7 @@ class CellLatticeLoss(LatticeLoss):
         lost = added @ counts[position]
         if unplaced:
             lost = lost + unplaced * added.min(axis=1)
-        losses: FloatArray = self._means[position][low:][levels] + lost / self._total
-        return losses
+        return self._means[position][low:][levels] + lost / self._total
 
     def objective(self, facts: TransformationFacts) -> float:
         """Return the aggregate with the suppressed cells at cost 1."""

@@ -28,5 +28,4 @@ class LeafShareLoss(CellMetric):
         others = attribute.hierarchy.leaves - 1
         if others == 0:
             return np.zeros(len(values.leaves))
-        costs: FloatArray = (values.leaves - 1) / others
-        return costs
+        return (values.leaves - 1) / others

@@ -33,5 +33,4 @@ class PrecisionLoss(CellMetric):
         height = attribute.hierarchy.height
         if height == 0:
             return np.zeros(len(values.levels))
-        costs: FloatArray = values.levels / height
-        return costs
+        return values.levels / height

@@ -73,8 +73,7 @@ class Pool:
 
     def average(self) -> FloatArray:
         """Return the average of the records left, rounded to whole numbers, shape (dimensions,)."""
-        average: FloatArray = np.rint(self._sums / self.left)
-        return average
+        return np.rint(self._sums / self.left)
 
     def at(self, position: int) -> FloatArray:
         """Return the coordinates of a position, shape (dimensions,)."""
@@ -217,8 +216,7 @@ class Shares:
         weights = self.records.astype(np.float64)
         sizes = np.bincount(self.cluster, weights)
         sums = [np.bincount(self.cluster, weights * column[self.point]) for column in coordinates.T]
-        averages: FloatArray = np.rint(np.stack(sums, axis=1) / sizes[:, None])
-        return averages
+        return np.rint(np.stack(sums, axis=1) / sizes[:, None])
 
     def squared_error(self, coordinates: FloatArray) -> float:
         """Return the sum over records of the squared distance to the average of their cluster."""

@@ -99,5 +99,4 @@ def _means(values: FloatArray, k: int) -> FloatArray:
     clusters[shares.point] = shares.cluster
     sizes = np.bincount(clusters)
     means = np.stack([np.bincount(clusters, column) / sizes for column in values.T], axis=1)
-    masked: FloatArray = means[clusters]
-    return masked
+    return means[clusters]

@@ -23,8 +23,7 @@ class Noise(Masking):
         self._share = share
 
     def _masked(self, given: MaskingInput) -> FloatArray:
-        masked: FloatArray = given.values + self._share * self._errors(given)
-        return masked
+        return given.values + self._share * self._errors(given)
 
     @abstractmethod
     def _errors(self, given: MaskingInput) -> FloatArray:

@@ -423,8 +423,7 @@ def _closer(
     with_mine[places, one[1]], with_theirs[places, other[1]] = NOBODY, NOBODY
     before = nearness.to(mine, with_mine) + nearness.to(theirs, with_theirs)
     after = nearness.to(theirs, with_mine) + nearness.to(mine, with_theirs)
-    closer: BoolArray = after < before - 1e-6
-    return closer
+    return after < before - 1e-6
 
 
 class Largest(Grouping):

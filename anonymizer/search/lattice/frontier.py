@@ -62,8 +62,7 @@ class Frontier:
     @property
     def open(self) -> BoolArray:
         """Transformations that may still be better than the incumbent."""
-        open_nodes: BoolArray = self.bounds < self.cutoff
-        return open_nodes
+        return self.bounds < self.cutoff
 
     def minimum(self) -> float:
         """Return the lowest open bound, infinite if none is open."""
@@ -236,8 +235,7 @@ class Surrogate:
 
     def log_odds(self, lost: FloatArray | float) -> FloatArray:
         """Return the log odds of being lost for a number of lost records."""
-        odds: FloatArray = np.log((lost + 0.5) / (np.maximum(self._records - lost, 0) + 0.5))
-        return odds
+        return np.log((lost + 0.5) / (np.maximum(self._records - lost, 0) + 0.5))
 
     def learn(self, levels: Levels, lost: int) -> None:
         """Learn the number of records lost at a transformation."""

@@ -506,8 +506,7 @@ def _least_of_others(values: CodeArray, starts: IntArray, class_of: IntArray) ->
     times = np.add.reduceat(at_least.astype(np.int32), starts, axis=0)[class_of]
     above = np.where(at_least, np.iinfo(values.dtype).max, values)
     second = np.minimum.reduceat(above, starts, axis=0)[class_of]
-    found: CodeArray = np.where(at_least & (times == 1), second, least)
-    return found
+    return np.where(at_least & (times == 1), second, least)
 
 
 def savings(assignment: Assignment) -> FloatArray:
@@ -516,5 +515,4 @@ def savings(assignment: Assignment) -> FloatArray:
     class_of, counts = own.class_of[own.first :], own.counts[own.first :]
     rest = own.sizes[class_of] - counts
     after = rest * own.ground.costs(without_part(own))
-    saved: FloatArray = own.sizes[class_of] * own.costs[class_of] - np.where(rest > 0, after, 0.0)
-    return saved
+    return own.sizes[class_of] * own.costs[class_of] - np.where(rest > 0, after, 0.0)

@@ -402,8 +402,7 @@ class Joining:
     def nearest(self) -> IntArray:
         """The first choice of each part that has one."""
         first = self._candidates[:, :1]
-        possible: IntArray = first[self._costs[:, :1] < np.inf]
-        return possible
+        return first[self._costs[:, :1] < np.inf]
 
     def run(self) -> Assignment:
         """Return the assignment with all accepted parts joined."""

@@ -418,8 +418,7 @@ class Strict(Mode):
     ) -> BoolArray:
         """Return which rows are in the parts up to the cut."""
         ends = (chosen.part + 1).astype(part_of.dtype)
-        left: BoolArray = part_of < np.repeat(ends, rows)
-        return left
+        return part_of < np.repeat(ends, rows)
 
 
 class Relaxed(Mode):
@@ -1463,8 +1462,7 @@ class _StartRows:
         ------
         AuditFailed: the table has no such row.
         """
-        found: IntArray = self._order[self._ranks(len(self._tables), self._keys(codes, learning=False))]
-        return found
+        return self._order[self._ranks(len(self._tables), self._keys(codes, learning=False))]
 
     def _keys(self, codes: CodeArray, *, learning: bool) -> IntArray:
         """Return a number for each row; if the columns do not fit one number, the first ones are ranked."""

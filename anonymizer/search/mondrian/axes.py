@@ -266,8 +266,7 @@ class Axis(ABC, Generic[Published]):
         rows: of each group, shape (groups,).
         """
         shift, mask = np.repeat(frames.shift, rows), np.repeat(frames.mask, rows)
-        parts: IntArray = (numbers.astype(np.int64, copy=False) >> shift) & mask
-        return parts
+        return (numbers.astype(np.int64, copy=False) >> shift) & mask
 
     @abstractmethod
     def named(self, numbers: Sequence[IntArray], group: IntArray, part: IntArray) -> IntArray:
@@ -362,8 +361,7 @@ class NodeAxis(Axis[CodeArray]):
         _, high = np.frexp((different >> 31).astype(np.float64))
         _, low = np.frexp(different.astype(np.float64))
         length = np.where(high > 0, high + 31, low) if self.bits > 52 else low
-        levels: IntArray = self._level_of_bits[length]
-        return levels
+        return self._level_of_bits[length]
 
     def nodes(self, numbers: Sequence[IntArray]) -> CodeArray:
         """Return the lowest allowed node above each group, else the root, shape (groups,), int32."""
@@ -387,8 +385,7 @@ class NodeAxis(Axis[CodeArray]):
         """Return the code of the first leaf under each group's node that the column has."""
         order = np.argsort(self.attribute.leaf, kind="stable")
         first = self.attribute.hierarchy.first_leaf[self.nodes(numbers)]
-        codes: IntArray = order[np.searchsorted(self.attribute.leaf[order], first)]
-        return codes
+        return order[np.searchsorted(self.attribute.leaf[order], first)]
 
     def frames(self, numbers: Sequence[IntArray]) -> Frames:
         """Return the children of each group's node, numbered from 0."""
@@ -399,8 +396,7 @@ class NodeAxis(Axis[CodeArray]):
 
     def costs(self, numbers: Sequence[IntArray]) -> FloatArray:
         """Return the cost of each group's node."""
-        costs: FloatArray = self._node_costs[self.nodes(numbers)]
-        return costs
+        return self._node_costs[self.nodes(numbers)]
 
     def named(self, numbers: Sequence[IntArray], group: IntArray, part: IntArray) -> IntArray:
         """Return the node of each part."""
@@ -551,8 +547,7 @@ class RegionAxis(Axis[RegionColumn]):
 
     def codes(self, numbers: Sequence[IntArray]) -> IntArray:
         """Return the lowest code of each group."""
-        codes: IntArray = self.units.low_code[numbers[0]]
-        return codes
+        return self.units.low_code[numbers[0]]
 
     def frames(self, numbers: Sequence[IntArray]) -> Frames:
         """Return the units from the lowest to the highest of each group."""
@@ -561,8 +556,7 @@ class RegionAxis(Axis[RegionColumn]):
 
     def named(self, numbers: Sequence[IntArray], group: IntArray, part: IntArray) -> IntArray:
         """Return the unit of each part."""
-        unit: IntArray = numbers[0][group] + part
-        return unit
+        return numbers[0][group] + part
 
 
 class IntervalAxis(RegionAxis):

@@ -42,30 +42,25 @@ class Segments:
     @cached_property
     def starts(self) -> IntArray:
         """First row of each group, shape (groups,), int64."""
-        starts: IntArray = np.searchsorted(self.of_row, np.arange(self.number))
-        return starts
+        return np.searchsorted(self.of_row, np.arange(self.number))
 
     def lowest(self, values: IntArray) -> IntArray:
         """Return the smallest value of each group, shape (groups,)."""
-        lowest: IntArray = np.minimum.reduceat(values, self.starts)
-        return lowest
+        return np.minimum.reduceat(values, self.starts)
 
     def highest(self, values: IntArray) -> IntArray:
         """Return the largest value of each group, shape (groups,)."""
-        highest: IntArray = np.maximum.reduceat(values, self.starts)
-        return highest
+        return np.maximum.reduceat(values, self.starts)
 
     def total(self, values: IntArray) -> IntArray:
         """Return the sum of the values of each group, shape (groups,)."""
-        total: IntArray = np.add.reduceat(values, self.starts)
-        return total
+        return np.add.reduceat(values, self.starts)
 
     def running(self, values: IntArray) -> IntArray:
         """Return the sums of the values from the first of each group up to each row, shape (rows,)."""
         sums = np.cumsum(values)
         before = (sums - values)[self.starts]
-        running: IntArray = sums - before[self.of_row]
-        return running
+        return sums - before[self.of_row]
 
     def first(self, chosen: IntArray) -> IntArray:
         """Return the first of some rows in each group, -1 in a group without any, shape (groups,).
@@ -237,8 +232,7 @@ class UnitsOfRows:
             first = first + np.bincount(np.minimum.reduceat(own, self.starts), minlength=number)
             last = last + np.bincount(np.maximum.reduceat(own, self.starts), minlength=number)
         right = parts.total(last)[parts.of_row] - parts.running(last)
-        enough: BoolArray = (parts.running(first) >= self.fewest) & (right >= self.fewest)
-        return enough
+        return (parts.running(first) >= self.fewest) & (right >= self.fewest)
 
 
 class Checks:

@@ -199,8 +199,7 @@ class SensitiveCells:
     @cached_property
     def starts(self) -> IntArray:
         """Cells of class i are ``starts[i]:starts[i + 1]``, shape (own classes + 1,), int64."""
-        starts: IntArray = np.searchsorted(self.class_of, np.arange(len(self.chosen) + 1))
-        return starts
+        return np.searchsorted(self.class_of, np.arange(len(self.chosen) + 1))
 
     def parts(self, name: str, *, combined: bool) -> tuple[IntArray, int]:
         """Number the parts that a constraint judges: classes, or classes split by the other attributes.

@@ -280,8 +280,7 @@ class Patterns:
     @cached_property
     def starts(self) -> IntArray:
         """Entries of pattern p are ``starts[p]:starts[p + 1]``, shape (patterns + 1,), int64."""
-        starts: IntArray = np.searchsorted(self.pattern, np.arange(self.number + 1))
-        return starts
+        return np.searchsorted(self.pattern, np.arange(self.number + 1))
 
     @cached_property
     def of_row(self) -> tuple[IntArray, IntArray]:

@@ -238,8 +238,7 @@ class Assignment:
         donor = self._open[row]
         able = ~donor | (self._problem.counts[row] > self._problem.smallest)
         needed = np.bincount(pattern[~donor], minlength=self._patterns.number) > 0
-        kept: IntArray = entries[able & needed[pattern]]
-        return kept
+        return entries[able & needed[pattern]]
 
     def _build(self, row: IntArray) -> Programme:
         problem, entries, patterns = self._problem, len(self.entries), len(self.used)
@@ -713,8 +712,7 @@ def _holding_entries(problem: CellProblem, patterns: Patterns, entries: IntArray
     sizes = np.bincount(classes, counts, len(found))
     held = (sizes >= problem.smallest) & ~patterns.gone[found]
     held &= problem.judge(classes, rows, counts, len(found))
-    inside: BoolArray = held[classes]
-    return inside
+    return held[classes]
 
 
 class _Absorption:

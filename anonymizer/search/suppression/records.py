@@ -122,8 +122,7 @@ class Multiples:
         """Return the largest whole numbers up to share * size, shape (sizes, values), int64."""
         if self._whole and sizes.max(initial=0) < SMALL:
             numerators, denominators = self._ratios
-            exact: IntArray = sizes[:, None] * numerators // denominators
-            return exact
+            return sizes[:, None] * numerators // denominators
         products = sizes[:, None] * self.floats
         result = np.floor(products).astype(np.int64)
         close = np.abs(products - np.rint(products)) <= 1e-9 * np.maximum(products, 1)
@@ -228,8 +227,7 @@ def _most(rows: IntArray, dominance: Dominance) -> IntArray:
     """Return the largest count that the rare values of each row allow, shape (rows,), int64."""
     rare = max(rows.shape[1] - dominance.l + 1, 0)
     tails: IntArray = np.sort(rows, axis=1)[:, :rare].sum(axis=1)
-    allowed: IntArray = np.maximum(below(dominance.c, tails), 0)
-    return allowed
+    return np.maximum(below(dominance.c, tails), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,8 +443,7 @@ class SeparateDeviation:
 def _first(room: IntArray, number: IntArray) -> IntArray:
     """Return the records of each value if the first values take all they can of a number."""
     before = np.cumsum(room, axis=1) - room
-    taken: IntArray = np.clip(number[:, None] - before, 0, room)
-    return taken
+    return np.clip(number[:, None] - before, 0, room)
 
 
 COUNTED_ENTRIES = 1 << 18
@@ -1045,8 +1042,7 @@ def _border(counts: FloatArray, l: Fraction) -> FloatArray:  # noqa: E741
         middle = (low + high) / 2
         lacking = _lacking(counts + middle * (even - counts), l) > 0
         low, high = (middle, high) if lacking else (low, middle)
-    border: FloatArray = counts + high * (even - counts)
-    return border
+    return counts + high * (even - counts)
 
 
 def _gradient(counts: FloatArray, l: Fraction) -> FloatArray:  # noqa: E741
