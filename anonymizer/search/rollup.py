@@ -6,7 +6,7 @@ Several attributes of each distinct row share one narrow code, so that one look-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -27,7 +27,7 @@ from anonymizer.model.arrays import (
     group_keys,
     joined_by,
 )
-from anonymizer.model.classes import NO_UNITS, Classes, ClassValues, SensitiveCodes, classes_of_rows
+from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
 from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.model.units import Ties, UnitsByName, merged_items
@@ -72,15 +72,16 @@ class Bundle:
         """Return the sum of a number of each attribute's value, for each code of the bundle."""
         return joined_by(np.add, [by_value[place] for place in self.places]).ravel()
 
-    def marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
-        """Add up whole weights of some combinations by the base values of each attribute."""
-        sums = np.bincount(self.codes[items], weights=weights, minlength=prod(self.sizes))
-        return [own.astype(np.int64) for own in _marginals(sums, self.sizes)]
+    def marginals(self, items: IntArray, weights: IntArray, *, large: bool = False) -> list[IntArray]:
+        """Add up whole weights of some combinations by the base values of each attribute.
 
-    def exact_marginals(self, items: IntArray, weights: IntArray) -> list[IntArray]:
-        """Do the same with weights whose sums may exceed 2**53, and only fit in 63 bits."""
-        sums = count_exactly(self.codes[items], weights, prod(self.sizes))
-        return _marginals(sums, self.sizes)
+        Parameters
+        ----------
+        large: whether the sums may exceed 2**53, and only fit in 63 bits.
+        """
+        codes, space = self.codes[items], prod(self.sizes)
+        sums = count_exactly(codes, weights, space) if large else np.bincount(codes, weights, space)
+        return [own.astype(np.int64, copy=False) for own in _marginals(sums, self.sizes)]
 
 
 def _marginals(sums: NDArray[Any], sizes: Sequence[int]) -> list[NDArray[Any]]:
@@ -249,6 +250,7 @@ class _DenseClasses(Classes):
         return np.flatnonzero(self._present)
 
 
+@dataclass(frozen=True, eq=False)
 class RollUp:
     """A frequency table whose quasi-identifiers are generalized to some lowest levels.
 
@@ -256,65 +258,54 @@ class RollUp:
 
     Attributes
     ----------
-    lowest: the lowest level of each quasi-identifier.
     counts: records of each combination, shape (combinations,), int64.
-
-    Parameters
-    ----------
-    weights: code of the sampling weight of each combination, shape (combinations,), and the weight of each
+    sampling: code of the sampling weight of each combination, shape (combinations,), and the weight of each
         code, both int64; None without weights.
+    divided: whether combinations, divided by units, stay so when they are rolled up.
     """
 
-    _divided = False
-    """Whether combinations are divided by units, and stay so when they are rolled up."""
-
-    def __init__(
-        self,
-        attributes: Sequence[_Attribute],
-        bundles: Sequence[Bundle],
-        counts: IntArray,
-        sensitive: dict[str, SensitiveCodes],
-        units: UnitsByName = NO_UNITS,
-        ties: Ties | None = None,
-        population: Population | None = None,
-        weights: tuple[IntArray, IntArray] | None = None,
-    ) -> None:
-        self._sampling = weights
-        self._population = population
-        self._units = units
-        self._ties = ties
-        self._attributes = attributes
-        self._bundles = bundles
-        self.counts = counts
-        self._sensitive = sensitive
-        self.lowest = tuple(attribute.lowest for attribute in attributes)
+    attributes: Sequence[_Attribute]
+    bundles: Sequence[Bundle]
+    counts: IntArray
+    sensitive: dict[str, SensitiveCodes]
+    units: UnitsByName
+    ties: Ties | None
+    population: Population | None
+    sampling: tuple[IntArray, IntArray] | None
+    divided: bool
 
     @classmethod
     def of(cls, table: Table, *, divided: bool = False) -> RollUp:
-        """Return the table with every quasi-identifier at its lowest allowed level.
-
-        Parameters
-        ----------
-        divided: whether its rows, divided by units, stay so when they are rolled up.
-        """
+        """Return the table with every quasi-identifier at its lowest allowed level."""
         attributes, columns = [], []
         for position, quasi_identifier in enumerate(table.quasi_identifiers):
             attribute, code_of = _start(quasi_identifier)
             attributes.append(attribute)
             columns.append((table.quasi_identifier_codes(position), code_of))
-        bundles = bundled(columns, [attribute.size for attribute in attributes])
-        own, weights = sensitive_codes(table), None
+        sampling = None
         if table.sampling is not None:
-            weights = table.codes[:, -1].astype(np.int64), table.sampling.values
-        counted = table.units, table.ties, table.population, weights
-        found = cls(attributes, bundles, table.counts, own, *counted)
-        found._divided = divided
-        return found
+            sampling = table.codes[:, -1].astype(np.int64), table.sampling.values
+        return cls(
+            attributes,
+            bundled(columns, [attribute.size for attribute in attributes]),
+            table.counts,
+            sensitive_codes(table),
+            table.units,
+            table.ties,
+            table.population,
+            sampling,
+            divided,
+        )
+
+    @cached_property
+    def lowest(self) -> tuple[int, ...]:
+        """The lowest level of each quasi-identifier."""
+        return tuple(attribute.lowest for attribute in self.attributes)
 
     @cached_property
     def _row_weights(self) -> IntArray | None:
         """Sampling weight of a record of each combination, (combinations,), int64; None without weights."""
-        return None if self._sampling is None else self._sampling[1][self._sampling[0]]
+        return None if self.sampling is None else self.sampling[1][self.sampling[0]]
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -325,52 +316,50 @@ class RollUp:
         """Return the equivalence classes of a transformation at or above the lowest levels."""
         packing = self._packed(levels)
         space = packing.space
-        keys, names = packing.take_keys(), [each.name for each in self._attributes]
-        linked = self._ties is not None and self._ties.records is not None
+        keys, names = packing.take_keys(), [each.name for each in self.attributes]
+        linked = self.ties is not None and self.ties.records is not None
 
         def label() -> list[list[str]]:
-            return [each.texts(level) for each, level in zip(self._attributes, levels, strict=True)]
+            return [each.texts(level) for each, level in zip(self.attributes, levels, strict=True)]
 
-        if self._population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
+        if self.population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
             dense = _DenseClasses(
-                keys, space, self._weights, self.counts, self._sensitive, self._units, self._ties
+                keys, space, self._weights, self.counts, self.sensitive, self.units, self.ties
             )
             dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct), label)
             dense.weights = self._row_weights
             return dense
         groups, distinct = group_keys(keys, space)
-        classes = classes_of_rows(
-            groups, self.counts, len(distinct), self._sensitive, self._units, self._ties
-        )
+        classes = classes_of_rows(groups, self.counts, len(distinct), self.sensitive, self.units, self.ties)
         classes.weights = self._row_weights
-        if self._population is not None:
-            classes.population = self._people(self._population, levels, distinct)
+        if self.population is not None:
+            classes.population = self._people(self.population, levels, distinct)
         if not linked:
             classes.values = ClassValues(names, lambda: packing.unpack(distinct), label)
         return classes
 
     def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
         """Count the people of classes, given their keys."""
-        sizes = [attribute.at(level).size for attribute, level in zip(self._attributes, levels, strict=True)]
+        sizes = [attribute.at(level).size for attribute, level in zip(self.attributes, levels, strict=True)]
         assert prod(sizes) < SPACE, "a run refuses populations whose rows do not fit one key"
         ranks = [
             attribute.ranks_of(own.nodes[level], level)
-            for attribute, own, level in zip(self._attributes, population.attributes, levels, strict=True)
+            for attribute, own, level in zip(self.attributes, population.attributes, levels, strict=True)
         ]
         return population.sizes(keys, ranks, [prod(sizes[place + 1 :]) for place in range(len(sizes))])
 
     def _packed(self, levels: Sequence[int]) -> Packing:
         """Return the nodes of each combination at some levels, as ranks packed into a key."""
-        own = [attribute.at(level) for attribute, level in zip(self._attributes, levels, strict=True)]
+        own = [attribute.at(level) for attribute, level in zip(self.attributes, levels, strict=True)]
         sizes = [level.size for level in own]
         if prod(sizes) < SPACE:
             strides = [prod(sizes[place + 1 :]) for place in range(len(sizes))]
             scaled = [level.ranks * stride for level, stride in zip(own, strides, strict=True)]
-            return Packing.of(keys_of(self._bundles, scaled, len(self.counts)), sizes)
+            return Packing.of(keys_of(self.bundles, scaled, len(self.counts)), sizes)
         packing = Packing(len(self.counts))
         for place, level in enumerate(own):
             alone = [level.ranks * (place == other) for other, level in enumerate(own)]
-            packing.add(keys_of(self._bundles, alone, len(self.counts)), level.size)
+            packing.add(keys_of(self.bundles, alone, len(self.counts)), level.size)
         return packing
 
     def marginals(self, records: IntArray, unplaced: int = 0) -> Marginals:
@@ -383,18 +372,20 @@ class RollUp:
         """
         items = np.flatnonzero(records > 0)
         own = records[items]
-        counts = tuple(each for bundle in self._bundles for each in bundle.marginals(items, own))
+        counts = tuple(each for bundle in self.bundles for each in bundle.marginals(items, own))
         people, unplaced_people = None, 0
         if self._row_weights is not None:
             own, unplaced_people = own * self._row_weights[items], self.fewest_people(unplaced)
-            people = tuple(each for bundle in self._bundles for each in bundle.exact_marginals(items, own))
-        nodes = tuple(attribute.nodes for attribute in self._attributes)
+            people = tuple(
+                each for bundle in self.bundles for each in bundle.marginals(items, own, large=True)
+            )
+        nodes = tuple(attribute.nodes for attribute in self.attributes)
         return Marginals(counts, nodes, self.lowest, unplaced, people, unplaced_people)
 
     def fewest_people(self, records: int) -> int:
         """Return the lowest sum of the sampling weights of so many records."""
-        assert self._sampling is not None, "only tables with weights are asked"
-        codes, weights = self._sampling
+        assert self.sampling is not None, "only tables with weights are asked"
+        codes, weights = self.sampling
         each = count(codes, self.counts, len(weights))
         order = np.argsort(weights)
         taken = np.diff(np.minimum(np.cumsum(each[order]), records), prepend=0)
@@ -403,7 +394,7 @@ class RollUp:
     def towards(self, lowest: Sequence[int]) -> RollUp:
         """Return the table rolled up to higher lowest levels where that is likely to save time."""
         space = prod(
-            attribute.at(level).size for attribute, level in zip(self._attributes, lowest, strict=True)
+            attribute.at(level).size for attribute, level in zip(self.attributes, lowest, strict=True)
         )
         return self.raised(lowest) if space <= len(self.counts) or len(self.counts) <= CHEAP else self
 
@@ -412,27 +403,31 @@ class RollUp:
         if tuple(lowest) == self.lowest:
             return self
         packing = self._packed(lowest)
-        for each in self._sensitive.values():
+        for each in self.sensitive.values():
             packing.add(each.codes, each.attribute.column.size)
-        if self._sampling is not None:
-            packing.add(self._sampling[0], len(self._sampling[1]))
-        merged = merged_items(packing, self.counts, self._units, self._ties, divided=self._divided)
+        if self.sampling is not None:
+            packing.add(self.sampling[0], len(self.sampling[1]))
+        merged = merged_items(packing, self.counts, self.units, self.ties, divided=self.divided)
         codes = packing.unpack(merged.keys)
         attributes = [
-            attribute.raised(level) for attribute, level in zip(self._attributes, lowest, strict=True)
+            attribute.raised(level) for attribute, level in zip(self.attributes, lowest, strict=True)
         ]
         width = len(attributes)
         sensitive = {
             name: SensitiveCodes(each.attribute, codes[:, width + place].astype(np.int64))
-            for place, (name, each) in enumerate(self._sensitive.items())
+            for place, (name, each) in enumerate(self.sensitive.items())
         }
         columns = [(codes[:, place], np.arange(own.size)) for place, own in enumerate(attributes)]
-        bundles = bundled(columns, [attribute.size for attribute in attributes])
-        weights = None if self._sampling is None else (codes[:, -1].astype(np.int64), self._sampling[1])
-        own = merged.units, merged.ties, self._population, weights
-        found = RollUp(attributes, bundles, merged.counts, sensitive, *own)
-        found._divided = self._divided
-        return found
+        return replace(
+            self,
+            attributes=attributes,
+            bundles=bundled(columns, [attribute.size for attribute in attributes]),
+            counts=merged.counts,
+            sensitive=sensitive,
+            units=merged.units,
+            ties=merged.ties,
+            sampling=None if self.sampling is None else (codes[:, -1].astype(np.int64), self.sampling[1]),
+        )
 
 
 def _start(attribute: QuasiIdentifier) -> tuple[_Attribute, IntArray]:
