@@ -31,6 +31,7 @@ from anonymizer.model.arrays import (
     IntArray,
     add_up,
     freeze,
+    group_keys,
     numbered,
 )
 from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
@@ -48,7 +49,7 @@ from anonymizer.search.base import (
     search_with,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
-from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, ListedAxis, NodeAxis
+from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, LargeSetAxis, NodeAxis
 from anonymizer.search.mondrian.labelling import (
     IntervalLabelling,
     Labelling,
@@ -64,7 +65,6 @@ from anonymizer.search.mondrian.regions import (
     Segments,
     Sharing,
     UnitsOfRows,
-    distinct_keys,
 )
 from anonymizer.search.mondrian.store import CHUNK, Batch, Coding, Span, Store, chunks, looked_up, stored
 from anonymizer.search.rollup import RollUp
@@ -130,20 +130,6 @@ class PartSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class Accepted:
-    """The accepted cuts.
-
-    Attributes
-    ----------
-    cut: shape (regions,), bool.
-    final: whether this level is the last.
-    """
-
-    cut: BoolArray
-    final: bool
-
-
-@dataclass(frozen=True, eq=False)
 class _LevelCuts:
     """The regions before a level, with the records on the left of the open ones."""
 
@@ -179,7 +165,9 @@ class Acceptance:
         """Whether any model judges regions together; otherwise all cuts are accepted."""
         return self._merging or bool(self._tables)
 
-    def accept(self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen) -> Accepted:
+    def accept(
+        self, closed: Regions, opened: Regions, left: IntArray, chosen: Chosen
+    ) -> tuple[BoolArray, bool]:
         """Return the accepted cuts, judged together with the closed regions.
 
         Without any cut the release is that of the level before, which satisfies all models.
@@ -187,11 +175,15 @@ class Acceptance:
         Parameters
         ----------
         left: records of each row of the open regions that go to the left, shape (rows,), int64.
+
+        Returns
+        -------
+        Which regions are cut, shape (regions,), bool, and whether this level is the last.
         """
         cuts = _LevelCuts(closed, opened, left)
         every = self._consistent(cuts, chosen.cut)
         if self._tables_hold(cuts, every):
-            return Accepted(every, final=False)
+            return every, False
         order = np.flatnonzero(chosen.cut)
         order = order[np.argsort(-chosen.gain[order], kind="stable")]
         best, low, high = np.zeros_like(chosen.cut), 0, len(order)
@@ -204,7 +196,7 @@ class Acceptance:
                 best, low = some, middle
             else:
                 high = middle
-        return Accepted(best, final=True)
+        return best, True
 
     def _consistent(self, cuts: _LevelCuts, cut: BoolArray) -> BoolArray:
         """Take back cuts until no class as published violates a model.
@@ -251,9 +243,7 @@ class Acceptance:
         return all(each.holds(classes) for each in self._tables)
 
     def _classes(self, regions: Regions) -> tuple[Classes, IntArray]:
-        release = self._publishing.release(regions)
-        classes = self._checks.classes(release.owner, release.counts, release.class_of, release.classes)
-        return classes, release.region_of
+        return self._publishing.classes(regions, self._checks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -554,6 +544,12 @@ class Ends:
     last: IntArray
     first: IntArray
 
+    @property
+    def of_cuts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Region of each cut, last slot on its left and first on its right, shape (cuts,) each, int64."""
+        proposal, region = np.nonzero(self.cut)
+        return region, self.last[proposal, region], self.first[proposal, region]
+
     def sides(self, coding: Coding, traces: Traces) -> list[Sides]:
         """Return the sides of each proposal for the regions that have one.
 
@@ -650,9 +646,8 @@ def _slots_seen(number: IntArray, slot_of: NDArray[Any], slots: int) -> IntArray
 
 def _empty(ends: Ends, rows: IntArray) -> BoolArray:
     """Return which sides have no row, in the order of _costs; ``rows`` has shape (regions, slots)."""
-    proposal, region = np.nonzero(ends.cut)
+    region, left, right = ends.of_cuts
     upto, onwards = np.cumsum(rows, axis=1), np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
-    left, right = ends.last[proposal, region], ends.first[proposal, region]
     return np.asarray(np.concatenate([upto[region, left], onwards[region, right]]) == 0)
 
 
@@ -683,20 +678,19 @@ def _bounds(batch: Batch, slotted: Slotted, regions: IntArray) -> Traces:
 
 def _costs(coding: Coding, ends: Ends, traces: Traces) -> FloatArray:
     """Return the costs of the left sides of all cuts, then of the right ones, shape (2 * cuts,)."""
-    proposal, region = np.nonzero(ends.cut)
-    left, right = ends.last[proposal, region], ends.first[proposal, region]
+    region, left, right = ends.of_cuts
     both = zip(*accumulated(coding, traces), strict=True)
     return coding.costs([np.concatenate([upto[region, left], on[region, right]]) for upto, on in both])
 
 
 def _slots_of(ends: Ends, wanted: BoolArray, slots: int) -> BoolArray:
     """Return the slots of some sides, shape (regions, slots); ``wanted`` is in the order of _costs."""
-    proposal, region = np.nonzero(ends.cut)
+    region, last, first = ends.of_cuts
     left, right = np.split(wanted, 2)
     found = np.zeros((ends.cut.shape[1], slots), dtype=bool)
     for slot in range(slots):
-        found[region[left & (slot <= ends.last[proposal, region])], slot] = True
-        found[region[right & (slot >= ends.first[proposal, region])], slot] = True
+        found[region[left & (slot <= last)], slot] = True
+        found[region[right & (slot >= first)], slot] = True
     return found
 
 
@@ -794,7 +788,7 @@ class View:
         region_of = self.batch.region_of
         number = np.cumsum(cut) - 1
         for position, axis in enumerate(coding.axes):
-            if not isinstance(axis, ListedAxis) or not axis.share:
+            if not isinstance(axis, LargeSetAxis) or not axis.share:
                 continue
             column = self.batch.columns[coding.fields[position][0].column]
             both = []
@@ -825,7 +819,7 @@ def _summary(batch: Batch, position: int, frames: Frames) -> tuple[PartSummary, 
         number_of[distinct] = np.arange(len(distinct))
         records = records[distinct]
     else:
-        keys, distinct = distinct_keys(keys.astype(np.int64, copy=False), space)
+        keys, distinct = group_keys(keys.astype(np.int64, copy=False), space)
         number_of = np.arange(len(distinct))
         records = _counted(batch, keys, len(distinct))
     region = np.searchsorted(before, distinct, side="right") - 1
@@ -1260,7 +1254,7 @@ class Mondrian(SearchAlgorithm):
         if self.settings.mode is ModeName.RELAXED:
             yield "algorithm mondrian with mode relaxed (accepted: strict)"
         for axis in labelling_of(problem, self.settings).axes:
-            if isinstance(axis, ListedAxis):
+            if isinstance(axis, LargeSetAxis):
                 yield (
                     f"algorithm mondrian with labels {self.settings.labels} of '{axis.attribute.name}', "
                     f"which has more than {MASKED_UNITS} values (accepted: labels hierarchy)"
@@ -1285,12 +1279,8 @@ class Mondrian(SearchAlgorithm):
 
     def _search(self, problem: SearchProblem, control: Control) -> Outcome:
         start = _find_start(problem, control)
-        if isinstance(start, _NoStart):
-            steps = start.steps
-            number = len(steps)
-            return Outcome(
-                start.status, None, None, None, number, number, steps, control.elapsed, start.interrupted
-            )
+        if isinstance(start, Outcome):
+            return start
         labelling = labelling_of(problem, self.settings)
         _require_value(problem, labelling, self.settings)
         rows = _HeldRows if problem.source is None else _DiskRows
@@ -1332,48 +1322,35 @@ class _Start:
     levels: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class _NoStart:
-    """No full-domain recoding can be released.
-
-    Attributes
-    ----------
-    status: infeasible if no recoding at all can be released, else undecided.
-    """
-
-    status: Status
-    steps: tuple[Step, ...]
-    interrupted: bool
-
-
-def _find_start(problem: SearchProblem, control: Control) -> _Start | _NoStart:
+def _find_start(problem: SearchProblem, control: Control) -> _Start | Outcome:
     """Return the classes at the highest allowed levels, or the best of the lattice where these fail.
 
     Every recoding at allowed levels refines the classes at the highest ones, so their certain losses are
-    losses of all.
+    losses of all. If no full-domain recoding can be released, the outcome is undecided, or proven infeasible.
 
     Raises
     ------
     Interrupted: the user ended the search before it found a start.
     """
-    levels = [attribute.maximum for attribute in problem.table.quasi_identifiers]
+    levels = tuple(attribute.maximum for attribute in problem.table.quasi_identifiers)
     classes = RollUp.of(problem.table).classes(levels)
     verdict = Judge(problem).judge(classes)
     candidate = {"levels": levels_by_name(problem.table.quasi_identifiers, levels)}
     own = Step(candidate, None, verdict.valid, verdict.failed, None, verdict.suppressed, verdict.checks)
     if verdict.valid:
-        return _started(problem, levels, verdict, (own,))
+        return _started(problem, levels, classes, verdict, (own,))
     if verdict.excludes_finer:
-        return _NoStart(Status.INFEASIBLE, (own,), interrupted=False)
+        return Outcome(Status.INFEASIBLE, None, None, None, 1, 1, (own,), control.elapsed, False)
     left = None if control.steps is None else control.steps - 1
     found = search_with("lattice", problem, replace(control, steps=left))
     steps = (own, *found.steps)
     if found.recoding is None or found.recoding.levels is None:
-        return _NoStart(Status.UNDECIDED, steps, found.interrupted)
-    levels = list(found.recoding.levels)
+        number, seconds = len(steps), control.elapsed
+        return Outcome(Status.UNDECIDED, None, None, None, number, number, steps, seconds, found.interrupted)
+    levels = tuple(found.recoding.levels)
     problem = replace(problem, table=_at(problem, levels))
-    verdict = Judge(problem).judge(RollUp.of(problem.table).classes(levels))
-    return _started(problem, levels, verdict, steps)
+    classes = RollUp.of(problem.table).classes(levels)
+    return _started(problem, levels, classes, Judge(problem).judge(classes), steps)
 
 
 def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
@@ -1384,26 +1361,21 @@ def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
 
 
 def _started(
-    problem: SearchProblem, levels: Sequence[int], verdict: CandidateVerdict, steps: tuple[Step, ...]
+    problem: SearchProblem,
+    levels: tuple[int, ...],
+    classes: Classes,
+    verdict: CandidateVerdict,
+    steps: tuple[Step, ...],
 ) -> _Start:
-    table = problem.table
-    classes = RollUp.of(table).classes(levels)
+    table, gone = problem.table, verdict.gone
     compared = [references(table, table.counts)]
-    if problem.moving_reference and verdict.gone.any() and not verdict.kept_suppressed:
-        compared.append(references(table, table.counts - verdict.gone))
+    if problem.moving_reference and gone.any() and not verdict.kept_suppressed:
+        compared.append(references(table, table.counts - gone))
         if problem.suppression is not SuppressionMethod.CLASSES:
             # Whole classes are dropped under p of the input first, records under p of the rest only.
             compared = compared[1:]
-    return _Start(
-        table,
-        classes.class_of,
-        classes.number,
-        verdict.gone,
-        verdict.kept_suppressed,
-        compared,
-        steps,
-        tuple(levels),
-    )
+    class_of, number = classes.class_of, classes.number
+    return _Start(table, class_of, number, gone, verdict.kept_suppressed, compared, steps, levels)
 
 
 class _HeldRows:
@@ -1420,7 +1392,7 @@ class _HeldRows:
         table = problem.table
         kept = table.counts - start.gone
         rows = np.flatnonzero(kept)
-        region_of, _ = distinct_keys(start.class_of[rows], start.classes)
+        region_of, _ = group_keys(start.class_of[rows], start.classes)
         coding = Coding(labelling.axes)
         columns = coding.encode(table.codes if len(rows) == len(kept) else table.codes[rows])
         self.store = stored(coding, rows, kept[rows], columns, region_of)
@@ -1685,7 +1657,7 @@ class _Run(SearchRun):
         self._log = CutLog(len(self._store.rows)) if logged else None
         self._start = start
         relaxed = settings.mode is ModeName.RELAXED
-        self._mode: Mode = Relaxed(labelling_of(problem, settings).sharing) if relaxed else Strict()
+        self._mode: Mode = Relaxed(LABELLINGS[settings.labels].sharing) if relaxed else Strict()
 
     def run(self) -> Outcome | None:
         """Return the outcome; None if other records are published like the suppressed ones that stay."""
@@ -1704,8 +1676,7 @@ class _Run(SearchRun):
         if self._acceptance is not None and self._acceptance.together:
             opened, closed = store.regions(store.open), store.regions(~store.open)
             records = opened.counts * left if left.dtype == np.bool_ else left.astype(np.int64)
-            accepted = self._acceptance.accept(closed, opened, records, chosen)
-            cut, final = accepted.cut, accepted.final
+            cut, final = self._acceptance.accept(closed, opened, records, chosen)
         if self._log is not None:
             self._log.note(np.flatnonzero(store.open)[cut], chosen, cut)
         store.cut(cut, chosen.target, left)

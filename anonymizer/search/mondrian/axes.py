@@ -19,7 +19,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, 
 from anonymizer.model.classes import Reduction
 from anonymizer.model.recoding import RegionColumn
 from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table
-from anonymizer.search.mondrian.regions import Segments, distinct_keys
+from anonymizer.search.mondrian.regions import Segments
 
 # A set is identified by two independent sums of random 62-bit numbers, one for each value; sets of equal sums
 # are compared value by value.
@@ -279,22 +279,6 @@ class Axis(ABC, Generic[Published]):
         """
 
 
-class ListedAxis(Axis[RegionColumn]):
-    """An axis whose costs traces do not determine: the distinct values of each group must be listed.
-
-    Such a search needs all rows in memory.
-    """
-
-    @abstractmethod
-    def listed_costs(self, numbers: NDArray[Any], groups: Segments) -> FloatArray:
-        """Return the cost of what is published for each group, shape (groups,), in [0, 1].
-
-        Parameters
-        ----------
-        numbers: the first number of each row, group after group, shape (rows,).
-        """
-
-
 def weight_shares(table: Table) -> list[float]:
     """Return the weight of each quasi-identifier divided by the sum of all weights."""
     weights = [attribute.weight for attribute in table.quasi_identifiers]
@@ -515,8 +499,8 @@ def units(attribute: QuasiIdentifier) -> Units:
     return Units(
         of_code,
         members,
-        groups.lowest(members),
-        groups.highest(members),
+        np.minimum.reduceat(members, groups.starts),
+        np.maximum.reduceat(members, groups.starts),
         groups.total(np.ones_like(members)),
         groups.total(column.counts[members]),
         np.minimum.reduceat(np.where(np.isnan(known), np.inf, known), groups.starts),
@@ -641,7 +625,7 @@ class SetAxis(RegionAxis):
     def members(self, values: IntArray, groups: Segments) -> tuple[IntArray, Segments]:
         """Return the distinct units of each group, group after group, and the groups they lie in."""
         size = self.units.number
-        _, distinct = distinct_keys(groups.of_row * size + values, groups.number * size)
+        _, distinct = group_keys(groups.of_row * size + values, groups.number * size)
         of_member = distinct // size
         return distinct - of_member * size, Segments(of_member, groups.number)
 
@@ -674,8 +658,11 @@ class SetAxis(RegionAxis):
         return set_column(self.attribute, region_of, column_codes.astype(np.int32), own.number)
 
 
-class LargeSetAxis(SetAxis, ListedAxis):
-    """A SetAxis without masks: the distinct values of each group are listed."""
+class LargeSetAxis(SetAxis):
+    """A SetAxis without masks, so that traces do not determine costs: the values of each group are listed.
+
+    Such a search needs all rows in memory.
+    """
 
     def __init__(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> None:
         super().__init__(attribute, share, metric)
@@ -690,5 +677,10 @@ class LargeSetAxis(SetAxis, ListedAxis):
         return self.set_column(*self.members(self.units.of_code[codes], regions))
 
     def listed_costs(self, numbers: NDArray[Any], groups: Segments) -> FloatArray:
-        """Return the cost of the set of each group."""
+        """Return the cost of the set of each group, shape (groups,), in [0, 1].
+
+        Parameters
+        ----------
+        numbers: the first number of each row, group after group, shape (rows,).
+        """
         return self.set_costs(*self.members(numbers.astype(np.int64), groups))

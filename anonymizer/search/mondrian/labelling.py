@@ -14,7 +14,7 @@ import numpy as np
 
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, numbered
-from anonymizer.model.classes import Traces
+from anonymizer.model.classes import Classes, Traces
 from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (
@@ -29,7 +29,7 @@ from anonymizer.search.mondrian.axes import (
     SetAxis,
     weight_shares,
 )
-from anonymizer.search.mondrian.regions import InOrder, Proportional, Regions, Segments, Sharing
+from anonymizer.search.mondrian.regions import Checks, InOrder, Proportional, Regions, Segments, Sharing
 from anonymizer.search.mondrian.store import WORD_BITS
 
 
@@ -128,19 +128,18 @@ def rows_of(table: Table, regions: Regions, suppressed: BoolArray, removed: Bool
 
 
 class RegionLabelling(Labelling[RegionColumn]):
-    """Numbers and dates with one kind of axis, other attributes with another.
+    """Numbers and dates with one kind of axis, other attributes as sets.
 
     Class attributes
     ----------------
-    ordered, unordered: the kinds of axis.
+    ordered: the kind of axis.
     """
 
     sharing = Proportional()
     ordered: ClassVar[type[RegionAxis]]
-    unordered: ClassVar[type[RegionAxis]]
 
     def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> RegionAxis:
-        kind = self.ordered if attribute.column.type.ordered else self.unordered
+        kind = self.ordered if attribute.column.type.ordered else SetAxis
         axis = kind(attribute, share, metric)
         if isinstance(axis, SetAxis) and axis.units.number > MASKED_UNITS:
             return LargeSetAxis(attribute, share, metric)
@@ -154,7 +153,12 @@ class IntervalLabelling(RegionLabelling):
     """Ordered attributes as intervals, the others as sets."""
 
     ordered = IntervalAxis
-    unordered = SetAxis
+
+
+class SetLabelling(RegionLabelling):
+    """Every attribute as a set, numbers and dates too."""
+
+    ordered = SetAxis
 
 
 class NodeLabelling(Labelling[CodeArray]):
@@ -173,25 +177,6 @@ class NodeLabelling(Labelling[CodeArray]):
     def _recoded(self, rows: Rows, columns: list[CodeArray]) -> NodeRecoding:
         nodes = np.stack(columns, axis=1)
         return NodeRecoding(rows.table, nodes, rows.suppressed, rows.removed, rows.owner, rows.region_of)
-
-
-@dataclass(frozen=True, eq=False)
-class Release:
-    """The rows of a release with its classes as published.
-
-    Attributes
-    ----------
-    owner, counts: combination and records of each row, shape (rows,), int64.
-    region_of: region of each row, -1 for suppressed ones, shape (rows,), int64.
-    class_of: class of each row, shape (rows,), int64.
-    classes: number of classes.
-    """
-
-    owner: IntArray
-    counts: IntArray
-    region_of: IntArray
-    class_of: IntArray
-    classes: int
 
 
 class Publishing:
@@ -222,15 +207,25 @@ class Publishing:
         removed = np.zeros_like(suppressed) if self._kept_suppressed else suppressed
         return self._labelling.recoding(self._table, every, suppressed, removed)
 
-    def release(self, regions: Regions) -> Release:
-        """Return the released rows with their classes by the published texts."""
+    def classes(self, regions: Regions, checks: Checks) -> tuple[Classes, IntArray]:
+        """Return the classes of the released rows by the published texts.
+
+        Parameters
+        ----------
+        checks: of the problem.
+
+        Returns
+        -------
+        The classes, and the region of each of their items, -1 for suppressed ones, shape (items,), int64.
+        """
         recoding = self.recoding(regions)
         rows = np.flatnonzero(~recoding.removed)
-        keys, first = numbered((column.codes[rows] for column in recoding.published()), len(rows))
+        class_of, first = numbered((column.codes[rows] for column in recoding.published()), len(rows))
         order = np.argsort(regions.owner, kind="stable")
         region_of = np.full(len(recoding.suppressed), -1, dtype=np.int64)
         region_of[~recoding.suppressed] = regions.region_of[order]
-        return Release(recoding.owners[rows], recoding.table.counts[rows], region_of[rows], keys, len(first))
+        owner, counts = recoding.owners[rows], recoding.table.counts[rows]
+        return checks.classes(owner, counts, class_of, len(first)), region_of[rows]
 
 
 def hides(recoding: Recoding) -> bool:
@@ -239,10 +234,3 @@ def hides(recoding: Recoding) -> bool:
     for column in recoding.published():
         like &= np.array([label == SUPPRESSED for label in column.labels])[column.codes]
     return bool(like.any())
-
-
-class SetLabelling(RegionLabelling):
-    """Every attribute as a set, numbers and dates too."""
-
-    ordered = SetAxis
-    unordered = SetAxis

@@ -22,9 +22,6 @@ from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.suppressor import References, holding
 
-_DENSE_SHARE = 32
-"""Up to so many possible keys for each given one, keys are marked in a dense array, not sorted."""
-
 
 @dataclass(frozen=True, eq=False)
 class Segments:
@@ -43,14 +40,6 @@ class Segments:
     def starts(self) -> IntArray:
         """First row of each group, shape (groups,), int64."""
         return np.searchsorted(self.of_row, np.arange(self.number))
-
-    def lowest(self, values: IntArray) -> IntArray:
-        """Return the smallest value of each group, shape (groups,)."""
-        return np.minimum.reduceat(values, self.starts)
-
-    def highest(self, values: IntArray) -> IntArray:
-        """Return the largest value of each group, shape (groups,)."""
-        return np.maximum.reduceat(values, self.starts)
 
     def total(self, values: IntArray) -> IntArray:
         """Return the sum of the values of each group, shape (groups,)."""
@@ -73,28 +62,6 @@ class Segments:
         # The last assignment to a group wins.
         found[self.of_row[chosen[::-1]]] = chosen[::-1]
         return found
-
-
-def distinct_keys(keys: IntArray, space: int) -> tuple[IntArray, IntArray]:
-    """Number the distinct keys in ascending order.
-
-    Parameters
-    ----------
-    keys: shape (rows,), int64, each in [0, space).
-
-    Returns
-    -------
-    The number of each row's key, shape (rows,), int64, and the keys, shape (distinct,), int64, ascending.
-    """
-    if space <= _DENSE_SHARE * len(keys):
-        present = np.zeros(space, dtype=bool)
-        present[keys] = True
-        distinct = np.flatnonzero(present)
-        number_of = np.empty(space, dtype=np.int64)
-        number_of[distinct] = np.arange(len(distinct))
-        return number_of[keys], distinct
-    distinct, numbers = np.unique(keys, return_inverse=True)
-    return numbers.astype(np.int64, copy=False), distinct
 
 
 @dataclass(frozen=True, eq=False)

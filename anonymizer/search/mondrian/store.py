@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up
 from anonymizer.model.classes import GroupStatistic, Reduction, Traces
-from anonymizer.search.mondrian.axes import Axis, Frames, ListedAxis
+from anonymizer.search.mondrian.axes import Axis, Frames, LargeSetAxis
 from anonymizer.search.mondrian.regions import Regions, Segments
 from anonymizer.system import DiskArrays, processors
 
@@ -61,22 +61,16 @@ class Coding:
         self._bits: list[int] = []
         self._shared: list[bool] = []
         self.fields = [[self._place(own.bits, own.bitwise) for own in axis.numbers] for axis in axes]
-        wanted = {
-            GroupStatistic(field.column, reduction): None
-            for axis, fields in zip(axes, self.fields, strict=True)
-            for own, field in zip(axis.numbers, fields, strict=True)
-            for reduction in own.reductions
-        }
-        self.traces = tuple(wanted)
-        number = {statistic: place for place, statistic in enumerate(self.traces)}
+        number: dict[GroupStatistic, int] = {}
         self._reductions = [
             [
-                (number[GroupStatistic(field.column, reduction)], field, reduction)
+                (number.setdefault(GroupStatistic(field.column, reduction), len(number)), field, reduction)
                 for own, field in zip(axis.numbers, fields, strict=True)
                 for reduction in own.reductions
             ]
             for axis, fields in zip(axes, self.fields, strict=True)
         ]
+        self.traces = tuple(number)
 
     def _place(self, bits: int, shared: bool) -> Field:
         for column, taken in enumerate(self._bits):
@@ -95,7 +89,7 @@ class Coding:
     @property
     def traced_whole(self) -> bool:
         """Whether traces determine all costs, so that no values need to be listed."""
-        return not any(isinstance(axis, ListedAxis) and axis.share for axis in self.axes)
+        return not any(isinstance(axis, LargeSetAxis) and axis.share for axis in self.axes)
 
     @property
     def kinds(self) -> list[type[np.integer[Any]]]:
