@@ -338,6 +338,43 @@ def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArr
     return groups, first
 
 
+def overlaps(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Cut the same records as two sequences of parts do, at the end of each part of either.
+
+    Parameters
+    ----------
+    one, other: records of each part, of equal sums.
+
+    Returns
+    -------
+    Part of each sequence that a piece lies in, and its records, each of shape (pieces,), int64.
+    """
+    ends, other_ends = np.cumsum(one), np.cumsum(other)
+    every = np.union1d(ends, other_ends)
+    return np.searchsorted(ends, every), np.searchsorted(other_ends, every), np.diff(every, prepend=0)
+
+
+def from_the_first(
+    group_of: IntArray, counts: IntArray, taken: IntArray, order: IntArray | None = None
+) -> IntArray:
+    """Take records from the first members of each group, shape (members,), int64.
+
+    Parameters
+    ----------
+    group_of: group of each member, shape (members,), int64; every group has one.
+    counts: records of each member, shape (members,), int64.
+    taken: records that are taken from each group, shape (groups,), int64.
+    order: of the members, by group, shape (members,); None for the given one.
+    """
+    order = np.argsort(group_of, kind="stable") if order is None else order
+    own, groups = counts[order], group_of[order]
+    before = np.cumsum(own) - own
+    before -= before[np.searchsorted(groups, np.arange(len(taken)))][groups]
+    found = np.empty_like(own)
+    found[order] = np.clip(taken[groups] - before, 0, own)
+    return found
+
+
 def number_lists(owner: IntArray, parts: IntArray, number: int) -> IntArray:
     """Number the lists that owners have; equal lists get equal numbers.
 

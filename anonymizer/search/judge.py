@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
+from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
@@ -270,12 +270,8 @@ def _lightest(classes: Classes, found: Suppressed, problem: SearchProblem) -> Su
     columns = [classes.class_of, *(classes.sensitive_codes(name) for name in table.sensitive_names)]
     columns += [codes + 1 for codes in classes.unit_codes(table.units).values()]
     cells, first = numbered(columns, len(classes.counts))
-    order = np.lexsort((classes.weights, cells))
-    own, counts = cells[order], classes.counts[order]
-    before = np.cumsum(counts) - counts
-    before -= before[np.searchsorted(own, np.arange(len(first)))][own]
-    gone = np.empty_like(counts)
-    gone[order] = np.clip(count(cells, found.gone, len(first))[own] - before, 0, counts)
+    lightest = np.lexsort((classes.weights, cells))
+    gone = from_the_first(cells, classes.counts, count(cells, found.gone, len(first)), lightest)
     return replace(found, of_items=lambda: gone)
 
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.arrays import BLOCK, add_up, add_up_packed, count, group_keys, joined_by, starts_of
+from anonymizer.model.arrays import (
+    BLOCK,
+    add_up,
+    add_up_packed,
+    count,
+    from_the_first,
+    group_keys,
+    joined_by,
+    overlaps,
+    starts_of,
+)
 
 KEYS = st.lists(st.integers(0, 400), min_size=1, max_size=60)
 
@@ -31,6 +42,35 @@ def test_counts_are_exact(items: list[tuple[int, int]]) -> None:
         expected[group] += weight
     assert sums.dtype == np.int64
     assert sums.tolist() == [expected[group] for group in range(10)]
+
+
+@given(one=st.lists(st.integers(1, 5), min_size=1, max_size=12), seed=st.randoms(use_true_random=False))
+def test_parts_of_two_sequences_overlap_where_they_share_records(one: list[int], seed: Random) -> None:
+    ends = sorted({*seed.sample(range(1, sum(one)), k=min(3, sum(one) - 1)), sum(one)})
+    other = np.diff(ends, prepend=0)
+    pairs = zip(np.repeat(np.arange(len(one)), one), np.repeat(np.arange(len(ends)), other), strict=True)
+    found = zip(*overlaps(np.array(one, dtype=np.int64), other), strict=True)
+    assert [((a, b), n) for a, b, n in found] == sorted(Counter(pairs).items())
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@given(
+    members=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=15), data=st.data()
+)
+def test_records_are_taken_from_the_first_members(
+    members: list[tuple[int, int]], ordered: bool, data: st.DataObject
+) -> None:
+    groups, counts = (np.array(own, dtype=np.int64) for own in zip(*members, strict=True))
+    groups, distinct = group_keys(groups, 4)
+    taken = [data.draw(st.integers(0, int(counts[groups == group].sum()))) for group in range(len(distinct))]
+    worth = np.array(data.draw(st.permutations(range(len(members))))) if ordered else np.arange(len(members))
+    order = np.lexsort((worth, groups)) if ordered else None
+    found = from_the_first(groups, counts, np.array(taken, dtype=np.int64), order)
+    for group, number in enumerate(taken):
+        left = number
+        for member in sorted(np.flatnonzero(groups == group).tolist(), key=lambda own: worth[own]):
+            assert found[member] == min(left, counts[member])
+            left -= found[member]
 
 
 @pytest.mark.parametrize("space", [401, 1 << 40, 1 << 62])

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered, overlaps
 from anonymizer.model.classes import Classes, released
 from anonymizer.model.recoding import (
     FullDomainRecoding,
@@ -156,12 +156,8 @@ class CellNode:
         Combination, records and piece of each part, shape (parts,), the combinations ascending.
         """
         order = np.argsort(self.row, kind="stable")
-        of_combination = np.cumsum(self.problem.table.counts[order])
-        of_piece = np.cumsum(blanking.count)
-        ends = np.union1d(of_combination, of_piece)
-        owner = order[np.searchsorted(of_combination, ends)]
-        piece = np.searchsorted(of_piece, ends)
-        counts = np.diff(ends, prepend=0)
+        place, piece, counts = overlaps(self.problem.table.counts[order], blanking.count)
+        owner = order[place]
         sort = np.argsort(owner, kind="stable")
         return owner[sort], counts[sort], piece[sort]
 

@@ -209,15 +209,13 @@ class BoundSchedule:
 
     Attributes
     ----------
-    dual: the dual bound, None before the first round, and where there is none.
     loss: proven lower bound on the metric of the problem, None without one.
     possible: whether rounds can be expected to raise it.
     """
 
     def __init__(self, ground: LocalProblem, *, wide: bool) -> None:
-        self.dual: DualBound | None = None
         self.loss: float | None = None
-        self._neighbours: NeighbourBound | None = None
+        self._begun: DualBound | NeighbourBound | None = None
         self._ground = ground
         # The bound is on a mean of cell costs.
         self.possible = ground.bounded and ground.atoms.number > 0
@@ -225,10 +223,14 @@ class BoundSchedule:
         self._next = 0 if self._wide else FIRST
 
     @property
+    def dual(self) -> DualBound | None:
+        """The dual bound; None before the first round, and where there is none."""
+        return self._begun if isinstance(self._begun, DualBound) else None
+
+    @property
     def open(self) -> bool:
         """Whether further rounds may raise the bound."""
-        begun = self._neighbours or self.dual
-        return self.possible and not (begun is not None and begun.settled)
+        return self.possible and not (self._begun is not None and self._begun.settled)
 
     def due(self, steps: int) -> bool:
         """Return whether the next step is a round of the bound."""
@@ -236,36 +238,21 @@ class BoundSchedule:
 
     def improve(self, steps: int, stopped: Callable[[], bool]) -> bool:
         """Raise the bound by a round; return False if ``stopped`` ended it before."""
-        if self.dual is None and self._neighbours is None:
-            self._begin()
-        if self._neighbours is not None:
-            return self._find_neighbours(self._neighbours, steps, stopped)
-        dual = self.dual
-        assert dual is not None
-        rounds = dual.rounds
-        if not stopped():
-            dual.improve(stopped)
-        if dual.rounds == rounds and not dual.settled:
+        self._begun = self._begun or self._begin()
+        if not self._begun.improve(stopped):
             return False
-        self.loss = dual.loss
-        self._next = steps + LATER * dual.rounds
+        self.loss = self._begun.loss
+        self._next = steps + (EVERY if self.dual is None else LATER * self.dual.rounds)
         return True
 
-    def _find_neighbours(self, bound: NeighbourBound, steps: int, stopped: Callable[[], bool]) -> bool:
-        if not bound.improve(stopped):
-            return False
-        self.loss, self._next = bound.loss, steps + EVERY
-        return True
-
-    def _begin(self) -> None:
+    def _begin(self) -> DualBound | NeighbourBound:
         table, trees = self._ground.problem.table, self._ground.trees
         size, unit = self._ground.size, self._ground.unit
         items = None if self._wide else items_of(table, trees, unit)
         weighed = weighs_differently(self._ground.problem)
         if items is None or items.number > MOST_ITEMS or weighed:
-            self._neighbours = NeighbourBound(table, trees, size, unit, by_weights=weighed)
-        else:
-            self.dual = DualBound(trees, items, size)
+            return NeighbourBound(table, trees, size, unit, by_weights=weighed)
+        return DualBound(trees, items, size)
 
 
 SLOW = 100_000_000

@@ -13,7 +13,17 @@ import numpy as np
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.loss.leaf_share import LeafShareLoss
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, group_keys
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    add_up,
+    count,
+    group_keys,
+    numbered,
+    overlaps,
+)
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.recoding import NodeRecoding, Recoding
 from anonymizer.model.units import Units
@@ -164,19 +174,12 @@ class Assignment:
         suppressed = labels < 0
         distinct, class_of = np.unique(labels[~suppressed], return_inverse=True)
         nodes = common_nodes(ground, atoms[~suppressed], class_of.reshape(-1), len(distinct))
-        order, same = sorted_rows(nodes)
-        number = np.empty(len(nodes), dtype=np.int64)
-        number[order] = np.cumsum(~same) - 1
+        number, first = numbered((nodes + 1).T, len(nodes))
         merged = np.full(len(atoms), SUPPRESSED, dtype=np.int64)
         merged[~suppressed] = number[class_of.reshape(-1)]
-        keys, part_of = np.unique((merged + 1) * ground.atoms.number + atoms, return_inverse=True)
-        return cls(
-            ground,
-            keys % ground.atoms.number,
-            count(part_of.reshape(-1), counts, len(keys)),
-            keys // ground.atoms.number - 1,
-            nodes[order[~same]],
-        )
+        width = ground.atoms.number
+        keys, records = add_up((merged + 1) * width + atoms, counts, (len(first) + 1) * width)
+        return cls(ground, keys % width, records, keys // width - 1, nodes[first])
 
     @property
     def classes(self) -> int:
@@ -257,15 +260,6 @@ def common_nodes(ground: LocalProblem, atoms: IntArray, class_of: IntArray, numb
     order = np.argsort(class_of, kind="stable")
     starts = np.searchsorted(class_of[order], np.arange(number))
     return ground.trees.common_of_groups(ground.atoms.nodes[atoms[order]], starts)
-
-
-def sorted_rows(rows: CodeArray) -> tuple[IntArray, BoolArray]:
-    """Return the sorted order of rows and, in it, which rows equal the one before, both (rows,)."""
-    order = np.lexsort(rows.T[::-1])
-    ranked = rows[order]
-    same = np.zeros(len(rows), dtype=bool)
-    same[1:] = (ranked[1:] == ranked[:-1]).all(axis=1)
-    return order.astype(np.int64), same
 
 
 BLOCK = 64
@@ -451,15 +445,9 @@ def _shares(assignment: Assignment) -> tuple[IntArray, IntArray, IntArray]:
     """
     table, atom_of = assignment.ground.problem.table, assignment.ground.atoms.atom_of
     combinations, parts = np.argsort(atom_of, kind="stable"), np.argsort(assignment.atoms, kind="stable")
-    # Both sequences divide the same records, atom after atom: a share ends where either does.
-    ends = np.cumsum(table.counts[combinations])
-    part_ends = np.cumsum(assignment.counts[parts])
-    all_ends = np.union1d(ends, part_ends)
-    return (
-        combinations[np.searchsorted(ends, all_ends)],
-        parts[np.searchsorted(part_ends, all_ends)],
-        np.diff(all_ends, prepend=0),
-    )
+    # Both sequences divide the same records, atom after atom.
+    one, other, records = overlaps(table.counts[combinations], assignment.counts[parts])
+    return combinations[one], parts[other], records
 
 
 def assignment_of(ground: LocalProblem, recoding: Recoding) -> Assignment:

@@ -205,26 +205,27 @@ class DualBound:
         np.minimum.at(prices, found.items, found.cost[segments(found.starts)])
         return prices
 
-    def improve(self, stopped: Callable[[], bool] = lambda: False, steps: int = STEPS) -> None:
-        """Raise the bound by one round of ascent of so many steps.
+    def improve(self, stopped: Callable[[], bool] = lambda: False, steps: int = STEPS) -> bool:
+        """Raise the bound by one round of ascent of so many steps; return False if ``stopped`` ended it.
 
         Deterministic, unless ``stopped`` ends the round, which then has no effect.
         """
         try:
             found = self._priced(stopped)
         except Stopped:
-            return
+            return False
         if found is None:
             self.settled = True
-            return
+            return True
         bound = Lagrangian(found, self.items, self._size)
         best, prices = bound.value(self.prices)[0], self.prices
         for value, current in self._ascent(bound, steps):
             if stopped():
-                return
+                return False
             if value > best:
                 best, prices = value, current
         self._learn(best / self._records, prices)
+        return True
 
     @property
     def reach(self) -> float:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, overlaps
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -839,17 +839,16 @@ def _served_proposal(own: Assignment, parts: IntArray, served: Served, item_of: 
     counts = count(atom_of.reshape(-1), own.counts[parts], len(atoms))
     atom_order = np.argsort(item_of[atoms], kind="stable")
     part_order = np.argsort(served.item, kind="stable")
-    # Both sequences divide the same records, item after item: a share ends where either does.
-    ends, part_ends = np.cumsum(counts[atom_order]), np.cumsum(served.records[part_order])
-    all_ends = np.union1d(ends, part_ends)
-    new_atoms = atoms[atom_order][np.searchsorted(ends, all_ends)]
-    labels = served.facility[part_order][np.searchsorted(part_ends, all_ends)]
+    # Both sequences divide the same records, item after item.
+    own_atom, own_part, records = overlaps(counts[atom_order], served.records[part_order])
+    new_atoms = atoms[atom_order][own_atom]
+    labels = served.facility[part_order][own_part]
     zone_of_item, zone_of_class, zones = _components(own, parts, served, item_of)
     return Proposal(
         zone_of_class,
         zones,
         new_atoms,
-        np.diff(all_ends, prepend=0),
+        records,
         zone_of_item[item_of[new_atoms]],
         np.where(labels < 0, SUPPRESSED, labels),
     )

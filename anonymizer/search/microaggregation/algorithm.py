@@ -26,7 +26,7 @@ from pydantic import Field
 
 from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, numbered
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up, numbered, overlaps
 from anonymizer.model.classes import Classes, ScenarioSupport
 from anonymizer.model.recoding import Outcome, RegionColumn, RegionRecoding, Status, Step
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
@@ -433,10 +433,8 @@ class Parts:
     def of(table: Table, shares: Shares) -> Parts:
         """Split combinations; the records of a point go to its clusters in order."""
         order = np.lexsort((shares.cluster, shares.point))
-        share_ends, row_ends = np.cumsum(shares.records[order]), np.cumsum(table.counts)
-        ends = np.union1d(share_ends, row_ends)
-        cluster = shares.cluster[order][np.searchsorted(share_ends, ends)]
-        return Parts(table, np.searchsorted(row_ends, ends), np.diff(ends, prepend=0), cluster)
+        row, share, records = overlaps(table.counts, shares.records[order])
+        return Parts(table, row, records, shares.cluster[order][share])
 
     @staticmethod
     def whole(table: Table) -> Parts:
@@ -457,8 +455,8 @@ class Parts:
         class_of: new group of each group, shape (groups,), int64.
         """
         number = int(class_of.max()) + 1
-        distinct, joined = np.unique(self.owner * number + class_of[self.group], return_inverse=True)
-        counts = np.bincount(joined.ravel(), self.counts).astype(np.int64)
+        keys = self.owner * number + class_of[self.group]
+        distinct, counts = add_up(keys, self.counts, self.table.combinations * number)
         return Parts(self.table, distinct // number, counts, distinct % number)
 
     def rows(self) -> Table:

@@ -12,7 +12,7 @@ from math import ceil, log
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
+from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.model.units import Units, unit_codes
@@ -250,24 +250,6 @@ class SensitiveCells:
         Records that each of the own items loses, shape (own items,), int64.
         """
         return from_the_first(self.cell_of, self.item_counts, removed)
-
-
-def from_the_first(group_of: IntArray, counts: IntArray, taken: IntArray) -> IntArray:
-    """Take records from the first members of each group, shape (members,), int64.
-
-    Parameters
-    ----------
-    group_of: group of each member, shape (members,), int64; every group has one.
-    counts: records of each member, shape (members,), int64.
-    taken: records that are taken from each group, shape (groups,), int64.
-    """
-    order = np.argsort(group_of, kind="stable")
-    own, groups = counts[order], group_of[order]
-    before = np.cumsum(own) - own
-    before -= before[np.searchsorted(groups, np.arange(len(taken)))][groups]
-    found = np.empty_like(own)
-    found[order] = np.clip(taken[groups] - before, 0, own)
-    return found
 
 
 def sensitive_cells(

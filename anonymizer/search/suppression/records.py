@@ -38,7 +38,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.model.units import Units
@@ -54,7 +54,7 @@ from anonymizer.privacy.base import (
     resolve_near_ties,
 )
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.suppression.cell_models import SensitiveCells, from_the_first, sensitive_cells
+from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
 from anonymizer.search.suppression.suppressor import (
     References,
     Suppressed,
@@ -717,11 +717,8 @@ class View:
         entries = np.concatenate([self.entry_of[single], self.entry_of[known[first]]])
         units = np.concatenate([counts[single], np.ones(len(first), dtype=np.int64)])
         each = np.concatenate([np.ones_like(counts[single]), count(pairs, counts[known], len(first))])
-        order = np.lexsort((each, entries))
-        entries, units, each = entries[order], units[order], each[order]
-        before = np.cumsum(units) - units
-        before -= before[np.searchsorted(entries, np.arange(len(number)))][entries]
-        return count(entries, np.clip(number[entries] - before, 0, units) * each, len(number))
+        smallest = np.lexsort((each, entries))
+        return count(entries, from_the_first(entries, units, number, smallest) * each, len(number))
 
     def counted(self, kept: IntArray) -> IntArray:
         """Return the records or units of each entry, shape (entries,), int64.
