@@ -33,8 +33,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, isfinite
-from typing import Any, Protocol
+from math import ceil, floor, isfinite
+from typing import Any
 
 import numpy as np
 
@@ -120,28 +120,23 @@ class Multiples:
 
     def floor(self, sizes: IntArray) -> IntArray:
         """Return the largest whole numbers up to share * size, shape (sizes, values), int64."""
-        if self._whole and sizes.max(initial=0) < SMALL:
-            numerators, denominators = self._ratios
-            return sizes[:, None] * numerators // denominators
-        products = sizes[:, None] * self.floats
-        result = np.floor(products).astype(np.int64)
-        close = np.abs(products - np.rint(products)) <= 1e-9 * np.maximum(products, 1)
-        for row, value in np.argwhere(close & (self.floats > 0)).tolist():
-            result[row, value] = self._shares[value] * int(sizes[row]) // 1
-        return result
+        return self._rounded(sizes, up=False)
 
     def ceil(self, sizes: IntArray) -> IntArray:
         """Return the smallest whole numbers from share * size up, shape (sizes, values), int64."""
-        floors = self.floor(sizes)
+        return self._rounded(sizes, up=True)
+
+    def _rounded(self, sizes: IntArray, *, up: bool) -> IntArray:
         if self._whole and sizes.max(initial=0) < SMALL:
             numerators, denominators = self._ratios
-            exact: IntArray = floors + (sizes[:, None] * numerators != floors * denominators)
-            return exact
+            multiples = sizes[:, None] * numerators
+            return -(-multiples // denominators) if up else multiples // denominators
         products = sizes[:, None] * self.floats
-        result = floors + (products > floors)
+        result = (np.ceil(products) if up else np.floor(products)).astype(np.int64)
         close = np.abs(products - np.rint(products)) <= 1e-9 * np.maximum(products, 1)
         for row, value in np.argwhere(close & (self.floats > 0)).tolist():
-            result[row, value] = -(-self._shares[value] * int(sizes[row]) // 1)
+            exact = self._shares[value] * int(sizes[row])
+            result[row, value] = ceil(exact) if up else floor(exact)
         return result
 
 
@@ -475,21 +470,6 @@ class _Try:
     met: BoolArray
 
 
-class DeviationSolver(Protocol):
-    """Keeps counts close to the expected ones."""
-
-    def bound(self, counts: IntArray, sizes: FloatArray) -> FloatArray:
-        """Bound the sizes within the limit from the counts, shape (rows, values), and earlier bounds."""
-
-    def closest(self, least: IntArray, most: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the closest counts between bounds with given sums, and their deviation in 1 / total."""
-
-
-def deviation_solver(deviation: Deviation) -> DeviationSolver:
-    """Return the solver; the faster one if no group contains another."""
-    return SeparateDeviation(deviation) if deviation.separate else NestedDeviation(deviation)
-
-
 class BySize:
     """A rule for the counts of one attribute, prepared for rows of counts."""
 
@@ -500,7 +480,11 @@ class BySize:
         self._floors = None if rule.floors is None else Multiples(rule.floors)
         # If a value with a floor may be absent, the tried counts are not all possible ones.
         self._always_firm = self._floors is None or not (self._floors.floats[~_required(rule)] > 0).any()
-        self._deviations = [(each, deviation_solver(each)) for each in rule.deviations]
+        # Where no group contains another, the faster one serves.
+        self._deviations = [
+            (each, SeparateDeviation(each) if each.separate else NestedDeviation(each))
+            for each in rule.deviations
+        ]
         self._least = max([rule.smallest, 1, *(each.number for each in rule.distinct)])
 
     def retain(self, counts: IntArray) -> Retained:
@@ -682,25 +666,23 @@ class View:
 
     @cached_property
     def _entries(self) -> tuple[IntArray, IntArray]:
-        entry_of, first = numbered([self.part, self.value], len(self.part))
-        return entry_of, self.part[first]
+        """The entry of each cell, and the first cell of each entry."""
+        return numbered([self.part, self.value], len(self.part))
 
     @property
     def entry_of(self) -> IntArray:
         """Number of the part and value of each cell, by part, then by value, shape (cells,), int64."""
         return self._entries[0]
 
-    @property
+    @cached_property
     def part_of(self) -> IntArray:
         """Part of each entry, shape (entries,), int64."""
-        return self._entries[1]
+        return self.part[self._entries[1]]
 
     @cached_property
     def values(self) -> IntArray:
         """Value code of each entry, shape (entries,), int64."""
-        found = np.empty_like(self.part_of)
-        found[self.entry_of] = self.value
-        return found
+        return self.value[self._entries[1]]
 
     def records_of_units(self, counts: IntArray, number: IntArray) -> IntArray:
         """Return the least records of some of the units of each entry, shape (entries,), int64.
@@ -810,11 +792,16 @@ class Rule:
         ``counts`` are of cells, ``most`` and ``settled`` of classes. Cells have one value and one part each.
         """
         parts, number = cells.parts(self.attribute.name, combined=self.combined)
-        values = self.values(cells)
+        values, size = self.values(cells), self.attribute.column.size
         kept = np.zeros_like(cells.counts)
         most, settled = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=bool)
-        for low, high, own in self._blocks(parts, number):
-            retained = self._by_size.retain(self._matrix(cells, parts, values, low, high, own))
+        step = max(ENTRIES // size, 1)
+        for low in range(0, number, step):
+            high = min(low + step, number)
+            own = np.flatnonzero((parts >= low) & (parts < high))
+            keys = (parts[own] - low) * size + values[own]
+            matrix = count(keys, cells.counts[own], (high - low) * size).reshape(-1, size)
+            retained = self._by_size.retain(matrix)
             kept[own] = retained.counts[parts[own] - low, values[own]]
             most[low:high], settled[low:high] = retained.most, retained.settled
         return Retained(kept, *_of_classes(cells, parts, number, most, settled))
@@ -823,13 +810,7 @@ class Rule:
         """Bound the remaining records of each class by this rule alone, shape (own classes,), int64."""
         if self.unit is not None:
             return self._most_of_units(cells, cells.units[self.unit])
-        parts, number = cells.parts(self.attribute.name, combined=self.combined)
-        values = self.values(cells)
-        most = np.zeros(number, dtype=np.int64)
-        for low, high, own in self._blocks(parts, number):
-            matrix = self._matrix(cells, parts, values, low, high, own)
-            most[low:high] = self._by_size.retain(matrix).most
-        return _of_classes(cells, parts, number, most, np.ones(number, dtype=bool))[0]
+        return self.retain(cells).most
 
     def view(self, cells: SensitiveCells, chosen: IntArray | slice) -> View:
         """Return some of the cells for this rule."""
@@ -861,20 +842,6 @@ class Rule:
         class_of = np.empty(number, dtype=np.int64)
         class_of[parts] = cells.class_of
         return count(cells.class_of, records, own) - count(class_of, fewest, own)
-
-    def _blocks(self, parts: IntArray, number: int) -> list[tuple[int, int, IntArray]]:
-        """Return ranges of parts that fit a matrix, each with its cells."""
-        step = max(ENTRIES // self.attribute.column.size, 1)
-        ranges = [(low, min(low + step, number)) for low in range(0, number, step)]
-        return [(low, high, np.flatnonzero((parts >= low) & (parts < high))) for low, high in ranges]
-
-    def _matrix(
-        self, cells: SensitiveCells, parts: IntArray, values: IntArray, low: int, high: int, own: IntArray
-    ) -> IntArray:
-        size = self.attribute.column.size
-        keys = (parts[own] - low) * size + values[own]
-        sums = np.bincount(keys, weights=cells.counts[own], minlength=(high - low) * size)
-        return sums.astype(np.int64).reshape(-1, size)
 
 
 def _of_classes(
@@ -1057,36 +1024,6 @@ TOLERANCE = 1e-9
 """Tolerance of the solver for a condition; its solutions are verified exactly."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A part of a class as expressions.
-
-    Attributes
-    ----------
-    counts: of each value, by its code.
-    size: records or units of the part.
-    most: no more can stay.
-    """
-
-    counts: dict[int, Expression]
-    size: Expression
-    most: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Fractions:
-    """A fractional solution.
-
-    Attributes
-    ----------
-    kept: records of each cell, shape (cells,), float64.
-    entries: what remains of the entries of each view, shape (entries,) each, float64.
-    """
-
-    kept: FloatArray
-    entries: Sequence[FloatArray]
-
-
 class Programme:
     """Variables for the records of each cell; conditions of every part of every view.
 
@@ -1110,17 +1047,17 @@ class Programme:
             for step, amount in zip(steps.tolist(), self._amounts, strict=True)
         ]
         self._presence: dict[int, Expression] = {}
-        size = mathopt.fast_sum(self._kept)
+        size = self._sum(self._kept)
         self._model.add_linear_constraint(size >= max(problem.smallest, 1))
         self._model.add_linear_constraint(size <= problem.most)
         for cells, number in problem.sums:
-            self._model.add_linear_constraint(self._total(cells.tolist()) == number)
+            self._model.add_linear_constraint(self._sum([self._kept[cell] for cell in cells]) == number)
         self._entries = [self._add_view(view) for view in problem.views]
         for cut in cuts:
             terms = zip(cut.entries.tolist(), cut.weights.tolist(), strict=True)
             own = self._entries[cut.view]
             self._model.add_linear_constraint(
-                mathopt.fast_sum(weight * own[entry] for entry, weight in terms) >= margin
+                self._sum([weight * own[entry] for entry, weight in terms]) >= margin
             )
         self._model.maximize(size)
 
@@ -1149,14 +1086,20 @@ class Programme:
         amounts = np.rint(result.variable_values(self._amounts)).astype(np.int64)
         return amounts * self._problem.together, most, result.solve_stats.node_count
 
-    def relaxed(self) -> tuple[_Fractions | None, int]:
-        """Return fractional counts or None, and a bound on the sum of what is kept."""
+    def relaxed(self) -> tuple[FloatArray | None, list[FloatArray], int]:
+        """Solve for fractional counts.
+
+        Returns
+        -------
+        Records of each cell, shape (cells,), float64, None without a solution; what remains of the entries of
+        each view, shape (entries,) each, float64; and a bound on the sum of the records.
+        """
         mathopt = self._mathopt
         for variable in self._model.variables():
             variable.integer = False
         result = mathopt.solve(self._model, mathopt.SolverType.GLOP)
         if result.termination.reason is not mathopt.TerminationReason.OPTIMAL:
-            return None, self._problem.most
+            return None, [], self._problem.most
         # The bound allows for the solver's tolerance.
         bound = result.objective_value() * (1 + 1e-6) + 1e-3
         values = result.variable_values()
@@ -1165,7 +1108,7 @@ class Programme:
             for own in self._entries
         ]
         kept = np.maximum(result.variable_values(self._amounts), 0.0) * self._problem.together
-        return _Fractions(kept, entries), int(bound)
+        return kept, entries, int(bound)
 
     def _add_view(self, view: View) -> list[Expression]:
         """Add the conditions of a view; return what remains of each of its entries."""
@@ -1194,7 +1137,7 @@ class Programme:
             inside = np.flatnonzero(view.part_of == part).tolist()
             counts = {int(view.values[entry]): found[entry] for entry in inside}
             size = self._added(sizes[part], named=bool(by_unit))
-            self._add_part(view.rule, _Part(counts, size, most[place]), len(sizes) == 1)
+            self._add_part(view.rule, counts, size, most[place], whole=len(sizes) == 1)
         return found
 
     def _present(self, cell: int) -> Expression:
@@ -1220,14 +1163,24 @@ class Programme:
         self._model.add_linear_constraint(found <= self._sum(present))
         return found
 
-    def _add_part(self, rule: CountConditions, part: _Part, whole: bool) -> None:
+    def _add_part(
+        self,
+        rule: CountConditions,
+        counts: dict[int, Expression],
+        size: Expression,
+        most: int,
+        *,
+        whole: bool,
+    ) -> None:
         """Add the conditions of a part.
 
         Parameters
         ----------
-        whole: whether it is the only one; others may stay without this one.
+        counts: records or units of each value that stay, by its code.
+        size: records or units of the part that stay.
+        most: no more can stay.
+        whole: whether it is the only part; others may stay without this one.
         """
-        counts, size, most = part.counts, part.size, part.most
         stays: Expression = 1 if whole else self._model.add_binary_variable()
         if not whole:
             self._model.add_linear_constraint(size <= most * stays)
@@ -1255,9 +1208,6 @@ class Programme:
     def _sum(self, terms: Sequence[Expression]) -> Expression:
         return self._mathopt.fast_sum(terms)
 
-    def _total(self, cells: Sequence[int]) -> Expression:
-        return self._sum([self._kept[cell] for cell in cells])
-
     def _add_shares(
         self, rule: CountConditions, counts: dict[int, Expression], size: Expression, records: int
     ) -> None:
@@ -1284,7 +1234,7 @@ class Programme:
                 if value != distinct.missing:
                     present.append(self._model.add_binary_variable())
                     self._model.add_linear_constraint(present[-1] <= kept)
-            self._model.add_linear_constraint(self._mathopt.fast_sum(present) - distinct.number * stays >= 0)
+            self._model.add_linear_constraint(self._sum(present) - distinct.number * stays >= 0)
 
     def _add_dominance(
         self, dominance: Dominance, counts: list[Expression], size: Expression, stays: Expression
@@ -1300,7 +1250,7 @@ class Programme:
         for kept, excess in zip(counts, above, strict=True):
             self._model.add_linear_constraint(largest >= kept)
             self._model.add_linear_constraint(excess >= kept - level)
-        top = (dominance.l - 1) * level + self._mathopt.fast_sum(above)
+        top = (dominance.l - 1) * level + self._sum(above)
         self._model.add_linear_constraint(
             denominator / scale * largest + numerator / scale * (top - size) + stays / scale <= -self._margin
         )
@@ -1313,15 +1263,13 @@ class Programme:
         far = []
         for group, parent in enumerate(deviation.parent.tolist()):
             kept = self._model.add_variable(lb=0)
-            self._model.add_linear_constraint(kept == self._mathopt.fast_sum(own.get(group, [])))
+            self._model.add_linear_constraint(kept == self._sum(own.get(group, [])))
             own.setdefault(parent, []).append(kept)
             expected = int(deviation.expected[group]) / deviation.total * size
             far.append(self._model.add_variable(lb=0))
             self._model.add_linear_constraint(far[-1] >= kept - expected)
             self._model.add_linear_constraint(far[-1] >= expected - kept)
-        self._model.add_linear_constraint(
-            self._mathopt.fast_sum(far) <= float(deviation.limit) * size - self._margin
-        )
+        self._model.add_linear_constraint(self._sum(far) <= float(deviation.limit) * size - self._margin)
 
 
 MARGIN = 1e-5
@@ -1348,10 +1296,10 @@ def solve(problem: ClassProblem, verify: Callable[[IntArray], bool]) -> ClassSol
     verify: the exact check of kept counts, shape (cells,); failing ones are not returned.
     """
     nothing = np.zeros_like(problem.counts)
-    cuts, most, margin = [], problem.most, 0.0
+    cuts: list[Cut] = []
+    most, margin = problem.most, 0.0
     if any(view.rule.entropies for view in problem.views):
-        relaxed = _relaxed(problem, 0.0)
-        cuts, most = list(relaxed.cuts), relaxed.most
+        _, cuts, most = _relaxed(problem, 0.0)
     nodes = max(NODES // len(problem.counts), 1)
     while nodes > 0:
         if most < problem.smallest:
@@ -1387,46 +1335,36 @@ def _rounded(problem: ClassProblem) -> IntArray:
         replace(view, rule=replace(view.rule, entropies=tuple(map(ROOM.__mul__, view.rule.entropies))))
         for view in problem.views
     ]
-    kept = _relaxed(replace(problem, views=tuple(views)), float(len(problem.counts))).kept
+    kept, _, _ = _relaxed(replace(problem, views=tuple(views)), float(len(problem.counts)))
     steps = problem.together
     amounts = np.diff(np.rint(np.cumsum(kept / steps)), prepend=0).astype(np.int64)
     return np.clip(amounts, 0, problem.counts // steps) * steps
 
 
-@dataclass(frozen=True, eq=False)
-class _Relaxed:
-    """A fractional solution.
+def _relaxed(problem: ClassProblem, margin: float) -> tuple[FloatArray, list[Cut], int]:
+    """Cut the relaxed programme until its solution nearly has the required entropy.
 
-    Attributes
-    ----------
-    cuts: on the entropy.
-    kept: records of each cell, shape (cells,), float64; 0 without a solution.
-    most: most records that can stay, if the margin is 0.
+    Returns
+    -------
+    Records of each cell in a fractional solution, shape (cells,), float64, 0 without one; the cuts; and the
+    most records that can stay, if the margin is 0.
     """
-
-    cuts: tuple[Cut, ...]
-    kept: FloatArray
-    most: int
-
-
-def _relaxed(problem: ClassProblem, margin: float) -> _Relaxed:
-    """Cut the relaxed programme until its solution nearly has the required entropy."""
     cuts: list[Cut] = []
     kept, most = np.zeros(len(problem.counts)), problem.most
     for _ in range(TANGENTS):
-        found, bound = Programme(problem, cuts, margin).relaxed()
+        found, entries, bound = Programme(problem, cuts, margin).relaxed()
         if found is None:
-            return _Relaxed(tuple(cuts), np.zeros_like(kept), most)
-        kept, most = found.kept, min(most, bound)
+            return np.zeros_like(kept), cuts, most
+        kept, most = found, min(most, bound)
         new = [
             cut
-            for number, (view, counts) in enumerate(zip(problem.views, found.entries, strict=True))
+            for number, (view, counts) in enumerate(zip(problem.views, entries, strict=True))
             for cut in tangents(number, view, counts)
         ]
         if not new:
             break
         cuts += new
-    return _Relaxed(tuple(cuts), kept, most)
+    return kept, cuts, most
 
 
 class FixedReference:
@@ -1520,16 +1458,15 @@ class FixedReference:
     def _by_rules(self, cells: SensitiveCells) -> Retained:
         """Solve classes with one rule; bound the others."""
         rules = self._rules.rules
-        if not rules:
-            # Models without rules for records suppress classes as a whole.
-            sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
-            return Retained(np.zeros_like(cells.counts), sizes, np.ones(len(sizes), dtype=bool))
         if len(rules) == 1 and not cells.units:
             return rules[0].retain(cells)
-        sizes = np.bincount(cells.class_of, weights=cells.counts).astype(np.int64)
+        sizes, nothing = count(cells.class_of, cells.counts, len(cells.chosen)), np.zeros_like(cells.counts)
+        if not rules:
+            # Models without rules for records suppress classes as a whole.
+            return Retained(nothing, sizes, np.ones(len(sizes), dtype=bool))
         # Some records of a violating class go.
         most = np.min([sizes - bool(cells.units), *(rule.most(cells) for rule in rules)], axis=0)
-        return Retained(np.zeros_like(cells.counts), most, most == 0)
+        return Retained(nothing, most, most == 0)
 
     def _verified(self, cells: SensitiveCells, kept: IntArray) -> BoolArray:
         """Return which classes are valid with their remaining records, or empty."""
@@ -1640,20 +1577,6 @@ CELLS = 40
 """Most cells of a candidate for trying references, as each may take an integer programme."""
 
 
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """The suppressed records of all classes.
-
-    Attributes
-    ----------
-    gone: records of each item, shape (items,), int64; None if nothing better was found.
-    fewest: no fewer records can be suppressed.
-    """
-
-    gone: IntArray | None
-    fewest: int
-
-
 class MovingReference:
     """The fewest suppressed records of all classes under the reference of the remaining ones.
 
@@ -1669,34 +1592,39 @@ class MovingReference:
         referring = {each.attribute for each in constraints if each.model.uses_reference}
         self._referring = [each for each in table.sensitive if each.name in referring]
 
-    def suppress(self, classes: Classes, fewest: int, below: int) -> Joint:
+    def suppress(self, classes: Classes, fewest: int, below: int) -> tuple[IntArray | None, int]:
         """Return the fewest records to suppress if they are below a number.
 
         Parameters
         ----------
         fewest: no fewer records can be suppressed.
+
+        Returns
+        -------
+        Records of each item, shape (items,), int64, None if nothing better was found; and how many must be
+        suppressed at least.
         """
         if self._table.units:
             # The records of each value do not say how many units have it.
-            return Joint(None, fewest)
+            return None, fewest
         cells = sensitive_cells(classes, np.ones(classes.number, dtype=bool), self._table.sensitive)
         if len(cells.counts) > CELLS:
-            return Joint(None, fewest)
+            return None, fewest
         kinds = _Kinds.of(cells, self._referring)
         tried = 0
         for gone in range(fewest, min(below, classes.records)):
             for lost in kinds.losses(gone):
                 tried += 1
                 if tried > TRIED and classes.records > FEW:
-                    return Joint(None, gone)
+                    return None, gone
                 kept, possible = self._with_losses(cells, kinds, lost)
                 if kept is not None:
                     found = np.zeros_like(classes.counts)
                     found[cells.items] = cells.gone(cells.counts - kept)
-                    return Joint(found, gone)
+                    return found, gone
                 if possible:
-                    return Joint(None, gone)
-        return Joint(None, max(fewest, below))
+                    return None, gone
+        return None, max(fewest, below)
 
     def _with_losses(
         self, cells: SensitiveCells, kinds: _Kinds, lost: IntArray
@@ -1840,9 +1768,9 @@ class OptimalRecords(Suppressor):
         if 0 < below <= self.limit:
             # A better solution moves p less than the best so far.
             fewest = max(fewest, min(_records(self._least(classes, below - 1)), below))
-        joint = self._moving.suppress(classes, fewest, below)
-        gone = best if joint.gone is None else joint.gone
-        return suppressed_items(classes, gone, least, self._certain(classes, least), joint.fewest)
+        joint, fewest = self._moving.suppress(classes, fewest, below)
+        gone = best if joint is None else joint
+        return suppressed_items(classes, gone, least, self._certain(classes, least), fewest)
 
     def _hopeless(self, classes: Classes) -> Suppressed | None:
         """Return violating classes whole if any p within the limit suppresses more than that; else None.
