@@ -39,12 +39,13 @@ from anonymizer.attacks.linkage.families import (
 )
 from anonymizer.attacks.linkage.learned import Exact, learn
 from anonymizer.attacks.linkage.local_search import Fast, Fit
-from anonymizer.attacks.linkage.pairs import Pairs, deviations, standardised, targets_of
+from anonymizer.attacks.linkage.pairs import Pairs
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
 from anonymizer.model.adversary import AdversaryView, Links, ValueCoverage
 from anonymizer.model.arrays import CodeArray
 from benchmarks import adult
 from benchmarks.common import machine, table
+from benchmarks.numbers import deviations, standardised, targets_of
 from benchmarks.shared import shared
 
 SAMPLE = 400

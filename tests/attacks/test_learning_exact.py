@@ -27,9 +27,10 @@ from anonymizer.attacks.linkage.families import (
 )
 from anonymizer.attacks.linkage.learned import Exact
 from anonymizer.attacks.linkage.local_search import Fast, Fit
-from anonymizer.attacks.linkage.pairs import SMALL, TIE, Pairs, standardised, targets_of
+from anonymizer.attacks.linkage.pairs import SMALL, TIE, Pairs
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import IntArray
+from benchmarks.numbers import standardised, targets_of
 from tests.helpers.examples import quickly, share
 from tests.helpers.learning import distance_of
 from tests.shared import shared

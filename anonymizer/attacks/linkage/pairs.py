@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymizer.attacks.linkage.families import Family
-from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 KEPT = 24_000_000
@@ -61,32 +60,6 @@ class Targets:
             own=self.own[some],
             worth=self.worth[some],
         )
-
-
-def targets_of(original: FloatArray, masked: FloatArray) -> Targets:
-    """Return the targets of two arrays; original i belongs to masked record i.
-
-    Equal masked records are a class. Further masked records have no original.
-
-    Parameters
-    ----------
-    original: shape (records, attributes), finite, in the units of the comparison.
-    masked: shape (at least as many records, attributes), in the same units.
-
-    Raises
-    ------
-    InputError: the shapes do not fit together, or a number is missing or infinite.
-    """
-    check(original, masked)
-    classes, class_of, sizes = np.unique(masked, axis=0, return_inverse=True, return_counts=True)
-    return Targets(
-        lambda targets: original[targets, None, :] - classes[None, :, :],
-        original.shape[1],
-        class_of.reshape(-1)[: len(original)].astype(np.int64),
-        np.ones(len(original), dtype=np.int64),
-        sizes.astype(np.int64),
-        np.ones(len(classes)),
-    )
 
 
 class Pairs:
@@ -173,38 +146,6 @@ class Pairs:
             sizes = self.tie_sizes(some[:, None], everything[None, :])
             caps[rows] += np.where(most < -TIE, np.inf, np.where(most <= TIE, sizes, 0.0)).sum(axis=1)
         return caps
-
-
-def check(original: FloatArray, masked: FloatArray) -> None:
-    """Raise an error for arrays that cannot be compared.
-
-    Raises
-    ------
-    InputError: their shapes do not fit together, or a number is missing or infinite.
-    """
-    shapes = f"{original.shape} and {masked.shape}"
-    if original.ndim != 2 or masked.ndim != 2 or original.shape[1] != masked.shape[1]:
-        raise InputError(
-            f"linkage: arrays of shape {shapes}; accepted: two "
-            "arrays of two dimensions with the same number of columns"
-        )
-    if not original.size or len(masked) < len(original):
-        raise InputError(f"linkage: arrays of shape {shapes}; accepted: a masked record for each original")
-    if not (np.isfinite(original).all() and np.isfinite(masked).all()):
-        raise InputError("linkage: a value is missing or infinite; accepted: finite numbers")
-
-
-def deviations(original: FloatArray) -> FloatArray:
-    """Return the standard deviation of each attribute, 1 if it is constant, shape (attributes,)."""
-    # Rounding can make the deviation of equal numbers nonzero.
-    varies = original.max(axis=0) > original.min(axis=0)
-    return np.where(varies, original.std(axis=0), 1.0)
-
-
-def standardised(records: FloatArray) -> FloatArray:
-    """Return records less their mean, in standard deviations of their own, shape (records, attributes)."""
-    found: FloatArray = (records - records.mean(axis=0)) / deviations(records)
-    return found
 
 
 @dataclass(frozen=True, eq=False)
