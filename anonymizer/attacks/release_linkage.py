@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,9 +32,9 @@ from anonymizer.attacks.linkage.distances import (
     standard_scale,
 )
 from anonymizer.attacks.linkage.families import FAMILIES
-from anonymizer.attacks.linkage.learned import PASSES, Learned, learn
+from anonymizer.attacks.linkage.learned import PASSES, learn, targets_of_links
 from anonymizer.attacks.linkage.local_search import Fast
-from anonymizer.attacks.linkage.pairs import SMALL, Targets
+from anonymizer.attacks.linkage.pairs import SMALL
 from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
@@ -220,12 +220,17 @@ class _Space:
         """Number of compared values per row."""
         return len(self.classes) * len(self.names)
 
-    def of_rows(self, position: int, rows: IntArray, how: str) -> FloatArray:
+    def of_rows(
+        self, position: int, rows: IntArray, how: Callable[[_Attribute, IntArray], FloatArray]
+    ) -> FloatArray:
         """Return a table of one attribute for some rows and all classes, shape (rows, classes)."""
-        own: _Attribute = self.attributes[position]
         texts, row_of = np.unique(self.rows[rows, position], return_inverse=True)
-        table: FloatArray = getattr(own, how)(texts)
+        table = how(self.attributes[position], texts)
         return np.take(np.take(table, self.classes[:, position], axis=1), row_of.reshape(-1), axis=0)
+
+    def differences(self, position: int, rows: IntArray) -> FloatArray:
+        """Return the differences of one attribute that weights are learned on, shape (rows, classes)."""
+        return self.of_rows(position, rows, _Attribute.difference)
 
     def blocks(self, rows: IntArray) -> list[IntArray]:
         """Return rows in blocks whose comparisons fit in memory."""
@@ -336,9 +341,12 @@ class ReleaseLinkage(Attack):
         }
         if self.settings.linkage is LinkageMethod.LEARNED:
             assert space.truth is not None, "it is a requirement"
-            learned = learn(_targets(space), FAMILIES[self.settings.by](len(names)), Fast(), random)
-            right, more = learned.shares, _learned_details(learned, names)
-            worth = space.truth.counts
+            breadth = np.ones(len(space.sizes))
+            targets = targets_of_links(space.truth, len(names), space.differences, space.sizes, breadth)
+            learned = learn(targets, FAMILIES[self.settings.by](len(names)), Fast(), random)
+            right, worth, held_out = learned.shares, space.truth.counts, learned.held_out
+            share = None if held_out is None else held_out.right / held_out.records
+            more = learned.details(names) | {"held_out": share}
         else:
             found = _nearest(space, rows)
             expected = float(found.chance @ _weights(space, rows, drawn)) / int(drawn.sum())
@@ -482,8 +490,8 @@ def _nearest(space: _Space, rows: IntArray) -> _Candidates:
         own = rows[block]
         gaps, ratios = np.zeros((2, len(own), len(space.classes)))
         for position in range(len(space.names)):
-            gaps += np.square(space.of_rows(position, own, "gap"))
-            ratios += space.of_rows(position, own, "likelihood")
+            gaps += np.square(space.of_rows(position, own, _Attribute.gap))
+            ratios += space.of_rows(position, own, _Attribute.likelihood)
         least = gaps.min(axis=1, keepdims=True)
         near = gaps <= least * (1 + TIED)
         covered[block] = np.isfinite(ratios).any(axis=1) & all(each.comparable for each in space.attributes)
@@ -511,29 +519,3 @@ def _weights(space: _Space, rows: IntArray, drawn: IntArray) -> FloatArray:
         return drawn[rows].astype(np.float64)
     every = count(space.truth.original, space.truth.counts, len(space.rows))
     return every[rows].astype(np.float64)
-
-
-def _targets(space: _Space) -> Targets:
-    """Return the true links as targets of learning."""
-    truth = space.truth
-    assert truth is not None, "it is a requirement"
-
-    def differences(targets: IntArray) -> FloatArray:
-        rows, row_of = np.unique(truth.original[targets], return_inverse=True)
-        own = [space.of_rows(position, rows, "difference") for position in range(len(space.names))]
-        return np.stack(own, axis=-1)[row_of.reshape(-1)]
-
-    breadth = np.ones(len(space.sizes))
-    return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, breadth)
-
-
-def _learned_details(learned: Learned, names: Sequence[str]) -> dict[str, Any]:
-    held_out = learned.held_out
-    return {
-        "equal_weights": learned.equal / learned.records,
-        "in_sample": learned.success,
-        "bound": learned.bound,
-        "held_out": None if held_out is None else held_out.right / held_out.records,
-        "weights": learned.parameters(names),
-        "importance": learned.importance(names),
-    }

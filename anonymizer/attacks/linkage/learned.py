@@ -32,6 +32,7 @@ from anonymizer.attacks.linkage.families import Family, WeightedMean
 from anonymizer.attacks.linkage.linkers import NearestLinking, nearest, uncovered
 from anonymizer.attacks.linkage.local_search import Climb, Fast, Fit, Learner, probed
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows, Targets
+from anonymizer.model.adversary import Links
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.system import run_interruptibly
 
@@ -573,15 +574,17 @@ class Learned:
         """Upper bound on the success of all weights of the family."""
         return self.fit.bound / self.records
 
-    def parameters(self, names: Sequence[str]) -> dict[str, float]:
-        """Return the weights by label, given the names of the attributes."""
-        labels = self.family.labels(names)
-        return {label: float(weight) for label, weight in zip(labels, self.fit.weights, strict=True)}
-
-    def importance(self, names: Sequence[str]) -> dict[str, float]:
-        """Return the share of each attribute in the linkage, sum 1."""
-        shares = self.family.importance(self.fit.weights)
-        return {name: float(share) for name, share in zip(names, shares, strict=True)}
+    def details(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the results for the report: the weights by label, and the share of each attribute, sum 1."""
+        labels, shares = self.family.labels(names), self.family.importance(self.fit.weights)
+        return {
+            "equal_weights": self.equal / self.records,
+            "in_sample": self.success,
+            "bound": self.bound,
+            "held_out": None if self.held_out is None else asdict(self.held_out),
+            "weights": dict(zip(labels, self.fit.weights.tolist(), strict=True)),
+            "importance": dict(zip(names, shares.tolist(), strict=True)),
+        }
 
 
 def learn(
@@ -821,32 +824,38 @@ class LearnedLinking(Linking):
         targets = compared(space, self._distance(space))
         family = self._family(len(space.names))
         learned = learn(targets, family, self._learner, random, at_most=self._at_most)
-        return Linked(learned.shares, _details(space, learned))
+        found = {"learned": learned.fit.right > learned.equal + SMALL} | learned.details(space.names)
+        return Linked(learned.shares, found)
 
 
 def compared(space: ComparisonSpace, distance: Distance) -> Targets:
     """Return the true links of a comparison space as targets, with the differences of a distance."""
-    truth = space.truth
+    return targets_of_links(space.truth, len(space.names), distance.differences, space.sizes, space.breadth)
 
-    def differences(targets: IntArray) -> FloatArray:
+
+def targets_of_links(
+    truth: Links,
+    attributes: int,
+    differences: Callable[[int, IntArray], FloatArray],
+    sizes: IntArray,
+    breadth: FloatArray,
+) -> Targets:
+    """Return true links as targets.
+
+    Parameters
+    ----------
+    attributes: number of compared attributes.
+    differences: of the attribute at a position between some rows and every class, shape (rows, classes).
+    sizes, breadth: as in ``Targets``.
+    """
+
+    def of_targets(targets: IntArray) -> FloatArray:
         rows, row_of = np.unique(truth.original[targets], return_inverse=True)
-        own = [distance.differences(position, rows) for position in range(len(space.meanings))]
+        own = [differences(position, rows) for position in range(attributes)]
         return np.stack(own, axis=-1)[row_of]
 
-    return Targets(differences, len(space.names), truth.release, truth.counts, space.sizes, space.breadth)
+    return Targets(of_targets, attributes, truth.release, truth.counts, sizes, breadth)
 
 
 def _share(space: ComparisonSpace, right: FloatArray) -> float:
     return float(right @ space.truth.counts) / space.truth.records
-
-
-def _details(space: ComparisonSpace, learned: Learned) -> dict[str, Any]:
-    return {
-        "learned": learned.fit.right > learned.equal + SMALL,
-        "equal_weights": learned.equal / learned.records,
-        "in_sample": learned.success,
-        "bound": learned.bound,
-        "held_out": None if learned.held_out is None else asdict(learned.held_out),
-        "weights": learned.parameters(space.names),
-        "importance": learned.importance(space.names),
-    }
