@@ -181,14 +181,17 @@ class ClassDisclosure(Attack):
         held = adversary.held_by(self.unit)
         if held is not None:
             seen = _Seen.of(*held, release, release.known(self.settings.knowledge))
-            return self._of_units(seen, name, knowledge | self.further() | with_links(seen.owners))
+            known = knowledge | self.further() | with_links(seen.owners)
+            return self._of_units(adversary, seen, name, known)
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         details = self.beyond_guess(counts, disclosed, overall) if self.certain else {}
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
 
-    def _of_units(self, seen: _Seen, name: str, knowledge: dict[str, Any]) -> AttackResult:
+    def _of_units(
+        self, adversary: AdversaryView, seen: _Seen, name: str, knowledge: dict[str, Any]
+    ) -> AttackResult:
         """Return the share of units with a record in a class that discloses its value."""
         owners, unit = seen.owners, seen.unit
         rows, (units, number) = owners.release, owners.targets(unit)
@@ -215,10 +218,8 @@ class ClassDisclosure(Attack):
                 further &= values != attribute.column.missing
             beyond = reached(owners, unit, further)
             details = {"base_rate": int(held.counts.max()) / number, "beyond_guess": float(beyond)}
-        success = reached(owners, unit, told)
-        exact, baseline = float(success), Fraction(int(whole.any()))
-        known = {**knowledge, "unit": unit}
-        return AttackResult(self.name, known, success, baseline, exact, exact, number, details)
+        success, baseline = reached(owners, unit, told), Fraction(int(whole.any()))
+        return self.counted(adversary, knowledge | {"unit": unit}, success, baseline, details, number)
 
     def _disclosed(self, classes: Classes, name: str) -> BoolArray:
         counts, _ = classes.sensitive_counts(name)

@@ -132,15 +132,14 @@ class Attack(PlugIn):
         self,
         adversary: AdversaryView,
         knowledge: dict[str, Any],
-        success: Fraction,
-        baseline: Fraction,
+        success: Share,
+        baseline: Share,
         details: dict[str, Any] | None = None,
+        targets: int | None = None,
     ) -> AttackResult:
-        """Return an exact result over all records of the release."""
-        exact = float(success)
-        return AttackResult(
-            self.name, knowledge, success, baseline, exact, exact, adversary.release.records, details or {}
-        )
+        """Return an exact result over all records of the release, or over a number of other targets."""
+        exact, number = float(success), adversary.release.records if targets is None else targets
+        return AttackResult(self.name, knowledge, success, baseline, exact, exact, number, details or {})
 
 
 class KnowledgeSettings(Settings):
@@ -264,8 +263,7 @@ class AlignedUnitSettings(AlignedSettings, UnitSettings):
 
     def owned(self, adversary: AdversaryView) -> tuple[str, Owners] | None:
         """Return the unit that an attack counts and the owners of the released records; None: records."""
-        unit, owners = adversary.unit(self.unit), adversary.owners
-        return None if unit is None or owners is None or self.by_record else (unit, owners)
+        return None if self.by_record else adversary.owned_by(self.unit)
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing requirement for links, or the missing units, as words for a message."""

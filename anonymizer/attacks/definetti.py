@@ -1073,15 +1073,13 @@ class View:
     by_link: bool = False
     values: IntArray | None = None
 
-    def of_units(self, original: Original, owners: Owners, unit: str) -> GuessedUnits:
+    def of_units(self, adversary: AdversaryView, unit: str, owners: Owners) -> GuessedUnits:
         """Return whose the records are."""
         assert self.values is not None, "nobody knows the owners of records in buckets"
         item = owners.release
         if self.by_link:
-            links, width = original.links, len(self.values)
-            item = np.searchsorted(
-                links.original * width + links.release, owners.original * width + owners.release
-            )
+            assert adversary.original is not None, "it has the links"
+            item = adversary.original.links.of_pairs(owners.original, owners.release)
         entries = self.groups.entries_of(self.kind[item], self.values[owners.release])
         return GuessedUnits(self.groups, owners, unit, entries)
 
@@ -1562,10 +1560,8 @@ class Definetti(Attack):
 
     def _attack(self, adversary: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
         view = self.view(adversary, name)
-        unit, owners, original = adversary.unit(self.settings.unit), adversary.owners, adversary.original
-        whose = None
-        if unit is not None and owners is not None and original is not None:
-            whose = view.of_units(original, owners, unit)
+        owned = adversary.owned_by(self.settings.unit)
+        whose = None if owned is None else view.of_units(adversary, *owned)
         return self._finding(view, self.chances(view, random), self.features(adversary), name, whose)
 
     def view(self, adversary: AdversaryView, name: str) -> View:

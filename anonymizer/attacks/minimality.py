@@ -103,18 +103,14 @@ class Minimality(Attack):
             "sensitive": [own.sensitive for own in recipe.promises],
         }
         details = {"finer_nodes": nodes}
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
-        if unit is None or owners is None:
-            success = Fraction(int(links.counts[disclosed].sum()), original.records)
-            return [self.counted(adversary, known, success, Fraction(0), details)]
-        width = len(adversary.release.counts)
-        link = np.searchsorted(
-            links.original * width + links.release, owners.original * width + owners.release
-        )
-        success = reached(owners, unit, disclosed[link])
-        exact, number = float(success), owners.targets(unit)[1]
-        known["unit"] = unit
-        return [AttackResult(self.name, known, success, Fraction(0), exact, exact, number, details)]
+        success = Fraction(int(links.counts[disclosed].sum()), original.records)
+        number = adversary.release.records
+        owned = adversary.owned_by(self.settings.unit)
+        if owned is not None:
+            known["unit"], owners = owned
+            told = disclosed[links.of_pairs(owners.original, owners.release)]
+            success, number = reached(owners, known["unit"], told), owners.targets(known["unit"])[1]
+        return [self.counted(adversary, known, success, Fraction(0), details, number)]
 
 
 def _parts(adversary: AdversaryView, original: Original, position: int, level: int) -> _Parts:

@@ -313,6 +313,7 @@ class Uniqueness(Attack):
         if self.settings.weights or self.settings.population:
             details["population"] = _expected(self.sample(release, worst.names))
         known: dict[str, Any] = {"attributes": list(worst.names)}
+        share, number = Fraction(len(worst.unique), release.records), release.records
         if held is not None:
             unit, owners = held
             classes, (units, number) = owners.class_of(release, worst.names), owners.targets(unit)
@@ -321,10 +322,7 @@ class Uniqueness(Attack):
             known |= {"unit": unit, **with_links(owners)}
             if owners.linked:
                 details["classes_by_size"] = _by_class_size(sizes)
-            exact = float(share)
-            return [AttackResult(self.name, known, share, Fraction(0), exact, exact, number, details)]
-        success = Fraction(len(worst.unique), release.records)
-        return [self.counted(adversary, known, success, Fraction(0), details)]
+        return [self.counted(adversary, known, share, Fraction(0), details, number)]
 
     def sample(self, release: PublishedTable, names: Sequence[str] | None = None) -> SampleClasses:
         """Return the class sizes in the release, f, and their estimates in the population, F.

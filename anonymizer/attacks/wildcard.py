@@ -60,14 +60,14 @@ class Wildcard(Attack):
         release = adversary.release
         blanks = int((release.blanks.sum(axis=1) * release.counts).sum())
         knowledge: dict[str, Any] = {"attributes": list(release.names)}
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
-        if unit is not None and owners is not None:
+        owned = adversary.owned_by(self.settings.unit)
+        if owned is not None:
+            unit, owners = owned
             told = _alone(release, owners, unit)
-            success = reached(owners, unit, told)
+            success, number = reached(owners, unit, told), owners.targets(unit)[1]
             details = {"blank_cells": blanks, "unique_records": int(told.sum())}
-            exact, number = float(success), owners.targets(unit)[1]
-            knowledge["unit"] = unit
-            return [AttackResult(self.name, knowledge, success, Fraction(0), exact, exact, number, details)]
+            known = knowledge | {"unit": unit}
+            return [self.counted(adversary, known, success, Fraction(0), details, number)]
         classes = release.classes()
         alone = np.flatnonzero(classes.sizes[classes.class_of] == 1)
         pattern_of, patterns = _patterns(release.blanks[alone])
@@ -78,15 +78,9 @@ class Wildcard(Attack):
                 continue
             left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
             unique += int((release.count_matching(alone[pattern_of == number], left) == 1).sum())
-        return [
-            self.counted(
-                adversary,
-                knowledge,
-                Fraction(unique, release.records),
-                Fraction(0),
-                {"blank_cells": blanks, "unique_records": unique},
-            )
-        ]
+        success = Fraction(unique, release.records)
+        details = {"blank_cells": blanks, "unique_records": unique}
+        return [self.counted(adversary, knowledge, success, Fraction(0), details)]
 
 
 def _alone(release: PublishedTable, owners: Owners, unit: str) -> BoolArray:

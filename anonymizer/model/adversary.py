@@ -261,7 +261,8 @@ class Links:
 
     Attributes
     ----------
-    original, release: positions of rows in the two tables, shape (links,), int64; ascending by ``original``.
+    original, release: positions of rows in the two tables, shape (links,), int64; ascending by ``original``,
+        then ``release``.
     counts: records, shape (links,), int64, positive.
     forced: whether they were reconstructed for all released records, and no others fit.
     """
@@ -275,6 +276,11 @@ class Links:
     def records(self) -> int:
         """Number of linked records."""
         return int(self.counts.sum())
+
+    def of_pairs(self, original: IntArray, release: IntArray) -> IntArray:
+        """Return the position of the link of each pair of rows, all of them linked, shape (pairs,), int64."""
+        width = int(self.release.max(initial=0)) + 1
+        return np.searchsorted(self.original * width + self.release, original * width + release)
 
 
 @dataclass(frozen=True, eq=False)
@@ -511,18 +517,20 @@ class AdversaryView:
         """The owners of the released records, None if unknown, or of an Anatomy release."""
         return None if self.original is None or self.grouped is not None else self.original.owners
 
-    def unit(self, asked: str | None) -> str | None:
-        """Return the unit that an attack counts: the one asked for, else persons if known; None: records."""
-        return _unit(self.owners, asked)
+    def owned_by(self, asked: str | None) -> tuple[str, Owners] | None:
+        """Return the unit that an attack counts, and whose the records are; None: it counts records.
+
+        The unit is the one asked for, else persons if they are known.
+        """
+        return _owned(self.owners, asked)
 
     def lacks_unit(self, asked: str | None) -> str | None:
         """Return words for a message if nobody knows the unit that the attack asks for, else None."""
         return _lacks_unit(self.owners, asked)
 
     def held_by(self, asked: str | None) -> tuple[str, Owners] | None:
-        """Return the unit that an attack on released rows alone counts, and its records; None: records."""
-        owners, unit = self.holders, _unit(self.holders, asked)
-        return None if unit is None or owners is None else (unit, owners)
+        """Return what ``owned_by`` does, for an attack on the released rows alone."""
+        return _owned(self.holders, asked)
 
     def lacks_holders(self, asked: str | None) -> str | None:
         """Return what ``lacks_unit`` does, for an attack on the released rows alone."""
@@ -565,10 +573,10 @@ class AdversaryView:
         return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
 
 
-def _unit(owners: Owners | None, asked: str | None) -> str | None:
-    if asked is None:
-        return PERSON if owners is not None and PERSON in owners.units else None
-    return None if asked == RECORD else asked
+def _owned(owners: Owners | None, asked: str | None) -> tuple[str, Owners] | None:
+    if owners is None or asked == RECORD or (asked is None and PERSON not in owners.units):
+        return None
+    return PERSON if asked is None else asked, owners
 
 
 def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:

@@ -388,11 +388,9 @@ class Linkage(Attack):
             original = with_errors(original, links, self.settings.rates, random)
             links = original.links
         names = original.known(self.settings.names)
-        unit, owners = adversary.unit(self.settings.unit), adversary.owners
-        if self.settings.draws_or_matches:
-            unit = None
+        owned = None if self.settings.draws_or_matches else adversary.owned_by(self.settings.unit)
         # Where units are counted, weights that link too many records may not link too many units.
-        at_most = self.at_most if self.at_most is None or unit is None or owners is None else 1.0
+        at_most = self.at_most if self.at_most is None or owned is None else 1.0
         linking = self._linking(at_most)
         held, targets = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
@@ -400,8 +398,9 @@ class Linkage(Attack):
         work = linking.work(space)
         most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
         if most < targets.records:
-            if unit is not None and owners is not None:
-                owners = drawn_owners(owners, unit, most, random)
+            if owned is not None:
+                owners = drawn_owners(owned[1], owned[0], most, random)
+                owned = owned[0], owners
                 ones = np.ones(len(owners.release), dtype=np.int64)
                 targets = links_of_pairs(owners.original, owners.release, ones)
             else:
@@ -413,16 +412,15 @@ class Linkage(Attack):
             space = comparison_space(adversary.release, original, names, held, targets, each=each)
         linked = linking.link(space, random)
         found = self._finding(adversary, original, links, space, linked)
-        if unit is None or owners is None:
+        if owned is None:
             return [found]
-        return [self._of_units(adversary.release, original, owners, unit, space, linked, found)]
+        return [self._of_units(adversary.release, original, owned, space, linked, found)]
 
     def _of_units(
         self,
         release: PublishedTable,
         original: Original,
-        owners: Owners,
-        unit: str,
+        owned: tuple[str, Owners],
         space: ComparisonSpace,
         linked: Linked,
         found: AttackResult,
@@ -431,9 +429,10 @@ class Linkage(Attack):
 
         Parameters
         ----------
-        owners: of the records of the targets.
+        owned: the unit, and the owners of the records of the targets.
         found: the result by records.
         """
+        unit, owners = owned
         own, published = ([each.names.index(name) for name in space.names] for each in (original, release))
         rows = located(
             original.codes[owners.original][:, own].astype(np.int64), space.originals.astype(np.int64)
@@ -441,8 +440,8 @@ class Linkage(Attack):
         classes = located(
             release.codes[owners.release][:, published].astype(np.int64), space.classes.astype(np.int64)
         )
-        width, truth = len(space.classes), space.truth
-        place = np.searchsorted(truth.original * width + truth.release, rows * width + classes)
+        truth = space.truth
+        place = truth.of_pairs(rows, classes)
         members = owners.members(unit)
         own_records = numbered([classes, members], len(members))[0]
         chance = np.minimum(linked.right[place] * np.bincount(own_records)[own_records], 1.0)
