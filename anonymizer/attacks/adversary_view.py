@@ -698,13 +698,6 @@ def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: Int
 
 
 def adversary_of(table: Table, recoding: Recoding) -> AdversaryView:
-    """Return the view of a release that is not written, of one table or of two."""
-    if isinstance(recoding, GroupRecoding):
-        return adversary_from_anatomy(table, recoding)
-    return adversary_from_recoding(table, recoding)
-
-
-def adversary_from_recoding(table: Table, recoding: Recoding) -> AdversaryView:
     """Return the view of a release that is not written, with the table as original and links by the recoding.
 
     Parameters
@@ -712,8 +705,13 @@ def adversary_from_recoding(table: Table, recoding: Recoding) -> AdversaryView:
     table: the searched table.
     recoding: of the table; at least one record is released.
     """
-    release = published_table("the candidate", recoding)
-    return AdversaryView(release, original=known_original("the input", table, recoding, release))
+    grouped = None
+    if isinstance(recoding, GroupRecoding):
+        grouped = grouped_table("the candidate", recoding)
+        grouped = replace(grouped, truth=known_truth(grouped, recoding))
+    release = published_table("the candidate", recoding) if grouped is None else grouped.tuples
+    original = known_original("the input", table, recoding, release)
+    return AdversaryView(release, original=original, grouped=grouped)
 
 
 def published_table(source: str, recoding: Recoding) -> PublishedTable:
@@ -762,26 +760,16 @@ def known_original(
     width, row_of = len(table.quasi_identifiers), table.row_of
     table = table.undivided
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
+    kept, placed = ~recoding.removed, _placed(recoding, release, sensitive)
     return Original(
         source,
         meanings_of(table.quasi_identifiers, release.labels, missing, recoding.levels),
         table.codes[:, :width],
         sensitive,
         table.counts,
-        _links(recoding, row_of, release, sensitive),
+        links_of_pairs(_original_rows(recoding, row_of)[kept], placed[kept], recoding.table.counts[kept]),
         release.names,
     )
-
-
-def _links(
-    recoding: Recoding,
-    row_of: IntArray | None,
-    release: PublishedTable,
-    sensitive: dict[str, SensitiveCodes],
-) -> Links:
-    kept = ~recoding.removed
-    found = _placed(recoding, release, sensitive)[kept]
-    return links_of_pairs(_original_rows(recoding, row_of)[kept], found, recoding.table.counts[kept])
 
 
 def _original_rows(recoding: Recoding, row_of: IntArray | None) -> IntArray:
@@ -852,22 +840,6 @@ def known_truth(grouped: AnatomyRelease, recoding: GroupRecoding) -> AnatomyTrut
     rows = located(np.column_stack(columns), known)
     links = links_of_pairs(rows, values, table.counts[kept])
     return AnatomyTruth(links.original, links.release, links.counts)
-
-
-def adversary_from_anatomy(table: Table, recoding: GroupRecoding) -> AdversaryView:
-    """Return the view of an Anatomy release that is not written.
-
-    Parameters
-    ----------
-    table: the searched table.
-    recoding: of the table; at least one record is released.
-    """
-    grouped = grouped_table("the candidate", recoding)
-    release = grouped.tuples
-    original = known_original("the input", table, recoding, release)
-    return AdversaryView(
-        release, original=original, grouped=replace(grouped, truth=known_truth(grouped, recoding))
-    )
 
 
 def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:

@@ -1137,7 +1137,15 @@ class GuessedUnits:
 
 
 class FeatureSource(ABC):
-    """A source of the features of records."""
+    """A source of the features of records.
+
+    Parameters
+    ----------
+    bins: most bins of a number.
+    """
+
+    def __init__(self, bins: int) -> None:
+        self.bins = bins
 
     @abstractmethod
     def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:
@@ -1175,15 +1183,7 @@ class Published(FeatureSource):
 
 
 class OriginalFeatures(FeatureSource):
-    """The original values as features, numbers in bins.
-
-    Parameters
-    ----------
-    bins: most bins of a number.
-    """
-
-    def __init__(self, bins: int) -> None:
-        self.bins = bins
+    """The original values as features, numbers in bins."""
 
     def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:
         """Return the records with known originals, and the others of their classes with unknown features."""
@@ -1264,15 +1264,7 @@ def _view(
 
 
 class AnatomyFeatures(FeatureSource):
-    """The published values of an Anatomy release as features, numbers in bins.
-
-    Parameters
-    ----------
-    bins: most bins of a number.
-    """
-
-    def __init__(self, bins: int) -> None:
-        self.bins = bins
+    """The published values of an Anatomy release as features, numbers in bins."""
 
     def view(self, adversary: AdversaryView, names: Sequence[str], sensitive: str) -> View:  # noqa: ARG002 - there is one
         """Return the records of each bucket; those with equal features are of one kind."""
@@ -1593,12 +1585,12 @@ class Definetti(Attack):
     def _knowing(self, adversary: AdversaryView) -> FeatureSource:
         if adversary.grouped is not None:
             return AnatomyFeatures(self.settings.bins)
-        kinds: dict[Features, FeatureSource] = {
-            Features.PUBLISHED: Published(),
-            Features.EXACT: OriginalFeatures(self.settings.bins),
-            Features.SIMILAR: SimilarFeatures(self.settings.bins),
+        kinds: dict[Features, type[FeatureSource]] = {
+            Features.PUBLISHED: Published,
+            Features.EXACT: OriginalFeatures,
+            Features.SIMILAR: SimilarFeatures,
         }
-        return kinds[self.features(adversary)]
+        return kinds[self.features(adversary)](self.settings.bins)
 
     def _finding(
         self, view: View, found: Posterior, features: Features, name: str, whose: GuessedUnits | None

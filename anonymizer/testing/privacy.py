@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_from_recoding
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference
 from anonymizer.model.recoding import FullDomainRecoding
@@ -107,7 +107,7 @@ def check_attack(model: AttackModel, seed: int) -> None:
     for table in suitable:
         none = np.zeros(len(table.counts), dtype=bool)
         top = [attribute.maximum for attribute in table.quasi_identifiers]
-        adversary = adversary_from_recoding(table, FullDomainRecoding(table, top, none, none))
+        adversary = adversary_of(table, FullDomainRecoding(table, top, none, none))
         one, two = (model.worst(model.attack().run(adversary, np.random.default_rng(seed))) for _ in range(2))
         if one != two or not 0 <= one <= 1:
             fail(f"{model.name}: measures {one}, then {two}; expected the same share twice")

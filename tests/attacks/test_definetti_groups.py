@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.adversary_view import adversary_from_anatomy
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.definetti import AnatomyFeatures
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, AnatomyTruth
@@ -164,7 +164,7 @@ def test_a_candidate_in_groups_is_seen_with_its_truth(seed: int) -> None:
         group[~removed] = np.unique(random.integers(0, 4, int((~removed).sum())), return_inverse=True)[1]
         levels = [attribute.minimum for attribute in table.quasi_identifiers]
         recoding = GroupRecoding(table, levels, group, removed)
-        seen = adversary_from_anatomy(table, recoding)
+        seen = adversary_of(table, recoding)
         assert seen.grouped is not None
         assert seen.grouped.truth is not None
         records = int(table.counts[~removed].sum())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import adversary_from_recoding
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.model.adversary import Truth
 from tests import strategies
 from tests.helpers import build
@@ -102,7 +102,7 @@ def test_with_known_truth_the_narrowest_class_that_fits_is_taken(random):
     recoding = chosen.released(table).recoding
     names = [data.quasi_identifiers[position].name for position in known]
     # Without the records left out, the release has another mean and deviation than the original.
-    found = linkage(adversary_from_recoding(table, recoding), knowledge=names, standardise="original")
+    found = linkage(adversary_of(table, recoding), knowledge=names, standardise="original")
     assert found.success == pytest.approx(float(expected), abs=1e-12)
     assert found.details["truth"] == "known"
 
@@ -114,7 +114,7 @@ def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random
     if chosen.kept_suppressed:
         return
     table = build.table(chosen.data)
-    given_scene = adversary_from_recoding(table, chosen.released(table).recoding)
+    given_scene = adversary_of(table, chosen.released(table).recoding)
     scale = {"standardise": "original"}  # a handful of records has other means than all of them
     one, other = linkage(given_scene, **scale), linkage(given_scene, linkage="assignment", **scale)
     assert other.success == pytest.approx(one.success, abs=1e-12)
@@ -130,7 +130,7 @@ def test_the_shortcut_through_coverings_changes_nothing(distance, monkeypatch):
     for _ in range(40):
         chosen = random_node(random)
         table = build.table(chosen.data)
-        scenes.append(adversary_from_recoding(table, chosen.released(table).recoding))
+        scenes.append(adversary_of(table, chosen.released(table).recoding))
     quick = [linkage(each, distance=distance).success for each in scenes]
     monkeypatch.setattr(Distance, "exact", False)
     assert [linkage(each, distance=distance).success for each in scenes] == pytest.approx(quick, abs=1e-12)

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from anonymizer.attacks.adversary_view import (
     CoveringJoin,
-    adversary_from_recoding,
+    adversary_of,
     linked,
     located,
     meaning_of,
@@ -254,6 +254,4 @@ def test_on_a_local_recoding_the_narrowest_class_is_taken(random: Random):
         lambda i, text, own: own in covered[i][text],
         lambda i, text: len(covered[i][text]),
     )
-    assert linkage(adversary_from_recoding(table, recoding)).success == pytest.approx(
-        float(expected), abs=1e-12
-    )
+    assert linkage(adversary_of(table, recoding)).success == pytest.approx(float(expected), abs=1e-12)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import adversary_from_recoding
+from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.recoding import Outcome
 from anonymizer.privacy.base import ClassConstraint
@@ -50,9 +50,7 @@ def test_who_is_named_is_in_a_part_that_breaks_the_promise(random: Random) -> No
     if recipe is None:
         assert outcome.recoding is None
         return
-    found = one(
-        "minimality", replace(adversary_from_recoding(problem.table, outcome.recoding), recipe=recipe)
-    )
+    found = one("minimality", replace(adversary_of(problem.table, outcome.recoding), recipe=recipe))
     assert found.success * found.records <= len(broken(own, recipe))
 
 
