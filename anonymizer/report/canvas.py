@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -109,21 +109,26 @@ class Frame:
     bottom: float = 8.0
 
 
-def inline_svg(draw: Callable[[Axes, Palette], object], frame: Frame, name: str, label: str) -> str:
+T = TypeVar("T")
+
+
+def inline_svg(
+    name: str, label: str, frame: Frame, draw: Callable[[Axes, T, Palette], object], shown: T
+) -> str:
     """Draw a chart for a page.
 
     Parameters
     ----------
-    draw: draws onto axes in the colors of a palette.
     name: unique on the page; prefix of every id.
     label: description for screen readers.
+    draw: draws ``shown`` onto axes in the colors of a palette.
 
     Returns
     -------
     An ``svg`` element; the same chart gives the same bytes.
     """
     axes = SvgAxes(frame, name)
-    draw(cast("Axes", axes), _VARIABLES)
+    draw(cast("Axes", axes), shown, _VARIABLES)
     named = escape(label, quote=False).replace('"', "&quot;")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {frame.width:g} {frame.height:g}" role="img" '

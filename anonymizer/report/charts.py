@@ -1,9 +1,8 @@
-"""The charts of the report and of comparisons.
+"""The charts of the report.
 
 Attacks show a dot with its interval and a hollow diamond for the baseline. Distributions show a hollow bar
-of the input over a filled bar of the release. Risk against loss shows a point for each release and a step
-line through the Pareto-optimal ones. A search shows the incumbent's loss by candidates evaluated, with the
-proven lower bound.
+of the input over a filled bar of the release. A search shows the incumbent's loss by candidates evaluated,
+with the proven lower bound.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from anonymizer.report.canvas import FONT, NOTEBOOK, Palette, apart, bare, rows
 from anonymizer.report.facts import AttributeLoss, Distribution, RiskByKnowledge, SizeBin
@@ -56,7 +53,7 @@ def draw_attacks(axes: Axes, dots: Sequence[Dot], palette: Palette = NOTEBOOK) -
     rows(axes, [each.label for each in dots], palette)
     axes.set_xlim(0, reach)
     axes.locator_params(axis="x", nbins=5)
-    axes.xaxis.set_major_formatter(_percent_tick)
+    axes.xaxis.set_major_formatter(percent_tick)
     return axes
 
 
@@ -66,7 +63,8 @@ def _row_values(axes: Axes, texts: Sequence[str], palette: Palette) -> None:
                   color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
 
 
-def _percent_tick(value: float, _: object) -> str:
+def percent_tick(value: float, _: object) -> str:
+    """Return the label of a tick at a share."""
     return percent(round(value, 6))
 
 
@@ -92,185 +90,6 @@ def draw_distribution(axes: Axes, shown: Distribution, palette: Palette = NOTEBO
     first.set_horizontalalignment("left")
     last.set_horizontalalignment("right")
     return axes
-
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
-"""Marker shapes of the algorithms, in alphabetical order."""
-
-LANE = 1.07
-"""Horizontal position of undecided runs, in widths of the axes."""
-
-NEAR = (0.022, 0.045)
-"""Distance below which points share a label, in widths and heights of the axes."""
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A release in the chart of risk and loss.
-
-    Attributes
-    ----------
-    low, high: ends of the interval of the risk.
-    unbeaten: whether the release is Pareto-optimal.
-    """
-
-    number: int
-    algorithm: str
-    risk: float
-    low: float
-    high: float
-    loss: float
-    unbeaten: bool
-
-
-@dataclass(frozen=True)
-class Open:
-    """An undecided run.
-
-    Attributes
-    ----------
-    bound: lower bound on its loss, 0 if unknown.
-    """
-
-    number: int
-    algorithm: str
-    bound: float
-
-
-@dataclass(frozen=True)
-class Field:
-    """The data of the chart of risk and loss.
-
-    Attributes
-    ----------
-    baseline: risk of a guess without a release.
-    """
-
-    spots: tuple[Spot, ...]
-    undecided: tuple[Open, ...]
-    baseline: float
-
-    @property
-    def shapes(self) -> dict[str, str]:
-        """The marker of each algorithm."""
-        asked = [each.algorithm for each in self.spots] + [each.algorithm for each in self.undecided]
-        names = sorted(set(asked))
-        return {name: MARKERS[place % len(MARKERS)] for place, name in enumerate(names)}
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        """The ends of the two axes."""
-        risks = [each.high for each in self.spots] + [self.baseline]
-        losses = [each.loss for each in self.spots] + [each.bound for each in self.undecided]
-        return 1.08 * max(*risks, 0.001), 1.12 * max(*losses, 0.001)
-
-
-def draw_frontier(axes: Axes, field: Field, palette: Palette = NOTEBOOK) -> Axes:
-    """Draw risk to the right and loss upwards; the lower left corner is best."""
-    bare(axes, palette)
-    axes.tick_params(axis="x", pad=9)
-    axes.grid(color=palette.grid, linewidth=1)
-    right, top = field.reach
-    axes.set_xlim(0, right)
-    axes.set_ylim(0, top)
-    axes.axvline(field.baseline, color=palette.before, linewidth=1.6, linestyle="--")
-    axes.text(
-        0.012, 0.02, "better", transform=axes.transAxes, color=palette.soft, fontsize=FONT, style="italic"
-    )
-    _line(axes, field.spots, palette)
-    # Pareto-optimal points are drawn last, over the others.
-    for each in sorted(field.spots, key=lambda each: each.unbeaten):
-        color = palette.after if each.unbeaten else palette.soft
-        axes.hlines(each.loss, each.low, each.high, color=color, linewidth=3.5, alpha=0.45)
-        axes.plot([each.risk], [each.loss], field.shapes[each.algorithm], color=color, clip_on=False,
-                  markersize=10 if each.unbeaten else 7)  # fmt: skip
-    for open_one in field.undecided:
-        axes.plot([LANE], [open_one.bound], field.shapes[open_one.algorithm], markersize=9, clip_on=False,
-                  transform=axes.get_yaxis_transform(), markerfacecolor="none", markeredgewidth=1.8,
-                  markeredgecolor=palette.ink)  # fmt: skip
-    _labels(axes, field, palette)
-    _legend(axes, field, palette)
-    axes.locator_params(axis="both", nbins=6)
-    axes.xaxis.set_major_formatter(_percent_tick)
-    axes.set_xlabel("risk", color=palette.soft, fontsize=FONT)
-    axes.set_ylabel("loss", color=palette.soft, fontsize=FONT)
-    return axes
-
-
-def _line(axes: Axes, spots: Sequence[Spot], palette: Palette) -> None:
-    """Draw the smallest loss up to each risk as a step line."""
-    best = [each for each in spots if each.unbeaten]
-    if not best:
-        return
-    from anonymizer.report.comparison import frontier  # noqa: PLC0415 - the page of a run draws none
-
-    risks, losses = np.array([(each.risk, each.loss) for each in best]).T
-    steps = frontier(risks, losses)
-    right, top = axes.get_xlim()[1], axes.get_ylim()[1]
-    along = [risks[steps[0]], *risks[steps], right]
-    axes.step(
-        along, [top, *losses[steps], losses[steps[-1]]], where="post", color=palette.after, linewidth=1.8
-    )
-
-
-def _labels(axes: Axes, field: Field, palette: Palette) -> None:
-    """Write the number of each point next to it; near points share a text."""
-    right, top = field.reach
-    places = [(each.number, each.risk / right, each.loss / top, each.unbeaten) for each in field.spots]
-    places += [(each.number, LANE, each.bound / top, False) for each in field.undecided]
-    for numbers, across, up, strong in label_groups(places):
-        axes.text(across + 0.013, up + 0.02, numbers, transform=axes.transAxes, fontsize=FONT,
-                  color=palette.ink, fontweight="bold" if strong else "normal")  # fmt: skip
-    if field.undecided:
-        axes.text(LANE, 1.02, "undecided", transform=axes.transAxes, ha="center", fontsize=FONT,
-                  color=palette.soft)  # fmt: skip
-
-
-def label_groups(
-    places: Sequence[tuple[int, float, float, bool]],
-) -> list[tuple[str, float, float, bool]]:
-    """Merge the labels of near points.
-
-    Parameters
-    ----------
-    places: number, horizontal and vertical position as shares of the axes, and whether the label is bold.
-
-    >>> label_groups([(1, 0.5, 0.5, False), (2, 0.9, 0.1, True), (3, 0.51, 0.5, True)])
-    [('1, 3', 0.51, 0.5, True), ('2', 0.9, 0.1, True)]
-    """
-    groups: list[list[tuple[int, float, float, bool]]] = []
-    for place in places:
-        near = (
-            group
-            for group in groups
-            if any(
-                abs(place[1] - other[1]) < NEAR[0] and abs(place[2] - other[2]) < NEAR[1] for other in group
-            )
-        )
-        group = next(near, None)
-        if group is None:
-            groups.append([place])
-        else:
-            group.append(place)
-    return [
-        (
-            ", ".join(str(each[0]) for each in group),
-            max(each[1] for each in group),
-            max(each[2] for each in group),
-            any(each[3] for each in group),
-        )
-        for group in groups
-    ]
-
-
-def _legend(axes: Axes, field: Field, palette: Palette) -> None:
-    """Draw the legend of shapes and lines."""
-    for name, marker in field.shapes.items():
-        axes.plot([], [], marker, color=palette.soft, markersize=8, label=name)
-    axes.plot([], [], "--", color=palette.before, label="guess without a release")
-    axes.plot([], [], "-", color=palette.after, label="Pareto-optimal")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(field.shapes) + 2, 4),
-                frameon=False, fontsize=FONT, labelcolor=palette.ink, borderaxespad=0)  # fmt: skip
 
 
 def draw_groups(axes: Axes, bins: Sequence[SizeBin], palette: Palette = NOTEBOOK) -> Axes:
@@ -319,7 +138,7 @@ def draw_knowledge(axes: Axes, known: Sequence[RiskByKnowledge], palette: Palett
     axes.set_xlim(min(numbers) - 0.15, max(numbers) + 0.05)
     axes.set_ylim(0, top)
     axes.locator_params(axis="y", nbins=5)
-    axes.yaxis.set_major_formatter(_percent_tick)
+    axes.yaxis.set_major_formatter(percent_tick)
     axes.set_xlabel("attributes known", color=palette.soft, fontsize=FONT)
     return axes
 
@@ -358,8 +177,8 @@ def draw_query_error(axes: Axes, ecdf: Sequence[Sequence[float]], palette: Palet
     axes.set_xlim(0, max(reach, 0.01))
     axes.set_ylim(0, 1.02)
     axes.locator_params(axis="both", nbins=5)
-    axes.xaxis.set_major_formatter(_percent_tick)
-    axes.yaxis.set_major_formatter(_percent_tick)
+    axes.xaxis.set_major_formatter(percent_tick)
+    axes.yaxis.set_major_formatter(percent_tick)
     axes.set_xlabel("relative error of an answer, at most", color=palette.soft, fontsize=FONT)
     return axes
 

@@ -1,15 +1,33 @@
-"""compare.html: the comparison as one self-contained page."""
+"""compare.html: the comparison as one self-contained page.
+
+Its chart of risk against loss has a point for each release and a step line through the Pareto-optimal ones.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from anonymizer.errors import plural
-from anonymizer.report.canvas import Frame
-from anonymizer.report.charts import Field, Open, Spot, draw_frontier
-from anonymizer.report.comparison import ComparedRun, Comparison, Point, RunStatus, Winner, numbered
+from anonymizer.report.canvas import FONT, Frame, Palette, bare, inline_svg
+from anonymizer.report.charts import percent_tick
+from anonymizer.report.comparison import (
+    ComparedRun,
+    Comparison,
+    Point,
+    RunStatus,
+    Winner,
+    frontier,
+    numbered,
+)
 from anonymizer.report.page import TEMPLATES, environment
-from anonymizer.report.wording import Chart, Grid, drawn, number, percent
+from anonymizer.report.wording import Chart, Grid, number, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SECTIONS = (
     ("frontier", "Risk and loss"),
@@ -77,14 +95,14 @@ def frontier_chart(comparison: Comparison) -> Chart | None:
     points, unbeaten = comparison.points, comparison.unbeaten
     if not points:
         return None
-    field = _field(comparison)
-    shapes = -(-(len(field.shapes) + 2) // 4)
-    svg = drawn(
+    lines = -(-(len(_shapes(comparison)) + 2) // 4)
+    svg = inline_svg(
         "frontier",
         f"Scatter chart of loss against risk for {plural(len(points), 'release')}, with a step line through "
         "the Pareto-optimal ones; data in the table below",
-        Frame(780, 430 + 20 * shapes, 62, 110 if field.undecided else 24, 30 + 20 * shapes, 48),
-        lambda axes, palette: draw_frontier(axes, field, palette),
+        Frame(780, 430 + 20 * lines, 62, 110 if _undecided(comparison) else 24, 30 + 20 * lines, 48),
+        draw_frontier,
+        comparison,
     )
     rows = tuple(
         (
@@ -106,28 +124,143 @@ def frontier_chart(comparison: Comparison) -> Chart | None:
     return Chart("Risk against loss", svg, finding, grid)
 
 
-def _field(comparison: Comparison) -> Field:
-    unbeaten = comparison.unbeaten
-    return Field(
-        tuple(
-            Spot(
-                each.run.number,
-                each.run.algorithm,
-                each.risk.success,
-                each.risk.low,
-                each.risk.high,
-                each.measured.loss,
-                each.run.number in unbeaten,
-            )
-            for each in comparison.points
-        ),
-        tuple(
-            Open(run.number, run.algorithm, run.bound or 0.0)
-            for run in comparison.runs
-            if run.status is RunStatus.UNDECIDED
-        ),
-        comparison.points[0].risk.baseline,
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
+"""Marker shapes of the algorithms, in alphabetical order."""
+
+LANE = 1.07
+"""Horizontal position of undecided runs, in widths of the axes."""
+
+NEAR = (0.022, 0.045)
+"""Distance below which points share a label, in widths and heights of the axes."""
+
+
+def _undecided(comparison: Comparison) -> list[tuple[ComparedRun, float]]:
+    """Return the undecided runs with the lower bound on their loss, 0 if unknown."""
+    return [(run, run.bound or 0.0) for run in comparison.runs if run.status is RunStatus.UNDECIDED]
+
+
+def _shapes(comparison: Comparison) -> dict[str, str]:
+    """Return the marker of each algorithm."""
+    drawn = [*(each.run for each in comparison.points), *(run for run, _ in _undecided(comparison))]
+    names = sorted({run.algorithm for run in drawn})
+    return {name: MARKERS[place % len(MARKERS)] for place, name in enumerate(names)}
+
+
+def _reach(comparison: Comparison) -> tuple[float, float]:
+    """Return the ends of the two axes."""
+    points = comparison.points
+    risks = [*(each.risk.high for each in points), points[0].risk.baseline, 0.001]
+    losses = [
+        *(each.measured.loss for each in points),
+        *(bound for _, bound in _undecided(comparison)),
+        0.001,
+    ]
+    return 1.08 * max(risks), 1.12 * max(losses)
+
+
+def draw_frontier(axes: Axes, comparison: Comparison, palette: Palette) -> None:
+    """Draw risk to the right and loss upwards; the lower left corner is best."""
+    bare(axes, palette)
+    axes.tick_params(axis="x", pad=9)
+    axes.grid(color=palette.grid, linewidth=1)
+    (right, top), shapes = _reach(comparison), _shapes(comparison)
+    axes.set_xlim(0, right)
+    axes.set_ylim(0, top)
+    axes.axvline(comparison.points[0].risk.baseline, color=palette.before, linewidth=1.6, linestyle="--")
+    axes.text(
+        0.012, 0.02, "better", transform=axes.transAxes, color=palette.soft, fontsize=FONT, style="italic"
     )
+    _line(axes, comparison.recommended, right, top, palette)
+    # Pareto-optimal points are drawn last, over the others.
+    for each in sorted(comparison.points, key=lambda each: each.run.number in comparison.unbeaten):
+        unbeaten, risk, loss = each.run.number in comparison.unbeaten, each.risk, each.measured.loss
+        color = palette.after if unbeaten else palette.soft
+        axes.hlines(loss, risk.low, risk.high, color=color, linewidth=3.5, alpha=0.45)
+        axes.plot([risk.success], [loss], shapes[each.run.algorithm], color=color, clip_on=False,
+                  markersize=10 if unbeaten else 7)  # fmt: skip
+    for run, bound in _undecided(comparison):
+        axes.plot([LANE], [bound], shapes[run.algorithm], markersize=9, clip_on=False,
+                  transform=axes.get_yaxis_transform(), markerfacecolor="none", markeredgewidth=1.8,
+                  markeredgecolor=palette.ink)  # fmt: skip
+    _labels(axes, comparison, palette)
+    _legend(axes, shapes, palette)
+    axes.locator_params(axis="both", nbins=6)
+    axes.xaxis.set_major_formatter(percent_tick)
+    axes.set_xlabel("risk", color=palette.soft, fontsize=FONT)
+    axes.set_ylabel("loss", color=palette.soft, fontsize=FONT)
+
+
+def _line(axes: Axes, best: Sequence[Point], right: float, top: float, palette: Palette) -> None:
+    """Draw the smallest loss up to each risk as a step line."""
+    risks, losses = np.array([(each.risk.success, each.measured.loss) for each in best]).T
+    steps = frontier(risks, losses)
+    along = [risks[steps[0]], *risks[steps], right]
+    axes.step(
+        along, [top, *losses[steps], losses[steps[-1]]], where="post", color=palette.after, linewidth=1.8
+    )
+
+
+def _labels(axes: Axes, comparison: Comparison, palette: Palette) -> None:
+    """Write the number of each point next to it; near points share a text."""
+    right, top = _reach(comparison)
+    places = [
+        (
+            own.run.number,
+            own.risk.success / right,
+            own.measured.loss / top,
+            own.run.number in comparison.unbeaten,
+        )
+        for own in comparison.points
+    ]
+    undecided = [(run.number, LANE, bound / top, False) for run, bound in _undecided(comparison)]
+    for numbers, across, up, strong in label_groups([*places, *undecided]):
+        axes.text(across + 0.013, up + 0.02, numbers, transform=axes.transAxes, fontsize=FONT,
+                  color=palette.ink, fontweight="bold" if strong else "normal")  # fmt: skip
+    if undecided:
+        axes.text(LANE, 1.02, "undecided", transform=axes.transAxes, ha="center", fontsize=FONT,
+                  color=palette.soft)  # fmt: skip
+
+
+def label_groups(
+    places: Sequence[tuple[int, float, float, bool]],
+) -> list[tuple[str, float, float, bool]]:
+    """Merge the labels of near points.
+
+    Parameters
+    ----------
+    places: number, horizontal and vertical position as shares of the axes, and whether the label is bold.
+
+    >>> label_groups([(1, 0.5, 0.5, False), (2, 0.9, 0.1, True), (3, 0.51, 0.5, True)])
+    [('1, 3', 0.51, 0.5, True), ('2', 0.9, 0.1, True)]
+    """
+    groups: list[list[tuple[int, float, float, bool]]] = []
+    for place in places:
+        near = (
+            group
+            for group in groups
+            if any(
+                abs(place[1] - other[1]) < NEAR[0] and abs(place[2] - other[2]) < NEAR[1] for other in group
+            )
+        )
+        group = next(near, None)
+        if group is None:
+            groups.append([place])
+        else:
+            group.append(place)
+    return [
+        (", ".join(map(str, numbers)), max(across), max(up), any(strong))
+        for numbers, across, up, strong in (zip(*group, strict=True) for group in groups)
+    ]
+
+
+def _legend(axes: Axes, shapes: Mapping[str, str], palette: Palette) -> None:
+    """Draw the legend of shapes and lines."""
+    for name, marker in shapes.items():
+        axes.plot([], [], marker, color=palette.soft, markersize=8, label=name)
+    axes.plot([], [], "--", color=palette.before, label="guess without a release")
+    axes.plot([], [], "-", color=palette.after, label="Pareto-optimal")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(shapes) + 2, 4),
+                frameon=False, fontsize=FONT, labelcolor=palette.ink, borderaxespad=0)  # fmt: skip
 
 
 def _at(point: Point) -> str:

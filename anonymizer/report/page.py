@@ -22,7 +22,7 @@ from anonymizer.attacks.base import guess_of, threat_of
 from anonymizer.errors import listed, plural
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
-from anonymizer.report.canvas import Frame
+from anonymizer.report.canvas import Frame, inline_svg
 from anonymizer.report.charts import (
     LONGEST_LABEL,
     Dot,
@@ -50,7 +50,6 @@ from anonymizer.report.wording import (
     by_unit,
     by_weights,
     constraint_name,
-    drawn,
     floored,
     interval,
     left_of,
@@ -97,11 +96,12 @@ def losses_chart(facts: Facts) -> Chart | None:
     if not losses:
         return None
     frame = Frame(WIDE, 20 + 32 * len(losses), left_of([each.name for each in losses]), 84)
-    svg = drawn(
+    svg = inline_svg(
         "losses",
         f"Bars: the loss of {plural(len(losses), 'attribute')}, most lost first; data in the table below",
         frame,
-        lambda axes, palette: draw_losses(axes, losses, palette),
+        draw_losses,
+        losses,
     )
     rows = tuple(
         (
@@ -163,11 +163,12 @@ def undrawn(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 def _distribution_chart(position: int, shown: Distribution) -> Chart:
     frame = Frame(NARROW, 30 + 30 * len(shown.labels), left_of(shown.labels, LONGEST_LABEL), 12, 4, 24)
-    svg = drawn(
+    svg = inline_svg(
         f"distribution{position}",
         f"Paired bars of {shown.attribute} in the input and in the release; data in the table below",
         frame,
-        lambda axes, palette: draw_distribution(axes, shown, palette),
+        draw_distribution,
+        shown,
     )
     rows = tuple(
         (label, percent(before), percent(after))
@@ -187,11 +188,12 @@ def groups_chart(report: dict[str, Any], facts: Facts) -> Chart | None:
     bins = facts.groups
     if not bins:
         return None
-    svg = drawn(
+    svg = inline_svg(
         "groups",
         f"Histogram of the number of {bins[0].of} in a class; data in the table below",
         Frame(WIDE, 250, 16, 16, 8, 56),
-        lambda axes, palette: draw_groups(axes, bins, palette),
+        draw_groups,
+        bins,
     )
     rows = tuple((each.label, f"{each.classes:,}", percent(each.share)) for each in bins)
     first, last = bins[0], bins[-1]
@@ -219,11 +221,12 @@ def attacks_chart(report: dict[str, Any]) -> Chart | None:
         return None
     dots = dots_of(entries)
     frame = Frame(WIDE, 44 + 34 * len(dots), left_of([each.label for each in dots]), 90, 6, 34)
-    svg = drawn(
+    svg = inline_svg(
         "attacks",
         f"Dot plot of {len(dots)} findings of attacks with the baseline of a guess; data in the table below",
         frame,
-        lambda axes, palette: draw_attacks(axes, dots, palette),
+        draw_attacks,
+        dots,
     )
     rows = tuple(
         (
@@ -249,12 +252,13 @@ def knowledge_chart(facts: Facts) -> Chart | None:
     known = facts.knowing
     if len(known) < 2:
         return None
-    svg = drawn(
+    svg = inline_svg(
         "knowledge",
         f"Line chart of the probability to re-identify a random {facts.unit} by one guess, by number of "
         "known attributes, in the input and in the release; data in the table below",
         Frame(WIDE, 280, 62, 130, 16, 54),
-        lambda axes, palette: draw_knowledge(axes, known, palette),
+        draw_knowledge,
+        known,
     )
     rows = tuple(
         (
@@ -361,11 +365,12 @@ def _three(value: float) -> str:
 
 def _overview(entries: Sequence[Mapping[str, Any]]) -> Chart:
     marks = [Mark(_label(each), each["value"], each["untouched"], each["suppressed"]) for each in entries]
-    svg = drawn(
+    svg = inline_svg(
         "utility",
         f"Dot plot of {len(marks)} measures of utility, between the input and everything hidden; data below",
         Frame(WIDE, 44 + 34 * len(marks), left_of([each.label for each in marks]), 84, 6, 34),
-        lambda axes, palette: draw_utility(axes, marks, palette),
+        draw_utility,
+        marks,
     )
     rows = tuple(
         (
@@ -386,11 +391,12 @@ def _overview(entries: Sequence[Mapping[str, Any]]) -> Chart:
 
 def _errors(position: int, details: Mapping[str, Any]) -> Chart:
     ecdf = details["ecdf"]
-    svg = drawn(
+    svg = inline_svg(
         f"errors{position}",
         "Line chart of the share of count queries by their relative error; data in the table below",
         Frame(WIDE, 260, 62, 30, 14, 46),
-        lambda axes, palette: draw_query_error(axes, ecdf, palette),
+        draw_query_error,
+        ecdf,
     )
     half = next((error for error, share in ecdf if share >= 0.5), ecdf[-1][0])
     rows = tuple((percent(float(f"{error:.3g}")), percent(share)) for error, share in ecdf)
@@ -406,11 +412,12 @@ def _attributes(position: int, measure: str, attributes: Sequence[Mapping[str, A
         Mark(each["attribute"], each["total_variation"], 0.0, each["suppressed"]["total_variation"])
         for each in sorted(attributes, key=lambda each: -each["total_variation"])
     ]
-    svg = drawn(
+    svg = inline_svg(
         f"marginals{position}",
         f"Dot plot of {measure} for {len(marks)} attributes; data in the table below",
         Frame(WIDE, 44 + 30 * len(marks), left_of([each.label for each in marks]), 84, 6, 34),
-        lambda axes, palette: draw_utility(axes, marks, palette),
+        draw_utility,
+        marks,
     )
     rows = tuple((each.label, _three(each.value), _three(each.suppressed)) for each in marks)
     worst = marks[0]
@@ -679,12 +686,13 @@ def search_chart(report: dict[str, Any]) -> Chart | None:
     progress = progress_of(report["steps"], search)
     if not progress.best or progress.steps < 2:
         return None
-    svg = drawn(
+    svg = inline_svg(
         "search",
         "Step chart of the best objective found, against the number of candidates evaluated, with the proven "
         "bound; data in the table below",
         Frame(WIDE, 280, 52, 150, 10, 46),
-        lambda axes, palette: draw_search(axes, progress, palette),
+        draw_search,
+        progress,
     )
     best = progress.best[-MOST_ROWS:]
     rows = tuple((f"{step:,}", number(objective)) for step, objective in best)
@@ -967,37 +975,25 @@ def page(report: Report, facts: Facts) -> str:
         glossary=_glossary(facts),
         version=content["environment"]["anonymizer"],
         utility=utility_section(content),
-        **_charts(content, facts),
-        **_texts(content),
+        attacks=attacks_chart(content),
+        knowledge=knowledge_chart(facts),
+        matrix=matrix(content),
+        losses=losses_chart(facts),
+        metrics=metrics(content),
+        distributions=distribution_charts(facts),
+        undrawn=undrawn(facts),
+        groups=groups_chart(content, facts),
+        search=search_chart(content),
+        searched=facts_of_search(content),
+        measured_on=form_of(content).measured,
+        config_name=CONFIG,
+        config=config_text(content),
+        commands=commands(content),
+        budget_note=budget_note(content),
+        fingerprints=fingerprints(content),
+        roles=roles(content),
+        advice=content.get("advice"),
     )
-
-
-def _charts(content: dict[str, Any], facts: Facts) -> dict[str, Any]:
-    return {
-        "attacks": attacks_chart(content),
-        "knowledge": knowledge_chart(facts),
-        "matrix": matrix(content),
-        "losses": losses_chart(facts),
-        "metrics": metrics(content),
-        "distributions": distribution_charts(facts),
-        "undrawn": undrawn(facts),
-        "groups": groups_chart(content, facts),
-        "search": search_chart(content),
-        "searched": facts_of_search(content),
-    }
-
-
-def _texts(content: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "measured_on": form_of(content).measured,
-        "config_name": CONFIG,
-        "config": config_text(content),
-        "commands": commands(content),
-        "budget_note": budget_note(content),
-        "fingerprints": fingerprints(content),
-        "roles": roles(content),
-        "advice": content.get("advice"),
-    }
 
 
 @cache

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.attacks.base import ATTACKS, IGNORED, LINKS, guess_of
 from anonymizer.errors import listed, plural
 from anonymizer.privacy.base import PRIVACY_MODELS
-from anonymizer.report.canvas import LONGEST, Frame, Palette, inline_svg
+from anonymizer.report.canvas import LONGEST
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from anonymizer.report.facts import UselessColumns
 
 
@@ -64,11 +62,6 @@ NARROW = 340.0
 def left_of(labels: Sequence[str], longest: int = LONGEST) -> float:
     """Return the width of the labels next to an axis, in pixels."""
     return 20.0 + 7.0 * max([min(len(label), longest) for label in labels], default=0)
-
-
-def drawn(name: str, label: str, frame: Frame, draw: Callable[[Axes, Palette], object]) -> str:
-    """Return a chart as an ``svg`` element; ``name`` is unique on the page."""
-    return inline_svg(draw, frame, name, label)
 
 
 def floored(bound: float) -> str:

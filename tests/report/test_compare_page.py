@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from anonymizer.report.charts import Field, Open, Spot, draw_frontier, label_groups
-from anonymizer.report.comparison import Comparison, RunStatus
-from anonymizer.report.comparison_page import compare_page, frontier_chart
+from anonymizer.report.canvas import NOTEBOOK
+from anonymizer.report.comparison import Comparison, Risk, RunStatus
+from anonymizer.report.comparison_page import compare_page, draw_frontier, frontier_chart, label_groups
 from anonymizer.report.comparison_table import lines
 from tests.report.comparisons import comparison, counted, of_every_kind, run, without
 
@@ -141,12 +141,13 @@ def test_points_that_are_close_share_a_label() -> None:
 def test_algorithms_differ_by_shape_and_undecided_ones_by_a_hollow_point() -> None:
     from matplotlib.figure import Figure
 
-    spots = (
-        Spot(1, "local", 0.1, 0.05, 0.2, 0.3, unbeaten=True),
-        Spot(2, "lattice", 0.3, 0.3, 0.3, 0.4, unbeaten=False),
+    axes = Figure().add_subplot()
+    runs = (
+        replace(run(1, 0.3, Risk(0.1, 0.05, 0.2, 0.01)), algorithm="local"),
+        run(2, 0.4, counted(0.3, 0.01)),
+        without(3, RunStatus.UNDECIDED, bound=0.2),
     )
-    field = Field(spots, (Open(3, "local", 0.2),), 0.01)
-    axes = draw_frontier(Figure().add_subplot(), field)
+    draw_frontier(axes, comparison(*runs), NOTEBOOK)
     drawn = {
         tuple(line.get_data()[0]): line for line in axes.lines if line.get_marker() not in ("None", None)
     }
