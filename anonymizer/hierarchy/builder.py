@@ -257,13 +257,14 @@ class RulesBuilder(Builder):
 
 
 class SourceBuilder(Builder):
-    """A hierarchy source of the config."""
+    """The hierarchy source of the config that has the same name, with its defaults or one parameter.
 
-    source: ClassVar[str]
+    Attributes
+    ----------
+    parameter: that ``--by NAME=VALUE`` sets; of an example with several values, to a list.
+    """
 
-    def settings(self) -> dict[str, Any]:
-        """Return the source's settings; the defaults if there are none."""
-        return {}
+    parameter: ClassVar[str]
 
     def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
         """Return the tree of the source.
@@ -272,8 +273,11 @@ class SourceBuilder(Builder):
         ------
         HierarchyError: the source refuses the value or the column.
         """
+        settings: dict[str, Any] = {}
+        if self.takes is not None:
+            settings[self.parameter] = self.value.split(",") if "," in self.takes else self.value
         try:
-            source = make_source({self.source: self.settings()}, "")
+            source = make_source({self.name: settings}, "")
         except HierarchyError as error:  # of a config; here it is an option
             said = "; ".join(line.partition(": ")[2] for line in str(error).splitlines())
             if "accepted: " not in said:
@@ -307,52 +311,43 @@ class LikeBuilder(Builder):
 class AutoBuilder(SourceBuilder):
     """Groups balanced by the data's frequencies."""
 
-    name = source = "auto"
+    name = "auto"
     takes = None
 
 
 class DateBuilder(SourceBuilder):
     """Month, quarter, year, decade."""
 
-    name = source = "date"
+    name = "date"
     takes = None
 
 
 class FrequencyBuilder(SourceBuilder):
     """Frequent values by themselves, the others merged."""
 
-    name = source = "frequency"
+    name = "frequency"
     takes = None
 
 
 class IntervalsBuilder(SourceBuilder):
     """Intervals of these widths."""
 
-    name = source = "intervals"
+    name = "intervals"
     takes = "5,10,20"
-
-    def settings(self) -> dict[str, Any]:
-        """Return the widths."""
-        return {"width": self.value.split(",")}
+    parameter = "width"
 
 
 class MaskBuilder(SourceBuilder):
     """Characters masked from one end."""
 
-    name = source = "mask"
+    name = "mask"
     takes = "right"
-
-    def settings(self) -> dict[str, Any]:
-        """Return the end."""
-        return {"from": self.value}
+    parameter = "from"
 
 
 class OrderBuilder(SourceBuilder):
     """Groups of consecutive values of these sizes."""
 
-    name = source = "order"
+    name = "order"
     takes = "2,4"
-
-    def settings(self) -> dict[str, Any]:
-        """Return the sizes."""
-        return {"sizes": self.value.split(",")}
+    parameter = "sizes"

@@ -59,19 +59,20 @@ _PATTERNS = {
 }
 
 
+_MONTHS = {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12, Period.DECADE: 120}
+
+
 def period_days(label: str) -> tuple[float, float] | None:
     """Return the ordinals of the first and the last day of a period by its label; None for another text.
 
     >>> period_days("2021-02"), period_days("2020s"), period_days("7")
     ((737822.0, 737849.0), (737425.0, 741077.0), None)
     """
-    for period in (Period.MONTH, Period.QUARTER, Period.YEAR, Period.DECADE):
+    for period, months in _MONTHS.items():
         if _PATTERNS[period].fullmatch(label) is None:
             continue
-        year, months = int(label[:4]), {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12}.get(period, 120)
-        month = {Period.MONTH: lambda: int(label[5:]), Period.QUARTER: lambda: 3 * int(label[6:]) - 2}.get(
-            period, lambda: 1
-        )()
+        year, number = int(label[:4]), int(label[5:].lstrip("Q") or 1)
+        month = months * (number - 1) + 1
         after = year * 12 + month - 1 + months
         if not (1 <= month <= 12 and year >= 1 and after < 12 * 9999):
             return None
