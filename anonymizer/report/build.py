@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
@@ -23,17 +23,7 @@ from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
 from anonymizer.report.wording import contradictions
 from anonymizer.utility.base import UtilityFinding
 
-ATTACK_KEYS = [
-    "attack",
-    "knowledge",
-    "success",
-    "baseline",
-    "low",
-    "high",
-    "records",
-    "seconds",
-    "details",
-]
+ATTACK_KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]
 """Keys of an entry of ``attacks``, in order."""
 
 
@@ -72,22 +62,13 @@ class InputFacts:
 
 
 @dataclass(frozen=True)
-class SecondFile:
-    """The sensitive table of an Anatomy release in a report."""
-
-    path: str | None
-    sha256: str | None
-    rows: int
-
-
-@dataclass(frozen=True)
 class ReleaseFacts:
     """The entry ``release`` of a report; without a release the counts are 0 and ``verified`` is False.
 
     Attributes
     ----------
     separator, encoding: of a file of text; None for others.
-    sensitive_table: of an Anatomy release; None for others.
+    sensitive_table: path, hash and rows of the second table of an Anatomy release; None for others.
     numbers: quasi-identifiers that are released as numbers, with their columns, what an empty field means,
         and whether upper ends are included.
     """
@@ -101,7 +82,7 @@ class ReleaseFacts:
     verified: bool = False
     separator: str | None = None
     encoding: str | None = None
-    sensitive_table: SecondFile | None = None
+    sensitive_table: Mapping[str, Any] | None = None
     numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,26 +95,26 @@ class ReleaseFacts:
 
 
 @dataclass(frozen=True)
-class SearchFacts:
-    """The algorithm and seed of a search."""
-
-    algorithm: str
-    seed: int
-
-
-@dataclass(frozen=True)
 class ReportParts:
     """The contents of a report.
+
+    Each part that is None by default is a key of that name, in this order, where it is not None.
 
     Attributes
     ----------
     config: the config in plain types.
     attributes: role, type and hierarchy digest by column.
+    algorithm, seed: of the search; an outcome may name the algorithm that was chosen.
     loss: every loss metric by name.
     attacks: entries of the attacks on the release.
     utility: entries of the measures of utility.
     matrix: rows of ``attack_matrix``.
     engine: its name, and the reason for its choice.
+    seconds: of each phase of the run until now.
+    weighted_loss: the column of weights, the people that its weights add up to, and the losses that are means
+        over these; None without such weights.
+    unit_loss: the unit, its number, and the losses that are means over records as means over units; None
+        without persons, or where it is not known whose the records of a row are.
     diagnosis: the reasons for an infeasible run; None with a release.
     recoding_file: path and hash of the recoding kept for later records; None without.
     applied: the earlier release to which the records are appended; None without.
@@ -142,18 +123,14 @@ class ReportParts:
     units: persons, households and other units of the input by name; None where the config names none.
     population: that constraints count; None where none does.
     three_questions: answers to the questions of European law; None without people who were held out.
-    seconds: of each phase of the run until now.
-    weighted_loss: the column of weights, the people that its weights add up to, and the losses that are means
-        over these; None without such weights.
-    unit_loss: the unit, its number, and the losses that are means over records as means over units; None
-        without persons, or where it is not known whose the records of a row are.
     """
 
     config: dict[str, Any]
     attributes: dict[str, Any]
     input: InputFacts
     release: ReleaseFacts
-    search: SearchFacts
+    algorithm: str
+    seed: int
     outcome: Outcome
     measurements: Sequence[Measurement]
     loss: dict[str, float | None]
@@ -162,6 +139,9 @@ class ReportParts:
     matrix: Sequence[dict[str, Any]]
     warnings: Sequence[str]
     engine: dict[str, str]
+    seconds: dict[str, float] = field(default_factory=dict)
+    weighted_loss: dict[str, Any] | None = None
+    unit_loss: dict[str, Any] | None = None
     diagnosis: dict[str, Any] | None = None
     recoding_file: dict[str, Any] | None = None
     applied: dict[str, Any] | None = None
@@ -170,9 +150,6 @@ class ReportParts:
     units: dict[str, Any] | None = None
     population: dict[str, Any] | None = None
     three_questions: Sequence[dict[str, Any]] | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    weighted_loss: dict[str, Any] | None = None
-    unit_loss: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -189,7 +166,7 @@ def build_report(parts: ReportParts) -> Report:
         "input": asdict(parts.input),
         "release": parts.release.to_dict(),
         "engine": parts.engine,
-        "search": _search(parts.search, outcome),
+        "search": _search(parts),
         "recoding": recoding,
         "constraints": [asdict(measurement) for measurement in parts.measurements],
         "loss": parts.loss,
@@ -200,27 +177,17 @@ def build_report(parts: ReportParts) -> Report:
         "seconds": parts.seconds,
         "environment": environment(),
     }
-    optional = {
-        "weighted_loss": parts.weighted_loss,
-        "unit_loss": parts.unit_loss,
-        "diagnosis": parts.diagnosis,
-        "recoding_file": parts.recoding_file,
-        "applied": parts.applied,
-        "advice": parts.advice,
-        "scenarios": parts.scenarios,
-        "units": parts.units,
-        "population": parts.population,
-        "three_questions": parts.three_questions,
-    }
+    optional = {each.name: getattr(parts, each.name) for each in fields(parts) if each.default is None}
     content |= {key: value for key, value in optional.items() if value is not None}
     content["warnings"] += [what for _, what in contradictions(content)]
     return Report(content)
 
 
-def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
+def _search(parts: ReportParts) -> dict[str, Any]:
+    outcome = parts.outcome
     attacked = sum(1 for step in outcome.steps if step.attackers)
     return {
-        "algorithm": outcome.algorithm or facts.algorithm,
+        "algorithm": outcome.algorithm or parts.algorithm,
         "chosen_because": list(outcome.reasons),
         "candidates": outcome.candidates,
         "evaluated": outcome.evaluated,
@@ -234,7 +201,7 @@ def _search(facts: SearchFacts, outcome: Outcome) -> dict[str, Any]:
         "best_possible": outcome.best_possible,
         "seconds": round(outcome.seconds, 3),
         "bound_seconds": None if outcome.bound_seconds is None else round(outcome.bound_seconds, 3),
-        "seed": facts.seed,
+        "seed": parts.seed,
     }
 
 
@@ -352,15 +319,8 @@ def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: 
 
 
 UTILITY_KEYS = [
-    "measure",
-    "attributes",
-    "value",
-    "untouched",
-    "suppressed",
-    "smaller_is_better",
-    "records",
-    "seconds",
-    "details",
+    *("measure", "attributes", "value", "untouched", "suppressed", "smaller_is_better"),
+    *("records", "seconds", "details"),
 ]
 """Keys of an entry of ``utility``, in order."""
 

@@ -296,45 +296,10 @@ class Winner:
     note: str = ""
 
 
-def loss_winners(runs: Sequence[ComparedRun], varied: Sequence[str]) -> list[Winner]:
-    """Return the best runs by each loss metric and by query error, without measures that no run has.
-
-    Parameters
-    ----------
-    runs: all runs; those without a release have no value.
-    varied: constraint parameters with several values.
-    """
-    measured = _measured(runs)
-    found = []
-    for name in measured[0][1].utilities if measured else ():
-        values = {number: own.utilities[name] for number, own in measured}
-        known = {number: round(value, DIGITS) for number, value in values.items() if value is not None}
-        if not known:
-            continue
-        least = min(known.values())
-        best = tuple(number for number, value in known.items() if value == least)
-        found.append(Winner(name, least, best, len(known), _note(name, len(known), len(measured), varied)))
-    return found
-
-
 def _note(name: str, known: int, runs: int, varied: Sequence[str]) -> str:
     if name == "average_class_size" and "k" in varied:
         return "each run is divided by its own k"
     return f"only {known} of {runs} have it" if known < runs else ""
-
-
-def attack_winners(runs: Sequence[ComparedRun], attacks: Sequence[str]) -> list[Winner]:
-    """Return the runs with the least success of each attack, and those whose interval overlaps."""
-    measured = _measured(runs)
-    found = []
-    for name in attacks:
-        risks = {number: own.risks[name] for number, own in measured}
-        least = min(risks.values(), key=lambda each: (each.success, each.high))
-        best = tuple(number for number, risk in risks.items() if risk.overlaps(least))
-        together = len(best) > 1 and any(risks[number].low < risks[number].high for number in best)
-        note = "not distinguishable: their intervals overlap" if together else ""
-        found.append(Winner(name, least.success, best, len(risks), note))
-    return found
 
 
 def disagreement(winners: Sequence[Winner], runs: int) -> str:
@@ -356,10 +321,6 @@ def numbered(runs: Sequence[int]) -> str:
     """
     *most, last = map(str, runs)
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _measured(runs: Sequence[ComparedRun]) -> list[tuple[int, Measured]]:
-    return [(run.number, run.measured) for run in runs if run.measured is not None]
 
 
 MOST_NAMED = 5
@@ -610,13 +571,31 @@ class Comparison:
 
     @cached_property
     def loss_winners(self) -> list[Winner]:
-        """The best runs by each loss metric."""
-        return loss_winners([run for run, _ in self._releases], self._varied)
+        """The best runs by each loss metric and by query error, without measures that no run has."""
+        found = []
+        releases = self._releases
+        for name in releases[0][1].utilities if releases else ():
+            values = {run.number: own.utilities[name] for run, own in releases}
+            known = {number: round(value, DIGITS) for number, value in values.items() if value is not None}
+            if known:
+                least = min(known.values())
+                best = tuple(number for number, value in known.items() if value == least)
+                note = _note(name, len(known), len(releases), self._varied)
+                found.append(Winner(name, least, best, len(known), note))
+        return found
 
     @cached_property
     def attack_winners(self) -> list[Winner]:
-        """The runs with the least success of each attack."""
-        return attack_winners([run for run, _ in self._releases], self.attacks)
+        """The runs with the least success of each attack, and those whose interval overlaps."""
+        found = []
+        for name in self.attacks:
+            risks = {run.number: own.risks[name] for run, own in self._releases}
+            least = min(risks.values(), key=lambda each: (each.success, each.high))
+            best = tuple(number for number, risk in risks.items() if risk.overlaps(least))
+            together = len(best) > 1 and any(risks[number].low < risks[number].high for number in best)
+            note = "not distinguishable: their intervals overlap" if together else ""
+            found.append(Winner(name, least.success, best, len(risks), note))
+        return found
 
     def command(self, run: ComparedRun) -> str:
         """Return the command that repeats a run from the current folder."""
@@ -709,11 +688,10 @@ class Comparison:
     def _counted_apart(self) -> dict[str, dict[str, list[int]]]:
         """Return the runs by what an attack counts in them, of attacks that do not count the same in all."""
         found: dict[str, dict[str, list[int]]] = {}
-        releases = [(run.number, run.measured) for run in self.runs if run.measured is not None]
-        for number, own in releases:
-            for name, risk in own.risks.items():
+        for run in self.runs:
+            for name, risk in run.measured.risks.items() if run.measured is not None else ():
                 runs = found.setdefault(name.replace(_of_targets(risk), "", 1), {})
-                runs.setdefault(risk.targets, []).append(number)
+                runs.setdefault(risk.targets, []).append(run.number)
         return {
             name: runs
             for name, runs in found.items()

@@ -37,8 +37,6 @@ from anonymizer.report.build import (
     InputFacts,
     ReleaseFacts,
     ReportParts,
-    SearchFacts,
-    SecondFile,
     attack_entry,
     attack_matrix,
     utility_entry,
@@ -166,7 +164,9 @@ def release_facts(
         verified=True,
         separator=None if dialect is None else dialect.separator,
         encoding=None if dialect is None else dialect.encoding,
-        sensitive_table=None if second is None else SecondFile(other, second.sha256, second.rows),
+        sensitive_table=None
+        if second is None
+        else {"path": other, "sha256": second.sha256, "rows": second.rows},
         numbers={name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()},
     )
 
@@ -187,7 +187,8 @@ def report_parts(
         plan.described(prepared.problem.table),
         facts,
         ReleaseFacts(),
-        SearchFacts(plan.algorithm.name, plan.seed),
+        plan.algorithm.name,
+        plan.seed,
         outcome,
         of_all_knowledge(constraints, measured),
         {},
@@ -209,7 +210,7 @@ def report_parts(
             *_unattacked(verified.unattacked),
         ],
         {"name": prepared.engine.name, "because": prepared.engine.because},
-        None if diagnosis is None else diagnosis.to_dict(),
+        diagnosis=None if diagnosis is None else diagnosis.to_dict(),
         scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
         units=units,
         population=population_facts(prepared.problem.table.population),

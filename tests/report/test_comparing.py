@@ -18,9 +18,7 @@ from anonymizer.report.comparison import (
     Comparison,
     Risk,
     RunStatus,
-    attack_winners,
     disagreement,
-    loss_winners,
     measured_of,
 )
 from anonymizer.report.comparison_table import lines, to_csv, to_dict
@@ -127,12 +125,13 @@ def test_a_metric_that_cannot_be_compared_disagrees_with_no_other() -> None:
     assert winners["average_class_size"].note == "each run is divided by its own k"
     assert (winners["height"].runs, winners["height"].note) == ((2,), "only 1 of 2 have it")
     assert comparison(*runs).headline().startswith("Pareto-optimal")
-    assert disagreement(loss_winners(runs, ()), 2) == "1 by loss; 2 by average_class_size"
+    alike = comparison(*(replace(each, settings=()) for each in runs))
+    assert disagreement(alike.loss_winners, 2) == "1 by loss; 2 by average_class_size"
 
 
 def test_query_error_is_a_measure_like_the_others() -> None:
     runs = [run(1, 0.1, counted(0.2)), run(2, 0.2, counted(0.1))]
-    assert [each.measure for each in loss_winners(runs, ())] == ["loss"]
+    assert [each.measure for each in comparison(*runs).loss_winners] == ["loss"]
     errors = zip(runs, (0.5, 0.25), strict=True)
     asked = [replace(own, measured=replace(own.measured, query_error=error)) for own, error in errors]
     found = comparison(*asked)
@@ -149,7 +148,7 @@ def test_query_error_is_a_measure_like_the_others() -> None:
 def test_risks_that_are_not_distinguishable_win_together() -> None:
     risks = [Risk(0.2, 0.1, 0.3, 0.0), Risk(0.25, 0.15, 0.35, 0.0), counted(0.31)]
     runs = [run(number, 0.1, risk) for number, risk in enumerate(risks, start=1)]
-    (winner,) = attack_winners(runs, [LINKAGE])
+    (winner,) = comparison(*runs).attack_winners
     assert winner.runs == (1, 2)
     assert "not distinguishable" in winner.note
 
