@@ -46,10 +46,7 @@ class Aggregate(ABC):
         parts = [
             self.part(np.array([loss]), weight / total) for loss, weight in zip(losses, weights, strict=True)
         ]
-        joined = parts[0]
-        for part in parts[1:]:
-            joined = self.join(joined, part)
-        return float(self.finish(joined)[0])
+        return float(self.finish(reduce(self.join, parts))[0])
 
 
 class ArithmeticMean(Aggregate):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import gcd
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from anonymizer.model.recoding import (
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun
+from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun, nodes_at
 from anonymizer.search.judge import Judge
 
 NOBODY = -1
@@ -152,11 +152,7 @@ def all_distinct(values: IntArray) -> bool:
 
 def published_ranks(table: Table, levels: Sequence[int]) -> IntArray:
     """Return the rank of each combination among the published tuples, shape (combinations,), int64."""
-    nodes = (
-        attribute.nodes(level)[table.quasi_identifier_codes(position)]
-        for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
-    )
-    return numbered(nodes, table.combinations)[0]
+    return numbered(nodes_at(table, levels).T, table.combinations)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,14 +271,7 @@ SWEEPS_TOWARDS_SIMILAR = 400
 
 
 class Grouping(ABC):
-    """Decides which records share a bucket, while the values of the buckets are dealt.
-
-    Class attributes
-    ----------------
-    name: as in the config.
-    """
-
-    name: ClassVar[str]
+    """Decides which records share a bucket, while the values of the buckets are dealt."""
 
     @abstractmethod
     def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:
@@ -301,8 +290,6 @@ class RandomGrouping(Grouping):
     chain, which forgets its start.
     """
 
-    name = "random"
-
     def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:  # noqa: ARG002 - uses values only
         """Return random buckets."""
         seats, values = seats.copy(), values_in(seats, records.value)
@@ -318,8 +305,6 @@ class SimilarGrouping(Grouping):
     target's value than random ones: what an adversary learns from quasi-identifiers about values is the same
     for all records of the bucket.
     """
-
-    name = "similar"
 
     def mixed(self, seats: IntArray, records: Records, table: Table, random: np.random.Generator) -> IntArray:
         """Return buckets of similar records."""
@@ -434,8 +419,6 @@ class Largest(Grouping):
     Source: Xiao, Tao, "Anatomy: Simple and Effective Privacy Preservation" (VLDB 2006), figure 3.
     """
 
-    name = "largest"
-
     def mixed(
         self,
         seats: IntArray,
@@ -521,18 +504,20 @@ def _with_left(drawn: IntArray, left: IntArray, random: np.random.Generator) -> 
     return chosen
 
 
-GROUPINGS: Mapping[str, Grouping] = {
-    each.name: each for each in (RandomGrouping(), Largest(), SimilarGrouping())
-}
-"""The groupings by their names in the config."""
-
-
 class GroupingName(StrEnum):
     """Which records share a bucket."""
 
     RANDOM = "random"
     LARGEST = "largest"
     SIMILAR = "similar"
+
+
+GROUPINGS: Mapping[GroupingName, Grouping] = {
+    GroupingName.RANDOM: RandomGrouping(),
+    GroupingName.LARGEST: Largest(),
+    GroupingName.SIMILAR: SimilarGrouping(),
+}
+"""The groupings by their names in the config."""
 
 
 class AnatomySettings(Settings):
@@ -586,7 +571,7 @@ class _Run(SearchRun):
         self._random = np.random.default_rng([problem.seed, 0])
         self._records = Records.of(problem.table, self._random)
         self._judge = GroupJudge(problem, self._records)
-        self._grouping = GROUPINGS[settings.grouping.value]
+        self._grouping = settings.grouping
         self._best: tuple[float, GroupRecoding] | None = None
 
     def run(self) -> Outcome:
@@ -678,10 +663,11 @@ class _Run(SearchRun):
         values = values_in(seats, self._records.value)
         if len(seats) > 1 and all_distinct(values):
             random = np.random.default_rng([self._problem.seed, len(seats)])
-            rearranged = self._grouping.mixed(seats, self._records, self._problem.table, random)
+            grouping = GROUPINGS[self._grouping]
+            rearranged = grouping.mixed(seats, self._records, self._problem.table, random)
             mixed = self._judge.judge(rearranged)
             if rearranged is not seats and mixed.valid and mixed.removed <= grouped.removed:
-                return mixed, self._grouping.name
+                return mixed, self._grouping.value
         return grouped, "dealt"
 
     def _outcome(self, status: Status) -> Outcome:

@@ -22,10 +22,10 @@ from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import BoolArray, IntArray, Packing
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
 from anonymizer.model.classes import Classes, ScenarioSupport, SensitiveCodes, released
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import Table, TableSource
+from anonymizer.model.table import SensitiveAttribute, Table, TableSource
 from anonymizer.model.units import merged_items
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
@@ -530,6 +530,24 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
         moving_reference=False,
         gate=AttackCheck(),
     )
+
+
+def judged_attributes(
+    table: Table, constraints: Sequence[ClassConstraint | TableConstraint]
+) -> list[SensitiveAttribute]:
+    """Return the sensitive attributes with a constraint; all of them if one combines them."""
+    combined = any(each.combined for each in constraints)
+    named = {each.attribute for each in constraints}
+    return [each for each in table.sensitive if combined or each.name in named]
+
+
+def nodes_at(table: Table, levels: Sequence[int], rows: IntArray | slice = slice(None)) -> CodeArray:
+    """Return the nodes of some rows of a table at some levels, shape (rows, quasi-identifiers), int32."""
+    columns = [
+        attribute.nodes(level)[table.quasi_identifier_codes(place)[rows]]
+        for place, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
+    ]
+    return np.stack(columns, axis=1)
 
 
 def sensitive_codes(

@@ -259,10 +259,6 @@ def _of_release(constraint: TableConstraint, release: Classes, *, valid: bool) -
     return CheckerMeasure(describe(constraint), measured, constraint.holds(release), None, released)
 
 
-def _nothing(constraint: ClassConstraint) -> None:  # noqa: ARG001 - any constraint
-    return None
-
-
 def _lightest(classes: Classes, found: Suppressed, problem: SearchProblem) -> Suppressed:
     """Return as many suppressed records of a class, its sensitive values and units, of the lowest weights."""
     assert classes.weights is not None, "the table has weights"
@@ -385,18 +381,16 @@ class Judge:
         ----------
         kept_suppressed: whether the suppressed records stay as one class.
         """
-        measure_released = self._measure_released(classes, found, kept_suppressed) if valid else _nothing
+        measure_released = self._measure_released(classes, found, kept_suppressed) if valid else None
         checks = []
         for each in self._problem.class_constraints:
             reference = reference_for(each, self._suppressor.input)
             violating = int(classes.sizes[~each.holds(classes, reference)].sum())
             measured = each.measured(classes, reference)
-            released = measured if not found.of_classes.any() else measure_released(each)
-            checks.append(
-                CheckerMeasure(
-                    describe(each), measured, violating == 0, violating, released if valid else None
-                )
-            )
+            released = None
+            if measure_released is not None:
+                released = measure_released(each) if found.of_classes.any() else measured
+            checks.append(CheckerMeasure(describe(each), measured, violating == 0, violating, released))
         if self._problem.table_constraints:
             release = self._remaining(classes, found, kept_suppressed)
             checks += [_of_release(each, release, valid=valid) for each in self._problem.table_constraints]

@@ -42,6 +42,7 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SuppressionMethod,
+    nodes_at,
     projection,
     sensitive_codes,
     weighs_differently,
@@ -430,13 +431,9 @@ class Annealing:
 
     def _published(self, groups: IntArray, number: int, levels: Levels) -> IntArray:
         """Return the node of each class and quasi-identifier; of several by the same hash one."""
-        table, item = self._problem.table, np.empty(number, dtype=np.int64)
+        item = np.empty(number, dtype=np.int64)
         item[groups] = np.arange(len(groups))
-        columns = [
-            attribute.nodes(level)[table.quasi_identifier_codes(place)[item]]
-            for place, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
-        ]
-        return np.stack(columns, axis=1).astype(np.int64)
+        return nodes_at(self._problem.table, levels, item).astype(np.int64)
 
 
 Finding = Callable[[Frontier], None]
@@ -549,22 +546,6 @@ class Knowledge:
     guide: Guide
     findings: Findings
     valid: dict[Levels, float]
-
-
-def suppressed_and_certain(
-    rollup: RollUp, classes: Classes, verdict: CandidateVerdict, judge: Judge
-) -> tuple[Marginals, Marginals]:
-    """Count the suppressed records by their values, and the certain losses.
-
-    Parameters
-    ----------
-    classes: of a transformation, counted from the roll-up.
-    judge: of the verdict.
-    """
-    suppressed = rollup.marginals(verdict.gone)
-    if judge.lossless_merging:
-        return suppressed, suppressed
-    return suppressed, certain_marginals(rollup, classes, verdict.losses, verdict.unplaced)
 
 
 def certain_marginals(rollup: RollUp, classes: Classes, losses: IntArray, unplaced: int) -> Marginals:
@@ -1370,7 +1351,9 @@ class _Run(LatticeRun):
     def _facts(
         self, levels: Levels, rollup: RollUp, classes: Classes, verdict: CandidateVerdict
     ) -> TransformationFacts:
-        suppressed, certain = suppressed_and_certain(rollup, classes, verdict, self._judge)
+        suppressed = certain = rollup.marginals(verdict.gone)
+        if not self._judge.lossless_merging:
+            certain = certain_marginals(rollup, classes, verdict.losses, verdict.unplaced)
         whole, sizes = classes.published, verdict.sizes
         if whole is not classes:
             sizes = count(whole.class_of, classes.counts - verdict.gone, whole.number)

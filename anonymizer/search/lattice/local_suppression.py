@@ -24,6 +24,7 @@ from anonymizer.search.base import (
     Control,
     SearchProblem,
     SuppressionMethod,
+    nodes_at,
     search_with,
     sensitive_codes,
     weighs_differently,
@@ -98,9 +99,7 @@ class CellNode:
         table = problem.table
         none = np.zeros(table.combinations, dtype=bool)
         base = FullDomainRecoding(table, levels, none, none)
-        nodes = np.stack([base.nodes(i) for i in range(len(table.quasi_identifiers))], axis=1).astype(
-            np.int64
-        )
+        nodes = nodes_at(table, levels).astype(np.int64)
         watched = (table.sensitive_codes(name) for name in models.names)
         units = (own + 1 for own in models.units.values())
         # Records that weigh differently are not suppressed at equal cost.

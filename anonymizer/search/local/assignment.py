@@ -26,9 +26,9 @@ from anonymizer.model.arrays import (
 )
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.recoding import NodeRecoding, Recoding
-from anonymizer.model.units import Units
-from anonymizer.search.base import SearchProblem, weighs_differently
-from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees
+from anonymizer.model.units import Units, unit_codes
+from anonymizer.search.base import SearchProblem, judged_attributes, sensitive_codes, weighs_differently
+from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees, lowest_nodes
 
 SUPPRESSION_COST = 1.0
 """Loss of a suppressed record: every cell costs 1, and the shares of the weights add up to 1."""
@@ -90,34 +90,20 @@ class LocalProblem:
         self.size, self.unit = problem.smallest_class
 
     def _atoms(self) -> Atoms:
-        table = self.problem.table
-        columns = [
-            own[table.quasi_identifier_codes(position)] for position, own in enumerate(self.trees.lowest)
-        ]
-        width = len(columns)
-        watched = self._watched()
-        columns += [table.sensitive_codes(name) for name in watched]
-        columns += [own.of_each(table.counts).astype(np.int32) for own in table.units.values()]
-        rows, atom_of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-        atom_of = atom_of.reshape(-1).astype(np.int64)
-        sensitive = {
-            name: SensitiveCodes(
-                table.sensitive[table.sensitive_names.index(name)], rows[:, width + i].astype(np.int64)
-            )
-            for i, name in enumerate(watched)
-        }
-        nodes = np.ascontiguousarray(rows[:, :width])
-        width += len(watched)
-        units = {name: rows[:, width + i].astype(np.int64) for i, name in enumerate(table.units)}
-        return Atoms(nodes, count(atom_of, table.counts, len(rows)), atom_of, sensitive, units)
-
-    def _watched(self) -> list[str]:
-        """Return the sensitive attributes with a constraint; all of them if one is combined."""
-        constraints = (*self.problem.class_constraints, *self.problem.table_constraints)
-        if any(each.combined for each in constraints):
-            return self.problem.table.sensitive_names
-        wanted = {each.attribute for each in constraints if each.attribute is not None}
-        return [name for name in self.problem.table.sensitive_names if name in wanted]
+        problem, table = self.problem, self.problem.table
+        judged = judged_attributes(table, [*problem.class_constraints, *problem.table_constraints])
+        names = [each.name for each in judged]
+        nodes, units = lowest_nodes(table, self.trees), unit_codes(table.units, table.counts)
+        columns = [*nodes.T, *map(table.sensitive_codes, names), *(own + 1 for own in units.values())]
+        atom_of, first = numbered(columns, table.combinations)
+        values = sensitive_codes(table, first)
+        return Atoms(
+            nodes[first],
+            count(atom_of, table.counts, len(first)),
+            atom_of,
+            {name: values[name] for name in names},
+            {name: own[first] for name, own in units.items()},
+        )
 
     def classes(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of parts of atoms for the constraints; arrays of shape (parts,)."""

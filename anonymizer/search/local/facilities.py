@@ -48,6 +48,20 @@ def starts_of(owner: IntArray, number: int) -> IntArray:
     return np.searchsorted(owner, np.arange(number + 1)).astype(np.int64)
 
 
+def _some(
+    found: NodePrefixes, vectors: slice | BoolArray, entries: slice | BoolArray, vector: IntArray
+) -> NodePrefixes:
+    """Return some vectors with some entries, and the new number of the vector of each of these."""
+    return NodePrefixes(
+        found.nodes[vectors],
+        found.cost[vectors],
+        found.worth[vectors],
+        found.whole[vectors],
+        found.items[entries],
+        vector,
+    )
+
+
 def blocks(found: NodePrefixes) -> list[NodePrefixes]:
     """Cut vectors into blocks of about ``BLOCK`` entries each: small arrays are several times faster."""
     starts = starts_of(found.vector, len(found.cost))
@@ -56,16 +70,7 @@ def blocks(found: NodePrefixes) -> list[NodePrefixes]:
     blocks = []
     for first, last in pairwise(cuts.tolist()):
         inside, entries = slice(first, last), slice(starts[first], starts[last])
-        blocks.append(
-            NodePrefixes(
-                found.nodes[inside],
-                found.cost[inside],
-                found.worth[inside],
-                found.whole[inside],
-                found.items[entries],
-                found.vector[entries] - first,
-            )
-        )
+        blocks.append(_some(found, inside, entries, found.vector[entries] - first))
     return blocks
 
 
@@ -107,14 +112,7 @@ def kept_of(found: NodePrefixes, kept: BoolArray) -> NodePrefixes:
     """Return the kept vectors, shape (vectors,), with their entries."""
     inside = kept[found.vector]
     numbers = np.cumsum(kept) - 1
-    return NodePrefixes(
-        found.nodes[kept],
-        found.cost[kept],
-        found.worth[kept],
-        found.whole[kept],
-        found.items[inside],
-        numbers[found.vector[inside]],
-    )
+    return _some(found, kept, inside, numbers[found.vector[inside]])
 
 
 def cheapest_of_equals(found: NodePrefixes, marks: IntArray) -> BoolArray:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, overlaps
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered, overlaps
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -766,8 +766,7 @@ class Rounding(Improver):
     ) -> None:
         self._ground, self._dual, self._acceptance, self._stopped = ground, dual, acceptance, stopped
         # Items are atoms without sensitive values, in the same order.
-        _, item_of = np.unique(ground.atoms.nodes, axis=0, return_inverse=True)
-        self._item_of = item_of.reshape(-1).astype(np.int64)
+        self._item_of, _ = numbered(ground.atoms.nodes.T, ground.atoms.number)
         self._fresh = np.ones(ground.atoms.number)
         self._rounds = -1
         self._facilities: Facilities | None = None

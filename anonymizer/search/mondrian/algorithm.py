@@ -46,6 +46,7 @@ from anonymizer.search.base import (
     SearchProblem,
     SearchRun,
     SuppressionMethod,
+    nodes_at,
     search_with,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
@@ -1396,7 +1397,8 @@ class _HeldRows:
         coding = Coding(labelling.axes)
         columns = coding.encode(table.codes if len(rows) == len(kept) else table.codes[rows])
         self.store = stored(coding, rows, kept[rows], columns, region_of)
-        self.first = _nodes_of_first(table, start.levels, self.store)
+        starts = np.cumsum(self.store.rows) - self.store.rows
+        self.first = nodes_at(table, start.levels, self.store.owner[starts])
         self.checks = Checks.of(problem, start.references)
         self.publishing = Publishing(table, labelling, start.gone, kept_suppressed=start.kept_suppressed)
 
@@ -1487,8 +1489,7 @@ class _DiskRows:
         kept = table.counts > start.gone
         classes, first = np.unique(start.class_of[kept], return_index=True)
         self._region_of = np.where(kept, np.searchsorted(classes, start.class_of), -1)
-        own = zip(table.quasi_identifiers, start.levels, table.codes[kept][first, :width].T, strict=True)
-        self.first: CodeArray = np.stack([each.nodes(level)[codes] for each, level, codes in own], axis=1)
+        self.first = nodes_at(table, start.levels, np.flatnonzero(kept)[first])
         self.checks = Checks(problem.class_constraints, table.sensitive, self._cells, start.references)
         self.store = self._stored(Coding(labelling.axes), len(classes))
 
@@ -1707,13 +1708,3 @@ def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: 
     alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
     problem.loss(recoding, f"algorithm mondrian with labels {settings.labels}")
-
-
-def _nodes_of_first(table: Table, levels: Sequence[int], store: Store) -> CodeArray:
-    """Return the nodes of each region of a store at some levels, shape (regions, quasi-identifiers)."""
-    rows = store.owner[np.cumsum(store.rows) - store.rows]
-    nodes = [
-        attribute.nodes(level)[table.quasi_identifier_codes(position)[rows]]
-        for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
-    ]
-    return np.stack(nodes, axis=1)

@@ -17,7 +17,7 @@ from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute, Table
 from anonymizer.model.units import Units, unit_codes
 from anonymizer.privacy.base import ClassConstraint, CountConditions
-from anonymizer.search.base import SearchProblem, sensitive_codes
+from anonymizer.search.base import SearchProblem, judged_attributes, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
 from anonymizer.search.suppression.suppressor import (
     References,
@@ -40,9 +40,7 @@ class CellModels:
     def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         table, constraints = problem.table, problem.class_constraints
-        used = {each.attribute for each in constraints}
-        every = any(each.combined for each in constraints)
-        self.names = [name for name in table.sensitive_names if every or name in used]
+        self.names = [each.name for each in judged_attributes(table, constraints)]
         referring = any(each.model.uses_reference for each in constraints)
         self.moving = problem.moving_reference and referring and problem.limit > 0
 

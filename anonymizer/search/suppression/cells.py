@@ -576,8 +576,7 @@ class CheapestClasses:
     def __init__(self, problem: CellProblem, patterns: Patterns) -> None:
         self._patterns = patterns
         self._smallest = problem.smallest
-        failing = problem.counts < problem.smallest
-        failing |= ~problem.safe
+        failing = ~problem.safe
         self._left = np.where(failing, problem.counts, 0)
         self._spare = np.where(failing, 0, problem.counts - problem.smallest)
         self._costs = patterns.cost
@@ -648,9 +647,8 @@ def first_blanking(problem: CellProblem, patterns: Patterns, served: IntArray) -
     served: records served by each entry, shape (entries,).
     """
     left = problem.counts - np.bincount(patterns.row, served, problem.rows).astype(np.int64)
-    blanking: CellSuppression | None = blanking_of(problem, patterns, served)
-    if blanking is not None and left.any():
-        blanking = _Absorption(problem, blanking, left).run()
+    begun = blanking_of(problem, patterns, served)
+    blanking = _Absorption(problem, begun, left).run() if left.any() else begun
     if blanking is not None and blanking.holds(problem):
         return blanking
     return _uniform(problem, patterns)

@@ -53,7 +53,7 @@ from anonymizer.privacy.base import (
     has_entropy,
     resolve_near_ties,
 )
-from anonymizer.search.base import SearchProblem
+from anonymizer.search.base import SearchProblem, judged_attributes
 from anonymizer.search.suppression.cell_models import SensitiveCells, sensitive_cells
 from anonymizer.search.suppression.suppressor import (
     References,
@@ -1384,11 +1384,7 @@ class FixedReference:
         self._constraints = tuple(constraints)
         self._references = references
         self._rules: Rules = rules_of(table, constraints, references)
-        combined = any(each.combined for each in constraints)
-        named = {each.attribute for each in constraints}
-        self._attributes: list[SensitiveAttribute] = [
-            each for each in table.sensitive if combined or each.name in named
-        ]
+        self._attributes = judged_attributes(table, constraints)
         self._units = tuple(dict.fromkeys(each.unit for each in constraints if each.unit is not None))
         self._worthwhile = worthwhile
         self._solved: dict[tuple[object, ...], ClassSolution] = {}
