@@ -18,6 +18,7 @@ from anonymizer.attacks.base import (
     UnitSettings,
     reached,
     subject_of,
+    subject_of_units,
     targets_of,
     with_links,
 )
@@ -285,9 +286,13 @@ class ClassDisclosure(Attack):
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return for how many targets a class discloses something, and for how many without the release.
 
+        A unit with several records is a target once, and counts if one of them is in such a class.
         Where the value is certain, the latter is how often a guess of the most frequent value is right.
         """
-        known = f"{subject_of(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
+        several = "unit" in knowledge
+        who = subject_of_units(knowledge) if several else subject_of(knowledge)
+        known = f"{who}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
+        known += ", in at least one of their records" if several else ""
         without = (
             "always guessing the most frequent value would be right" if cls.certain else "without the release"
         )

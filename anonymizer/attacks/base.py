@@ -290,6 +290,15 @@ def subject_of(knowledge: Mapping[str, Any]) -> str:
     return f"An adversary who knows a person's {known_columns(knowledge)}"
 
 
+def subject_of_units(knowledge: Mapping[str, Any]) -> str:
+    """Return the adversary of an attack on units with all their records, as the subject of a sentence.
+
+    >>> subject_of_units({"attributes": ["age", "sex"], "unit": "person"})
+    'An adversary who knows age and sex of every record of a person'
+    """
+    return f"An adversary who knows {known_columns(knowledge)} of every record of a {target_of(knowledge)}"
+
+
 def targets_of(knowledge: Mapping[str, Any]) -> str:
     """Return whom an attack counts: records, or units of the name in its knowledge.
 

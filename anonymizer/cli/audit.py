@@ -42,7 +42,7 @@ def audit(
     else:
         unknown = sum(each["satisfied"] is None for each in found.constraints)
         of = f"{unknown} of {plural(len(found.constraints), 'constraint')}"
-        but = f", except {of}, not measured" if found.verified else f"; {of} not measured"
+        but = f"{', but' if found.verified else ';'} {of} could not be measured"
         write_line(f"{'VERIFIED' if found.verified else 'NOT VERIFIED'}{but if unknown else ''}")
         for each in found.constraints:
             scenario = f"{each['scenario']}: " if "scenario" in each else ""

@@ -7,7 +7,7 @@ with models of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
@@ -252,7 +252,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         return
     path = ("suppression", "whole")
     if unit not in config.input.unit_columns:
-        yield path, _not_defined(unit, config.input.unit_columns)
+        yield path, _not_defined(unit, config.input)
     if config.suppression.method is not Method.CLASSES:
         what = f"with method {config.suppression.method}, only some records of a {unit} may be suppressed"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
@@ -271,7 +271,7 @@ def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[tuple[str, ...]
         return
     path = ("suppression", "unit")
     if unit not in config.input.unit_columns:
-        yield path, _not_defined(unit, [RECORD, *config.input.unit_columns])
+        yield path, _not_defined(unit, config.input, RECORD)
     if config.suppression.method is not Method.CLASSES:
         what = f"method {config.suppression.method} limits records, not how many {unit}s lose some"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or unit: {RECORD}"
@@ -354,7 +354,7 @@ def _conflicts_with_loss_unit(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if unit is None:
         return
     if unit not in config.input.unit_columns:
-        yield ("objective", "unit"), _not_defined(unit, [RECORD, *config.input.unit_columns])
+        yield ("objective", "unit"), _not_defined(unit, config.input, RECORD)
     if config.apply is not None:
         what = "with apply, the recoding is chosen already; remove objective.unit or the key apply"
         yield ("objective", "unit"), what
@@ -578,14 +578,20 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:
     """Return the error about a unit that the input does not define."""
-    return refusal([problem(_not_defined(unit, [RECORD, *given.unit_columns]), ("unit",))])
+    return refusal([problem(_not_defined(unit, given, RECORD), ("unit",))])
 
 
-def _not_defined(unit: str, accepted: Collection[str]) -> str:
-    """Return the message about a unit that the input does not define."""
+def _not_defined(unit: str, given: InputSettings, *others: str) -> str:
+    """Return the message about a unit that the input does not define, where it and others are accepted."""
+    accepted = [*others, *given.unit_columns]
     known = f"; {suggestion(unit, accepted)}" if accepted else ""
     if unit == RECORD:
         return f"'{unit}'{known or '; accepted: a unit of input.person, household or units'}"
+    own = next((name for name, column in given.unit_columns.items() if column == unit), None)
+    if own is not None:
+        return f"'{unit}' is the column; the unit is called {own}"
+    if known.endswith("?"):
+        return f"'{unit}' is not defined{known}"
     key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
     return f"'{unit}' is not defined{known}; to define it, name its column in {key}"
 

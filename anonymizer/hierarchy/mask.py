@@ -69,6 +69,11 @@ class MaskSource(HierarchySource[MaskSettings]):
         super().__init__(settings)
         self._length = length
 
+    @property
+    def masks_right(self) -> bool:
+        """Whether characters are masked from the right."""
+        return self.settings.side is Side.RIGHT
+
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the length to which values are padded; it also decides the number of levels."""
         return {"length": self._longest(column)}

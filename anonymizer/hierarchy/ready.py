@@ -78,6 +78,11 @@ class ReadySource(HierarchySource[ReadySettings]):
         """Whether the shipped hierarchy has the same levels for all data."""
         return read_ready(self.settings.root).hierarchy.fixed_height
 
+    @property
+    def masks_right(self) -> bool:
+        """Whether the shipped hierarchy masks characters from the right."""
+        return read_ready(self.settings.root).hierarchy.masks_right
+
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the properties of the column that the shipped hierarchy depends on."""
         return read_ready(self.settings.root).hierarchy.depends_on(column)

@@ -453,6 +453,11 @@ class HierarchySource(ABC, Generic[S]):
         """Whether the settings alone decide the number of levels; if not, no level of it is public."""
         return not self.rule_built
 
+    @property
+    def masks_right(self) -> bool:
+        """Whether characters are masked from the right, so that shorter values are filled up there."""
+        return False
+
     def files(self, folder: Path) -> list[Path]:  # noqa: ARG002 - sources without files need no folder
         """Return the files of the hierarchy."""
         return []

@@ -279,6 +279,23 @@ def padding_warnings(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
     return warnings
 
 
+def uneven_codes(texts: Collection[str]) -> str:
+    """Return what to check before codes of digits that differ in length are masked from the right; else "".
+
+    >>> uneven_codes(["1067", "10115"])[:73]
+    'codes have 4 to 5 digits; masks fill up the shorter ones at the right: if'
+    >>> uneven_codes(["01067", "10115"]), uneven_codes(["N1", "EC1A"])
+    ('', '')
+    """
+    lengths = {len(text) for text in texts}
+    if len(lengths) < 2 or not all(text.isascii() and text.isdigit() for text in texts):
+        return ""
+    return (
+        f"codes have {min(lengths)} to {max(lengths)} digits; masks fill up the shorter ones at the right: "
+        "if these lost zeros at the left, restore them in the file, or codes of different areas become one"
+    )
+
+
 def _columns(names: Sequence[str]) -> str:
     """Return some columns by name, more than ten by their number too."""
     shown = _listed(names[:LISTED])

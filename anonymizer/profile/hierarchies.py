@@ -27,7 +27,7 @@ from anonymizer.hierarchy.ready import normalized, read_ready, ready_names
 from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
 from anonymizer.model.natural import are_bands, in_natural_order
 from anonymizer.model.table import MISSING, Hierarchy, ValueType
-from anonymizer.profile.column_statistics import ColumnFacts, names_any
+from anonymizer.profile.column_statistics import ColumnFacts, names_any, uneven_codes
 from anonymizer.profile.knowledge import (
     PLACE,
     SMALL_PLACES,
@@ -385,7 +385,11 @@ def _postal_code(column: ColumnFacts) -> Draft | None:
     longest = max(map(len, column.texts))
     area = {"levels": {"min": longest // 2}}
     return Draft(
-        {"ready": "postal-code"}, "postal codes, masked from the right, areas only", ValueType.TEXT, area
+        {"ready": "postal-code"},
+        "postal codes, masked from the right, areas only",
+        ValueType.TEXT,
+        area,
+        uneven_codes(column.texts),
     )
 
 

@@ -1419,14 +1419,15 @@ MOST_INSTEAD = 10
 
 
 def _with_costs(columns: list[ColumnProposal], counter: UniquenessProfile) -> list[ColumnProposal]:
-    """Return columns that say what those known to few would cost as quasi-identifiers."""
+    """Return columns that say what those known to few would cost as quasi-identifiers, if anything."""
     names = [each.name for each in columns if each.role is Role.QUASI_IDENTIFIER]
     few = [each.name for each in columns if each.known_to_few]
     unique = counter.with_each(names, few)
+    now = counter.joint(names, 2).unique if unique else 0
     what = "records would be unique if it were a quasi-identifier too"
     return [
         replace(each, reason=f"{each.reason}, {unique[each.name]:,} {what}")
-        if unique.get(each.name)
+        if unique.get(each.name, 0) > now
         else each
         for each in columns
     ]
@@ -1488,8 +1489,8 @@ def _notes(
         now, then = (percent(each.unique, each.records) for each in (joint, cautious))
         unique = f"and {then} of the records are unique instead of {now}" if now != then else "at more loss"
         yield (
-            f"Known to few and not generalized: {plural(len(few), 'column')} ({listed(few)}). With "
-            f"--cautious these are quasi-identifiers too, {unique}."
+            f"Known to few and not quasi-identifiers: {plural(len(few), 'column')} ({listed(few)}). With "
+            f"--cautious they are, {unique}."
         )
     for own, what, why in (
         ([each for each in columns if each.fingerprint], "Nearly all values differ", LINKING),

@@ -9,7 +9,7 @@ without any record.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -483,7 +483,8 @@ GLOSSARY = {
     "due to the release.",
     "hierarchy, level": "A tree of values from exact (level 0) to * (the top). A generalized value covers "
     "all values below it.",
-    "insensitive": "A column that adversaries neither know nor gain from; it is released unchanged.",
+    "insensitive": "A column that adversaries neither know nor gain from; it is released unchanged, or in "
+    "groups.",
     "k-anonymity": "Every class has at least k records, or k of the units that the constraint names.",
     "l-diversity": "Every class has at least l different values of a sensitive attribute.",
     "loss": "Share of the information that is lost, averaged over records and quasi-identifiers: 0 is "
@@ -495,6 +496,11 @@ GLOSSARY = {
     "suppression": "Records or cells that are withheld because they are in no class that satisfies the "
     "constraints.",
 }
+
+VULNERABILITY_BY_UNIT = (
+    "The probability that one optimal guess about a random {unit} is correct, of an adversary who knows "
+    "quasi-identifiers of every record of each {unit}."
+)
 
 LOSS_BY_UNIT = (
     "Share of the information that is lost, averaged over quasi-identifiers, the records of each {unit}, and "
@@ -793,10 +799,21 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         not broken,
         tuple(_sentences(report, facts)),
         _tiles(report, facts),
-        tuple(warnings),
+        tuple(_sentence(each, report["attributes"]) for each in warnings),
         _given(report),
         _kept(report),
     )
+
+
+def _sentence(warning: str, columns: Collection[str]) -> str:
+    """Return a warning with a capital letter, unless it begins with the name of a column or a key.
+
+    >>> _sentence("column 'age' repeats", ["age"]), _sentence("age and job are rare", ["age", "job"])
+    ("Column 'age' repeats", 'age and job are rare')
+    """
+    first = warning.split(" ", 1)[0].rstrip(",:")
+    known = first in columns or not first.isalpha()
+    return warning if known else warning[:1].upper() + warning[1:]
 
 
 def _kept(report: dict[str, Any]) -> tuple[str, ...]:
@@ -889,9 +906,15 @@ def _price(report: dict[str, Any]) -> str:
 
 
 def _glossary(facts: Facts) -> dict[str, str]:
+    """Return the glossary, with what is said of records said of units and of people where they count."""
+    words = dict(GLOSSARY)
+    if not facts.by_record:
+        words["Bayes vulnerability"] = VULNERABILITY_BY_UNIT.format(unit=facts.unit)
     if facts.loss_unit is not None:
-        return GLOSSARY | {"loss": LOSS_BY_UNIT.format(unit=facts.loss_unit)}
-    return GLOSSARY if facts.weights is None else GLOSSARY | {"loss": LOSS_OVER_PEOPLE}
+        words["loss"] = LOSS_BY_UNIT.format(unit=facts.loss_unit)
+    elif facts.weights is not None:
+        words["loss"] = LOSS_OVER_PEOPLE
+    return words
 
 
 def _metric(report: dict[str, Any]) -> str:

@@ -1528,6 +1528,8 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     pair = find_anatomy_files(path)
     if pair is None and not is_url(str(path)) and not path.exists():
         raise InputError(f"{path}: no such file; give the released file")
+    if any((folder / PUBLIC_REPORT).is_file() for folder in (path, path / "share")):
+        raise InputError(f"{path}: is the folder of a release; give the released file in it")
     given = report if report is not None else path.with_name(PUBLIC_REPORT)
     reported, claims = read_reported(given), Claims(read_content(given))
     found = ReleaseAudit()

@@ -29,6 +29,7 @@ from anonymizer.profile.column_statistics import (
     measure_column,
     padding_warnings,
     single_extremes,
+    uneven_codes,
     weight_warnings,
     writing_of,
 )
@@ -92,6 +93,10 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
                 "capitals or spaces, but each counts as a value of its own, so that two spellings of one "
                 "illness are two values to l-diversity; write them alike in the file"
             )
+        hierarchy = plan.columns[column.name].hierarchy
+        masked = hierarchy is not None and hierarchy.source.masks_right
+        if masked and (uneven := uneven_codes(column.present)):
+            warnings.append(f"column '{column.name}': {uneven}")
         if _is_read_as_text(column):
             warnings.append(
                 f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
@@ -294,7 +299,7 @@ def _exact_warnings(found: Found) -> Iterator[str]:
     if unique:
         number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)
         yield (
-            f"{listed(insensitive)} are not generalized and together single out {number} of "
+            f"{listed(insensitive)} are not quasi-identifiers and together single out {number} of "
             f"{relation.rows:,} records for anyone who knows them; set role: quasi-identifier for those that "
             "others may know"
         )

@@ -243,7 +243,7 @@ def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
     done = call("audit", job.release)
     assert done.code == 0, done.out
     lines = done.out.splitlines()
-    assert lines[0] == "VERIFIED, except 1 of 2 constraints, not measured"
+    assert lines[0] == "VERIFIED, but 1 of 2 constraints could not be measured"
     assert lines[1] == "  ?      k-anonymity k=3 unit=person: not measured"
     assert lines[2].startswith("  holds  k-anonymity k=4: measured ")
     for report in ([], ["--report", job.public_report.parents[1] / "report.json"]):
@@ -252,7 +252,16 @@ def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
         assert counted["satisfied"] is True
     job.release.write_bytes(job.release.read_bytes() + b"90,1,flu\n")
     assert call("audit", job.release).out.startswith("NOT VERIFIED")
-    assert "NOT VERIFIED, except" not in call("audit", job.release).out
+    assert "NOT VERIFIED, but" not in call("audit", job.release).out
+
+
+def test_a_folder_in_place_of_the_release_is_said(tmp_path: Path, message: SnapshotAssertion) -> None:
+    job = Job(tmp_path).constraints({"model": "k-anonymity", "k": 3})
+    assert job.run().code == 0
+    for folder in (job.release.parent, job.release.parents[1]):
+        done = call("audit", folder)
+        assert done.code == 2
+        assert exchange(folder.name, done.err, tmp_path) == message
 
 
 TREE = "asthma,lung,*\nflu,lung,*\ncancer,other,*\nstroke,other,*\n"

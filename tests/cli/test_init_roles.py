@@ -62,6 +62,16 @@ def test_outcomes_grades_and_incomes_are_sensitive_and_get_a_constraint(tmp_path
     assert_runs(config)
 
 
+def test_what_a_column_would_add_is_not_said_where_it_would_add_nothing(tmp_path: Path) -> None:
+    """All records are unique by age and sex alone, so another quasi-identifier changes nothing."""
+    frame = table(age="ages", q1="1-5").assign(sex=["m", "f"] * (RECORDS // 2), town=range(RECORDS))
+    done, config = drafted(frame.assign(age=range(RECORDS)), tmp_path, "--qi", "age,sex")
+    assert roles(config)["q1"] == "insensitive"
+    assert "would be unique" not in done.out
+    done, _ = drafted(table(**PEOPLE, q1="1-5"), tmp_path)
+    assert "would be unique if it were a quasi-identifier too" in done.out
+
+
 @pytest.mark.slow
 def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path) -> None:
     frame = table(**PEOPLE, **{f"q{number}": "1-5" for number in range(100)})
@@ -69,7 +79,7 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
     found = roles(config)
     assert {name for name, role in found.items() if role == "quasi-identifier"} == set(PEOPLE)
     assert {role for name, role in found.items() if name not in PEOPLE} == {"insensitive"}
-    assert "Known to few and not generalized: 100 columns (q0, q1, " in done.out
+    assert "Known to few and not quasi-identifiers: 100 columns (q0, q1, " in done.out
     assert "100.0 % of the records are unique instead of " in done.out
     assert_runs(config)
     cautious, config = drafted(frame, tmp_path, "--cautious")

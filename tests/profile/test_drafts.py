@@ -159,6 +159,12 @@ def test_places_below_a_region_are_published_as_areas_or_if_many_live_there() ->
     assert (town.further, code.further) == ({"levels": {"min": 1}}, {"levels": {"min": 2}})
 
 
+def test_postal_codes_that_may_have_lost_zeros_are_asked_about() -> None:
+    mixed, even = range(1_067, 10_200, 91), range(10_067, 20_000, 91)
+    assert "4 to 5 digits" in next(drafts(column("plz", [str(each) for each in mixed]))).question
+    assert next(drafts(column("plz", [str(each) for each in even]))).question == ""
+
+
 def test_numbers_without_levels_are_codes() -> None:
     assert next(drafts(column("walls", [1, 2, 3]))).type is ValueType.TEXT
     assert next(drafts(column("zip", range(10_000, 10_100)))).type is ValueType.TEXT

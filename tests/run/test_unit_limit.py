@@ -203,6 +203,7 @@ RECORDS = [{"model": "k-anonymity", "k": 5, "unit": "record"}]
 
 BAD: dict[str, dict[str, Any]] = {
     "an unknown unit": {"suppression": {"limit": 0.1, "unit": "persn"}},
+    "the column of a unit": {"suppression": {"limit": 0.1, "unit": "patient_id"}},
     "a unit without a key": {"suppression": {"limit": 0.1, "unit": "household"}},
     "persons without a key": {"input": {}, "suppression": {"limit": 0.1, "unit": "person"}},
     "the fewest records": {"suppression": {**HALF, "method": "records"}, "constraints": RECORDS},

@@ -259,6 +259,20 @@ def test_records_of_a_household_may_be_of_several_times(
         assert ("no person has two" in each) is not key
 
 
+@pytest.mark.parametrize("hierarchy", [{"mask": {"from": "right"}}, {"ready": "postal-code"}])
+@pytest.mark.parametrize(("first", "warned"), [("1067", True), ("01067", False)])
+def test_codes_that_may_have_lost_zeros_are_warned_about(
+    tmp_path: Path, hierarchy: dict[str, Any], first: str, warned: bool
+) -> None:
+    """1067 and 10115 both become 1****, though 01067 is another area."""
+    columns = {"zip": [first, first, "10115", "10115"]}
+    attributes = {"zip": {**QI, "type": "text", "hierarchy": hierarchy}}
+    constraints = [{"model": "k-anonymity", "k": 2}]
+    case = Case(tmp_path, columns, {"attributes": attributes, "constraints": constraints})
+    assert case.run().code == 0
+    assert any("'zip': codes have 4 to 5 digits" in each for each in case.warnings()) is warned
+
+
 def test_a_panel_of_households_that_are_counted_has_no_warning(tmp_path: Path) -> None:
     columns = {
         "hid": [f"{100 + n % 40}" for n in range(120)],
@@ -684,7 +698,7 @@ def test_unchanged_columns_that_single_out_records_together(tmp_path: Path) -> N
     case = exact_columns(tmp_path, "9000")
     assert case.run().code == 0
     expected = (
-        "size and colour are not generalized and together single out 10 of 30 records for anyone who "
+        "size and colour are not quasi-identifiers and together single out 10 of 30 records for anyone who "
         "knows them; set role: quasi-identifier for those that others may know"
     )
     assert expected in case.warnings()

@@ -133,6 +133,24 @@ def test_a_run_that_counts_persons_says_how_many_each_class_has(tmp_path: Path) 
         number = each["worst_classes"]
         shown = "fewer than 3" if number < 3 else f"{number:,}"
         assert f"{shown}, counted by person" in text
+    assert "a random person is correct, of an adversary who knows quasi-identifiers of every record" in text
+    assert "the number of classes divided by the number of records" not in text
+
+
+def test_warnings_begin_with_a_capital_letter_or_a_name(tmp_path: Path) -> None:
+    records = [(f"person {number // 2}", *row[1:]) for number, row in enumerate(people(120))]
+    job = job_of(tmp_path, attacks=[]).rows(records)
+    job.config["attributes"] |= {"age": {"role": "insensitive"}, "sex": {"role": "insensitive"}}
+    job.config["attributes"]["diagnosis"] = {"role": "quasi-identifier"}
+    job.constraints({"model": "k-anonymity", "k": 3}).write()
+    page = page_of(job)
+    assert len(job.report()["warnings"]) > 1
+    shown = re.search('<div class="warnings">(.*?)</div>', page, re.DOTALL)
+    assert shown is not None
+    for own, item in zip(job.report()["warnings"], re.findall("<li>(.*?)</li>", shown[1]), strict=True):
+        named = own.startswith(("age", "sex"))
+        text = re.sub("<[^>]+>", "", item)
+        assert text[0] == (own[0] if named else own[0].upper())
 
 
 def test_parameters_that_are_lists_and_mappings_are_shown(tmp_path: Path) -> None:
