@@ -18,7 +18,6 @@ from anonymizer.attacks.base import (
     UnitSettings,
     reached,
     subject_of,
-    subject_of_units,
     targets_of,
     with_links,
 )
@@ -289,10 +288,8 @@ class ClassDisclosure(Attack):
         A unit with several records is a target once, and counts if one of them is in such a class.
         Where the value is certain, the latter is how often a guess of the most frequent value is right.
         """
-        several = "unit" in knowledge
-        who = subject_of_units(knowledge) if several else subject_of(knowledge)
-        known = f"{who}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
-        known += ", in at least one of their records" if several else ""
+        known = f"{subject_of(knowledge)}{cls.learns(knowledge)} for {success} of the {targets_of(knowledge)}"
+        known += ", in at least one of their records" if "unit" in knowledge else ""
         without = (
             "always guessing the most frequent value would be right" if cls.certain else "without the release"
         )

@@ -280,23 +280,19 @@ NAMED_COLUMNS = 4
 
 
 def subject_of(knowledge: Mapping[str, Any]) -> str:
-    """Return the adversary of an attack as the subject of a sentence.
+    """Return the adversary of an attack as the subject of a sentence; one on units knows all their records.
 
     >>> subject_of({"attributes": ["age", "sex", "zip"]})
     "An adversary who knows a person's age, sex and zip"
     >>> subject_of({"attributes": list("abcdef")})
     "An adversary who knows a person's a, b, c and 3 more columns"
-    """
-    return f"An adversary who knows a person's {known_columns(knowledge)}"
-
-
-def subject_of_units(knowledge: Mapping[str, Any]) -> str:
-    """Return the adversary of an attack on units with all their records, as the subject of a sentence.
-
-    >>> subject_of_units({"attributes": ["age", "sex"], "unit": "person"})
+    >>> subject_of({"attributes": ["age", "sex"], "unit": "person"})
     'An adversary who knows age and sex of every record of a person'
     """
-    return f"An adversary who knows {known_columns(knowledge)} of every record of a {target_of(knowledge)}"
+    if "unit" in knowledge:
+        of_all = f"of every record of a {target_of(knowledge)}"
+        return f"An adversary who knows {known_columns(knowledge)} {of_all}"
+    return f"An adversary who knows a person's {known_columns(knowledge)}"
 
 
 def targets_of(knowledge: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ def config_text(
         _input(proposal, data, encoding),
         _attributes(proposal),
         _constraints(proposal),
-        _search(),
+        _search(proposal),
         _objective(proposal),
         _attacks(proposal),
         *([] if "output" in further else [_output(proposal)]),
@@ -146,9 +146,14 @@ def _constraints(proposal: Proposal) -> Iterator[str]:
         yield f"  - {flow(model)}"
 
 
-def _search() -> Iterator[str]:
+def _search(proposal: Proposal) -> Iterator[str]:
     yield f"# Records in classes that violate a constraint are suppressed, at most {float(LIMIT):.0%} of all."
+    if proposal.person is not None:
+        yield "# With unit: person behind the limit, it counts persons, each lost with any of its records."
     yield f"suppression: {flow({'limit': LIMIT})}"
+    if proposal.person is not None:
+        yield "# With this line the loss counts each person once:"
+        yield "# objective: {metric: loss, unit: person}"
     yield ""
     yield "# mondrian: within seconds; local: less loss, takes minutes; lattice: one generalization level for"
     yield "# each column, proven optimal."

@@ -211,6 +211,18 @@ def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
     assert_runs(config)
 
 
+def test_the_lines_for_persons_of_a_draft_run(tmp_path: Path) -> None:
+    frame = table(**PEOPLE, income="amounts").assign(id=[number // 3 for number in range(RECORDS)])
+    _, config = drafted(frame, tmp_path)
+    text = config.read_text().replace(
+        "# objective: {metric: loss, unit: person}", "objective: {unit: person}"
+    )
+    config.write_text(text.replace("suppression: {limit: 0.02}", "suppression: {limit: 0.02, unit: person}"))
+    run = call("run", config, "-o", config.parent / "release")
+    assert (run.code, "with each person counted once" in run.out) == (0, True)
+    assert "of 200 persons are suppressed; the limit allows 4" in run.out
+
+
 def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) -> None:
     stays = [str(100_000 + number // 3) for number in range(RECORDS)]
     orders = [str(900_000 + number // 2) for number in range(RECORDS)]
