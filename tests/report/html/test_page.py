@@ -317,4 +317,4 @@ def test_a_contradicted_claim_is_the_first_thing_said(tmp_path: Path) -> None:
     verdict = verdict_of(content, Facts(5, 5, (), (), (), (), (None, None)))
     assert not verdict.calm
     assert "attack" in verdict.title
-    assert verdict.warnings == (f"{LOOK_AGAIN}linkage succeeds", "another warning")
+    assert verdict.warnings == (f"{LOOK_AGAIN}linkage succeeds", "Another warning")
