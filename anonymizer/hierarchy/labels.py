@@ -140,18 +140,10 @@ def whole_range(low: str, high: str, *, signed: bool = False) -> str:
     return f"{low} to {high}" if signed or "-" in low + high else f"{low}-{high}"
 
 
-def _decimal_range(low: str, high: str) -> str:
-    return f"[{low}, {high}]"
-
-
-def _span(low: str, high: str) -> str:
-    return f"{low}..{high}"
-
-
 _RANGES: dict[ValueType, Callable[[str, str], str]] = {
     ValueType.INTEGER: whole_range,
-    ValueType.NUMBER: _decimal_range,
-    ValueType.DATE: _span,
+    ValueType.NUMBER: "[{}, {}]".format,
+    ValueType.DATE: "{}..{}".format,
 }
 
 
@@ -179,7 +171,7 @@ def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], s
         if len(spelled) <= SHORT_TEXT:
             return spelled
     low, high = shown(values[0]), shown(values[-1])
-    return low if low == high else _span(low, high)
+    return low if low == high else f"{low}..{high}"
 
 
 def distinct(labels: Sequence[str]) -> list[str]:

@@ -152,6 +152,9 @@ BESIDE_NUMBERS = ("NA", "na", "None", "none", "-", "--", ".", "unknown", "Unknow
 ABSENT = (*CLEAR, MISSING)
 """Texts that never count as values."""
 
+NO_VALUES = frozenset({*ABSENT, *BESIDE_NUMBERS})
+"""Texts that are no values of a column whose other texts are numbers or dates."""
+
 
 def clear_texts(relation: Relation, column: str, spread: ColumnStatistics) -> set[str]:
     """Return the texts of ``CLEAR`` in a column."""
@@ -196,7 +199,6 @@ Texts = Sequence[tuple[str, int]]
 _POINTED_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*")
 _COMMA_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?\s*")
 _DIGITS = re.compile(r"\d")
-_NO_NUMBERS = frozenset({*ABSENT, *BESIDE_NUMBERS})
 
 _with_point = key_of(ValueType.NUMBER, POINT)
 _with_comma = key_of(ValueType.NUMBER, COMMA)
@@ -228,7 +230,7 @@ def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFor
     separator: of its fields; None if it is not a text file.
     """
     known = {
-        name: [each for each in texts if each[0] not in _NO_NUMBERS]
+        name: [each for each in texts if each[0] not in NO_VALUES]
         for name, texts in columns.items()
         if any("," in text or "." in text for text, _ in texts)
     }
@@ -245,7 +247,7 @@ def has_fractions(column: ColumnFacts) -> bool:
     """Return whether the values are numbers, not all whole, with points or commas whatever the file has."""
     if column.type is ValueType.NUMBER:
         return True
-    texts = [each for each in column.values if each[0] not in _NO_NUMBERS]
+    texts = [each for each in column.values if each[0] not in NO_VALUES]
     return any("," in text for text, _ in texts) and _is_comma(texts)
 
 
@@ -497,17 +499,20 @@ def measure_column(relation: Relation, name: str, numerals: Numerals = POINT) ->
 
 def single_extremes(relation: Relation, columns: Iterable[ColumnFacts]) -> list[str]:
     """Return the names of the columns of numbers whose largest or smallest value one record alone has."""
-    absent = {*ABSENT, *BESIDE_NUMBERS}
     found = []
     for column in columns:
         whole = column
         if column.type.numeric and not column.whole:
-            known = relation.dictionary(column.name)
-            values = tuple((text, records) for text, records in known if text and text not in absent)
-            whole = replace(column, values=values)
+            whole = replace(column, values=tuple(_present(relation, column.name)))
         if whole.ends_in_one_record:
             found.append(column.name)
     return found
+
+
+def _present(relation: Relation, name: str) -> Iterator[tuple[str, int]]:
+    """Yield the distinct texts of a column, without those of ``NO_VALUES``, and the records of each."""
+    known = relation.dictionary(name)
+    return ((text, records) for text, records in known if text and text not in NO_VALUES)
 
 
 EXTREMES = "one record alone has the largest or the smallest number, which is released exactly"
@@ -527,7 +532,7 @@ def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals:
             if found is not ValueType.TEXT:
                 kind, spread = found, without
     if kind is ValueType.TEXT and _are_dates_with_words(spread):
-        spread = relation.profiling.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
+        spread = relation.profiling.spread(name, SAMPLE, NO_VALUES)
     return _facts(relation, name, kind, spread, numerals)
 
 
@@ -550,8 +555,7 @@ def _facts(
     found = with_dates(facts)
     if found.dates is None or found.whole:
         return found
-    absent = (*ABSENT, *BESIDE_NUMBERS)
-    return with_dates(facts, [text for text, _ in relation.dictionary(name) if text and text not in absent])
+    return with_dates(facts, [text for text, _ in _present(relation, name)])
 
 
 def with_dates(column: ColumnFacts, texts: Sequence[str] | None = None) -> ColumnFacts:
@@ -590,7 +594,7 @@ def _without_words(
     numbers = sum(key(text) is not None for text, _ in spread.sample)
     if not spread.whole and 2 * numbers < len(spread.sample):
         return None
-    return relation.profiling.spread(name, SAMPLE, (*ABSENT, *BESIDE_NUMBERS))
+    return relation.profiling.spread(name, SAMPLE, NO_VALUES)
 
 
 def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ValueType:
@@ -619,6 +623,5 @@ def _all_are(
         # An integer is never written like a code, but a number may be.
         return kind is ValueType.INTEGER or not relation.profiling.count_matching(name, CODE.pattern)
     key = key_of(kind)
-    absent = (*ABSENT, *BESIDE_NUMBERS)
     # A human life has few more dates than the sample.
-    return all(key(text) is not None for text, _ in relation.dictionary(name) if text and text not in absent)
+    return all(key(text) is not None for text, _ in _present(relation, name))

@@ -391,7 +391,7 @@ _FORMS = {
     "hashes": re.compile(r"[0-9a-f]{32,128}", re.I),
     "codes": re.compile(r"(?=.*\d)[A-Z0-9][A-Z0-9_./:#-]{3,}", re.I),
 }
-_HASHED = re.compile(r"\{?[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?|[0-9a-f]{32,128}", re.I)
+_HASHED = [_FORMS[what] for what in ("universally unique identifiers", "hashes")]
 _MANY_KEYS = 100
 """Minimum number of different values that look like keys of persons without a name as evidence."""
 
@@ -438,7 +438,7 @@ class PersonNumbers(Detector):
         if column.distinctness < _MANY or column.distinct < _MANY_KEYS:
             return None
         if column.type is ValueType.TEXT:
-            found = share(column, _HASHED.fullmatch)
+            found = share(column, lambda text: any(form.fullmatch(text) for form in _HASHED))
             return f"{found} have the form of hashes or unique identifiers" if found.value >= MOSTLY else None
         numbers = column.numbers
         if column.type is not ValueType.INTEGER or numbers[0] < 10 ** (_DIGITS - 1):
@@ -505,7 +505,6 @@ def _named_as_key(name: str) -> bool:
 
 PHONE_FORM = re.compile(r"\s*(\+|00)?[ ]?(\(?\+?\d{1,5}\)?[ ./-]?){2,7}\d{1,6}\s*((x|ext\.?)\s?\d{1,6})?\s*")
 _DATE = re.compile(r"\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\s*")
-_SOCIAL_SECURITY = re.compile(r"\d{3}-\d{2}-\d{4}")
 _FEWEST, _MOST = 7, 15
 PHONES_DISTINCT = 0.5
 """Minimum number of distinct values per record of a column of digits without a name as evidence."""
@@ -533,7 +532,7 @@ def _is_phone(text: str) -> bool:
         _FEWEST <= digits <= _MOST
         and PHONE_FORM.fullmatch(text) is not None
         and _DATE.fullmatch(text) is None
-        and _SOCIAL_SECURITY.fullmatch(text) is None
+        and _FORMS["social security numbers"].fullmatch(text) is None
     )
 
 

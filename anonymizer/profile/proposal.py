@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import combinations
 from math import isqrt, prod
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -923,9 +922,6 @@ def _redundancy(
     return None
 
 
-NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
-
-
 class Relations:
     """The counted pairs of columns.
 
@@ -935,9 +931,7 @@ class Relations:
     finer: for each column that another one determines the name of that one.
     """
 
-    def __init__(
-        self, pairs: Sequence[Pair], roles: Mapping[str, Role], finer: Mapping[str, str] = NO_COLUMNS
-    ) -> None:
+    def __init__(self, pairs: Sequence[Pair], roles: Mapping[str, Role], finer: Mapping[str, str]) -> None:
         self._roles = roles
         self._finer = finer
         self._pairs: dict[str, list[Pair]] = {name: [] for name in roles}
