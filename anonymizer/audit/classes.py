@@ -15,17 +15,19 @@ from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease, Owners, PublishedTable
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, numbered, rank, starts_of
 from anonymizer.model.classes import (
+    NO_UNITS,
     Classes,
     ClassValues,
     Measurement,
     Reference,
     SensitiveCodes,
     SensitiveCounts,
+    classes_of_rows,
 )
 from anonymizer.model.households import MEMBERS, Households, households_of_persons
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
-from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units
+from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units, UnitsByName
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint
 
 
@@ -70,12 +72,6 @@ def count_classes(
     """
     named = [*quasi_identifiers, *(attribute.name for attribute in sensitive)]
     groups, width = relation.group_counts([*named, *units.columns.values()]), len(named)
-    classes = classes_of(
-        relation.name,
-        Groups(groups.values[:width], groups.codes[:, :width], groups.counts),
-        sensitive,
-        quasi_identifiers,
-    )
     owners, ties = _unit_codes(groups, width, units), None
     if units.linked is not None:
         own = owners[units.linked]
@@ -85,7 +81,8 @@ def count_classes(
     if HOUSEHOLD in owners:
         members[MEMBERS] = Households.of_records(items, owners[HOUSEHOLD], size, groups.counts, persons)
     found = {unit: Units.of_items(items, own, size, groups.counts) for unit, own in owners.items()}
-    return classes.with_units(found | members, ties)
+    known = Groups(groups.values[:width], groups.codes[:, :width], groups.counts)
+    return classes_of(relation.name, known, sensitive, quasi_identifiers, found | members, ties)
 
 
 def _unit_codes(groups: Groups, width: int, units: UnitColumns) -> dict[str, IntArray]:
@@ -135,6 +132,8 @@ def classes_of(
     groups: Groups,
     sensitive: Sequence[SensitiveAttribute],
     quasi_identifiers: Sequence[str],
+    units: UnitsByName = NO_UNITS,
+    ties: Ties | None = None,
 ) -> Classes:
     """Return the classes of counted distinct rows.
 
@@ -142,6 +141,7 @@ def classes_of(
     ----------
     source: name of the file in messages.
     groups: distinct rows of the quasi-identifiers and, last, the sensitive attributes.
+    units, ties: of these rows, as for ``Classes``.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def classes_of(
         lambda: known[np.unique(class_of, return_index=True)[1]],
         lambda: groups.values[:width],
     )
-    classes = Classes(class_of, groups.counts, number, codes)
+    classes = classes_of_rows(class_of, groups.counts, number, codes, units, ties)
     classes.values = values
     return classes
 
@@ -238,49 +238,30 @@ def measure(
     references: distribution p of each sensitive attribute; None for the distribution in the file.
     grown: sensitive attributes whose hierarchy was built from other data.
     """
-    measurements = []
-    for constraint in constraints:
-        if isinstance(constraint, ClassConstraint):
-            measurements.append(_measure_classes(classes, constraint, references, grown))
-        else:
-            measurements.append(
-                Measurement(
-                    constraint.model.name,
-                    constraint.attribute,
-                    constraint.parameters(),
-                    constraint.measured(classes),
-                    constraint.holds(classes),
-                    0,
-                    verifiable_from_release=not constraint.model.needs_more and constraint.unit is None,
-                )
-            )
-    return measurements
+    return [_measured(classes, each, references, grown) for each in constraints]
 
 
-def _measure_classes(
+def _measured(
     classes: Classes,
-    constraint: ClassConstraint,
+    constraint: CountedConstraint,
     references: Mapping[str, Reference] | None,
     grown: Collection[str],
 ) -> Measurement:
-    reference = None
-    if constraint.attribute is not None:
-        own = (
-            classes.reference(constraint.attribute)
-            if references is None
-            else references[constraint.attribute]
-        )
-        reference = own.of(constraint.unit)
-    return Measurement(
-        constraint.model.name,
-        constraint.attribute,
-        constraint.parameters(),
-        constraint.measured(classes, reference),
-        bool(constraint.holds(classes, reference).all()),
-        constraint.worst_classes(classes, reference),
-        verifiable_from_release=verifiable(classes, constraint, grown)
-        and (references is None or not constraint.model.uses_reference),
-    )
+    model, name, worst = constraint.model, constraint.attribute, 0
+    if isinstance(constraint, ClassConstraint):
+        reference = None
+        if name is not None:
+            own = classes.reference(name) if references is None else references[name]
+            reference = own.of(constraint.unit)
+        measured = constraint.measured(classes, reference)
+        satisfied = bool(constraint.holds(classes, reference).all())
+        worst = constraint.worst_classes(classes, reference)
+        alone = verifiable(classes, constraint, grown)
+        alone = alone and (references is None or not constraint.model.uses_reference)
+    else:
+        measured, satisfied = constraint.measured(classes), constraint.holds(classes)
+        alone = not model.needs_more and constraint.unit is None
+    return Measurement(model.name, name, constraint.parameters(), measured, satisfied, worst, alone)
 
 
 def verifiable(classes: Classes, constraint: CountedConstraint, grown: Collection[str] = ()) -> bool:

@@ -333,9 +333,14 @@ def numbered(columns: Iterable[IntArray | CodeArray], rows: int) -> tuple[IntArr
     Number of each row, shape (rows,), int64, and the first row with each number, shape (distinct,).
     """
     groups, number = group_rows(((own, int(own.max(initial=0)) + 1) for own in columns), rows)
-    first = np.empty(number, dtype=np.int64)
-    first[groups[::-1]] = np.arange(rows)[::-1]
-    return groups, first
+    return groups, first_items(groups, number)
+
+
+def first_items(groups: NDArray[np.integer], number: int) -> IntArray:
+    """Return the first item of each group, shape (number,), int64; 0 for an empty one."""
+    first = np.zeros(number, dtype=np.int64)
+    first[groups[::-1]] = np.arange(len(groups))[::-1]
+    return first
 
 
 def overlaps(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -23,7 +23,6 @@ from anonymizer.model.arrays import (
     add_up,
     count,
     group_keys,
-    group_rows,
     numbered,
     starts_of,
 )
@@ -272,10 +271,11 @@ class ScenarioSupport(Enum):
     EXACT = "by the classes of the known ones"
 
 
+@dataclass(frozen=True, eq=False)
 class ClassValues:
     """What classes publish of each quasi-identifier.
 
-    Parameters
+    Attributes
     ----------
     names: of the quasi-identifiers.
     find: returns a code of each published value, none negative, shape (classes, quasi-identifiers); called
@@ -283,24 +283,18 @@ class ClassValues:
     label: returns the text of each code of each quasi-identifier, in the same way; None if unknown.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        find: Callable[[], CodeArray | IntArray],
-        label: Callable[[], Sequence[Sequence[str | None]]] | None = None,
-    ) -> None:
-        self.names = tuple(names)
-        self._find = find
-        self._label = label
+    names: Sequence[str]
+    find: Callable[[], CodeArray | IntArray]
+    label: Callable[[], Sequence[Sequence[str | None]]] | None = None
 
     @cached_property
     def codes(self) -> CodeArray | IntArray:
         """Code of the published value of each quasi-identifier, shape (classes, quasi-identifiers)."""
-        return self._find()
+        return self.find()
 
     def at(self, classes: IntArray | BoolArray) -> ClassValues:
         """Return the values of some classes."""
-        return ClassValues(self.names, lambda: self.codes[classes], self._label)
+        return ClassValues(self.names, lambda: self.codes[classes], self.label)
 
     def positions(self, people: FloatArray) -> IntArray:
         """Return the position of each value in an order of its attribute, shape (classes, quasi-identifiers).
@@ -313,9 +307,9 @@ class ClassValues:
         ----------
         people: in each class, shape (classes,).
         """
-        assert self._label is not None, "the classes were counted without the texts of their values"
+        assert self.label is not None, "the classes were counted without the texts of their values"
         found = np.empty(self.codes.shape, dtype=np.int64)
-        for place, texts in enumerate(self._label()):
+        for place, texts in enumerate(self.label()):
             present, own = np.unique(self.codes[:, place], return_inverse=True)
             # Rounded, so that values with equally many people are in natural order however they are added.
             frequent = np.bincount(own, weights=people).round(6).tolist()
@@ -328,15 +322,15 @@ class ClassValues:
             found[:, place] = np.argsort(sorted(range(len(keys)), key=keys.__getitem__))[own]
         return found
 
-    def grouped(self, known: Collection[str]) -> tuple[IntArray, int]:
+    def grouped(self, known: Collection[str]) -> tuple[IntArray, IntArray]:
         """Group the classes that publish equal values of the known quasi-identifiers; others are ignored.
 
         Returns
         -------
-        Group of each class, shape (classes,), int64, and the number of groups.
+        Group of each class, shape (classes,), and the first class of each group, shape (groups,), int64.
         """
-        columns = [self.codes[:, place] for place, name in enumerate(self.names) if name in known]
-        return group_rows([(each, int(each.max(initial=0)) + 1) for each in columns], len(self.codes))
+        columns = (self.codes[:, place] for place, name in enumerate(self.names) if name in known)
+        return numbered(columns, len(self.codes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,12 +508,6 @@ class Classes:
             by_unit[unit] = Reference(count(own.counts.values, own.counts.counts, size), int(own.sizes[0]))
         return Reference(records.counts, by_unit=by_unit)
 
-    def with_units(self, units: UnitsByName, ties: Ties | None = None) -> Classes:
-        """Return the classes of the same rows with units of their items, linked by the ties."""
-        own = classes_of_rows(self.class_of, self.counts, self.number, self._sensitive, units, ties)
-        own.population, own.values = self.population, self.values
-        return own
-
     def with_population(self, population: PopulationSizes) -> Classes:
         """Return the same classes with their people in the population."""
         own = self._sensitive
@@ -559,11 +547,9 @@ class Classes:
 
     def _known(self, known: frozenset[str]) -> KnownClasses:
         assert self.values is not None, "the classes were counted without their published values"
-        owner, number = self.values.grouped(known)
-        first = np.empty(number, dtype=np.int64)
-        first[owner[::-1]] = np.arange(self.number)[::-1]
+        owner, first = self.values.grouped(known)
         items = self.rolled_up
-        own = Classes(owner[items.class_of], items.counts, number, items._sensitive, items._units)
+        own = Classes(owner[items.class_of], items.counts, len(first), items._sensitive, items._units)
         own.values = self.values.at(first)
         return KnownClasses(own, owner)
 

@@ -13,7 +13,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly, group_keys
 
 LARGEST = int(np.iinfo(np.int64).max)
 
@@ -158,13 +158,13 @@ class RowOwners:
         amounts: of all persons of a row, shape (rows,), int64; equal in all rows of a person.
         """
         alone = self.person_of < 0
-        found = _sums(group_of[alone], amounts[alone], groups)
+        found = count_exactly(group_of[alone], amounts[alone], groups)
         several = np.flatnonzero(~alone)
         space = int(self.person_of.max(initial=0)) + 1
         pair_of, pairs = group_keys(group_of[several] * space + self.person_of[several], groups * space)
         first = np.zeros(len(pairs), dtype=np.int64)
         first[pair_of] = several
-        return found + _sums(pairs // space, amounts[first], groups)
+        return found + count_exactly(pairs // space, amounts[first], groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,7 @@ class Population:
         inside &= keys[position] == own
         number, absent = len(keys), not bool(inside.all())
         if self.owners is None:
-            scaled = _sums(position[inside], self.scaled[inside], number)
+            scaled = count_exactly(position[inside], self.scaled[inside], number)
             everyone = None if self.estimated else self.everyone
             return PopulationSizes(scaled, self.scale, absent, self.estimated, everyone)
         owners = self.owners.at(inside)
@@ -260,10 +260,3 @@ class Population:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return found.keep(place)
-
-
-def _sums(groups: IntArray, amounts: IntArray, size: int) -> IntArray:
-    """Sum amounts by group, shape (size,), int64, also above 2**53."""
-    found = np.zeros(size, dtype=np.int64)
-    np.add.at(found, groups, amounts)
-    return found

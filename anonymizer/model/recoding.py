@@ -28,6 +28,7 @@ from anonymizer.model.arrays import (
     add_up,
     count,
     count_exactly,
+    first_items,
     freeze,
     group_keys,
     group_rows,
@@ -89,9 +90,7 @@ def merged_regions(
     packing = Packing(table.combinations)
     packing.add(region_of, regions)
     own, counts = _distinct_fates(packing, table, fate)
-    first = np.zeros(regions, dtype=np.int32)
-    first[region_of[::-1]] = np.arange(table.combinations - 1, -1, -1, dtype=np.int32)
-    rows = first[own[:, 0]]
+    rows = first_items(region_of, regions)[own[:, 0]]
     columns = [each[rows] for each in table.codes.T[: len(table.quasi_identifiers)]]
     merged = _with_rows(table, [*columns, *own.T[1:-1]], counts)
     return merged, own[:, 0].astype(np.int64), own[:, -1].astype(np.int8)
@@ -538,10 +537,11 @@ class SharedRecoding(Recoding):
             yield codes, len(labels)
 
 
+@dataclass(frozen=True, eq=False)
 class NodeRecoding(SharedRecoding):
     """Local recoding along the hierarchies: equal values of two records may be published as different nodes.
 
-    Parameters
+    Attributes
     ----------
     nodes: each an ancestor of the row's value or its leaf, shape (rows, quasi-identifiers), int32.
     region_of: row of ``nodes`` for each row of the table, shape (rows,); None if they are the same.
@@ -549,21 +549,12 @@ class NodeRecoding(SharedRecoding):
 
     along_hierarchies = True
 
-    def __init__(
-        self,
-        table: Table,
-        nodes: CodeArray,
-        suppressed: BoolArray,
-        removed: BoolArray,
-        owner: IntArray | None = None,
-        region_of: IntArray | None = None,
-    ) -> None:
-        self.table = table
-        self.suppressed = suppressed
-        self.removed = removed
-        self.owner = owner
-        self._nodes = nodes
-        self.region_of = region_of
+    table: Table
+    nodes: CodeArray
+    suppressed: BoolArray
+    removed: BoolArray
+    owner: IntArray | None = None
+    region_of: IntArray | None = None
 
     @cached_property
     def merged(self) -> Recoding:
@@ -572,7 +563,7 @@ class NodeRecoding(SharedRecoding):
             # A subclass may publish more than regions.
             return self
         table, region_of, suppressed, removed = self.merged_rows()
-        return NodeRecoding(table, self._nodes, suppressed, removed, region_of=region_of)
+        return NodeRecoding(table, self.nodes, suppressed, removed, region_of=region_of)
 
     @cached_property
     def _published(self) -> list[tuple[CodeArray, list[str]]]:
@@ -582,7 +573,7 @@ class NodeRecoding(SharedRecoding):
         """Return a quasi-identifier by its nodes, the lowest of those that cover the same leaves."""
         canonical, labels = self._published[position]
         values = self.table.quasi_identifiers[position].node_values
-        return Cells(values, labels, canonical[self._nodes[:, position]])
+        return Cells(values, labels, canonical[self.nodes[:, position]])
 
 
 def distinct_nodes(attribute: QuasiIdentifier) -> tuple[CodeArray, list[str]]:
@@ -630,37 +621,28 @@ class RegionColumn:
     of_region: CodeArray
 
 
+@dataclass(frozen=True, eq=False)
 class RegionRecoding(SharedRecoding):
     """Multidimensional recoding: each row is in a region, which has one published value per attribute.
 
-    Parameters
+    Attributes
     ----------
     columns: one per quasi-identifier, in the order of the table.
     region_of: region of each row of the table, shape (rows,), int64.
     facts: other entries of the report's ``recoding``.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        columns: Sequence[RegionColumn],
-        region_of: IntArray,
-        suppressed: BoolArray,
-        removed: BoolArray,
-        owner: IntArray | None = None,
-        facts: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.table = table
-        self.suppressed = suppressed
-        self.removed = removed
-        self.owner = owner
-        self._columns = columns
-        self.region_of = region_of
-        self._facts = dict(facts or {})
+    table: Table
+    columns: Sequence[RegionColumn]
+    region_of: IntArray
+    suppressed: BoolArray
+    removed: BoolArray
+    owner: IntArray | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def shared_cells(self, position: int) -> Cells:
         """Return a quasi-identifier by its regions."""
-        column = self._columns[position]
+        column = self.columns[position]
         return Cells(column.values, column.labels, column.of_region)
 
     @cached_property
@@ -670,11 +652,11 @@ class RegionRecoding(SharedRecoding):
             # A subclass may publish more than regions.
             return self
         table, region_of, suppressed, removed = self.merged_rows()
-        return RegionRecoding(table, self._columns, region_of, suppressed, removed, facts=self._facts)
+        return RegionRecoding(table, self.columns, region_of, suppressed, removed, facts=self.facts)
 
     def describe(self) -> dict[str, Any]:
         """Return no levels, and the other facts."""
-        return super().describe() | self._facts
+        return {**super().describe(), **self.facts}
 
 
 class Status(StrEnum):

@@ -24,8 +24,8 @@ from anonymizer.model.arrays import (
     add_up,
     count,
     group_keys,
-    group_rows,
     number_lists,
+    numbered,
     starts_of,
 )
 
@@ -314,7 +314,7 @@ class DividedRows:
     units: UnitsByName
 
     @classmethod
-    def of(cls, row_of: IntArray, rows: int, units: Mapping[str, IntArray]) -> DividedRows:
+    def of(cls, row_of: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
         """Divide rows.
 
         Parameters
@@ -328,10 +328,10 @@ class DividedRows:
             known = own >= 0
             with_others = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
             several[name] = np.where(known & with_others, own, -1)
-        return cls._of(row_of, rows, np.ones(len(row_of), dtype=np.int64), several)
+        return cls._of(row_of, np.ones(len(row_of), dtype=np.int64), several)
 
     @classmethod
-    def merged(cls, group_of: IntArray, groups: int, counts: IntArray, units: UnitsByName) -> DividedRows:
+    def merged(cls, group_of: IntArray, counts: IntArray, units: UnitsByName) -> DividedRows:
         """Merge the items of each group that have the same units.
 
         Parameters
@@ -344,16 +344,12 @@ class DividedRows:
         ------
         ValueError: an item has the records of several units.
         """
-        return cls._of(group_of, groups, counts, unit_codes(units, counts))
+        return cls._of(group_of, counts, unit_codes(units, counts))
 
     @classmethod
-    def _of(cls, row_of: IntArray, rows: int, counts: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
-        columns = [(row_of, rows)]
-        columns += [(own + 1, int(own.max(initial=0)) + 2) for own in units.values()]
-        part_of, parts = group_rows(columns, len(row_of))
-        first = np.empty(parts, dtype=np.int64)
-        first[part_of[::-1]] = np.arange(len(row_of))[::-1]
-        merged = count(part_of, counts, parts)
+    def _of(cls, row_of: IntArray, counts: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
+        part_of, first = numbered([row_of, *(own + 1 for own in units.values())], len(row_of))
+        merged = count(part_of, counts, len(first))
         found = {name: Units.of_parts(own[first], merged) for name, own in units.items()}
         return cls(part_of, row_of[first], merged, found)
 
@@ -520,7 +516,7 @@ def merged_items(
         return MergedItems(*add_up(keys, counts, space), units, ties)
     groups, distinct = group_keys(keys, space)
     if divided:
-        own = DividedRows.merged(groups, len(distinct), counts, units)
+        own = DividedRows.merged(groups, counts, units)
         return MergedItems(distinct[own.row_of], own.counts, own.units, ties)
     if ties is not None:
         groups, group_of, ties = ties.merged(groups, len(distinct))

@@ -521,7 +521,7 @@ def _with_units(
     """
     rows, most = encoded.combination.astype(np.int64), plan.most_parts
     if most and plan.whole is None:
-        divided = DividedRows.of(rows, table.combinations, units)
+        divided = DividedRows.of(rows, units)
         if len(divided.counts) <= most:
             table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
             for array in (table.codes, table.counts, row_of):

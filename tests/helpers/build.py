@@ -122,8 +122,8 @@ def persons(data: Microdata) -> IntArray:
 
 def divided_rows(data: Microdata) -> DividedRows:
     """Return the distinct rows of the records, divided by persons."""
-    found, row_of = table_and_rows(data)
-    return DividedRows.of(row_of, found.combinations, {"person": persons(data)})
+    _, row_of = table_and_rows(data)
+    return DividedRows.of(row_of, {"person": persons(data)})
 
 
 def classes(data: Microdata, class_of: list[int]) -> Classes:

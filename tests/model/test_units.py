@@ -198,7 +198,7 @@ def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
         for name in ("person", "household")
     }
     units = {name: np.array(own) for name, own in names.items()}
-    divided = DividedRows.of(np.array(row_of), rows, units)
+    divided = DividedRows.of(np.array(row_of), units)
     assert [divided.row_of[part] for part in divided.of_record] == row_of
     assert divided.counts.tolist() == np.bincount(divided.of_record).tolist()
     # Any records of a part can be taken: here the first ones.
