@@ -29,7 +29,39 @@ class ReadNumbers:
     excluded: bool = False
 
 
-class LabelledRelation(Relation):
+class _Translated(Relation):
+    """The records of another relation, read with other columns.
+
+    Parameters
+    ----------
+    own: the relation; closed with this one.
+    """
+
+    def __init__(self, own: Relation) -> None:
+        self._own = own
+        self.name, self.rows, self.sha256 = own.name, own.rows, own.sha256
+        self.separator, self.renamed = own.separator, own.renamed
+        self.index_columns = own.index_columns
+
+    @property
+    def ordered(self) -> bool:
+        """Whether records have an order."""
+        return self._own.ordered
+
+    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
+        """Return a query for the records under the names of the other relation."""
+        return self._own.records_query(projection, shuffled=shuffled)
+
+    def check_unchanged(self) -> None:
+        """Check that the input is unchanged since it was opened."""
+        self._own.check_unchanged()
+
+    def close(self) -> None:
+        """Close the other relation."""
+        self._own.close()
+
+
+class LabelledRelation(_Translated):
     """The records of a release, with one column of labels in place of each column, or two, of numbers.
 
     Parameters
@@ -44,12 +76,9 @@ class LabelledRelation(Relation):
     """
 
     def __init__(self, stored: Relation, numbers: Mapping[str, ReadNumbers], decimal: str) -> None:
-        self._stored = stored
+        super().__init__(stored)
         self._numbers = numbers
         self._decimal = decimal
-        self.name, self.rows, self.sha256 = stored.name, stored.rows, stored.sha256
-        self.separator, self.renamed = stored.separator, stored.renamed
-        self.index_columns = stored.index_columns
         self.columns = tuple(self._named(stored.columns))
 
     def _named(self, columns: Sequence[str]) -> list[str]:
@@ -73,17 +102,12 @@ class LabelledRelation(Relation):
     @property
     def stored(self) -> Relation:
         """The release with its numbers."""
-        return self._stored
-
-    @property
-    def ordered(self) -> bool:
-        """Whether records have an order."""
-        return self._stored.ordered
+        return self._own
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct labels of a column with their records, sorted by code point."""
         if column not in self._numbers:
-            return self._stored.dictionary(column)
+            return self._own.dictionary(column)
         groups = self.group_counts([column])
         records = np.zeros(len(groups.values[0]), dtype=np.int64)
         np.add.at(records, groups.codes[:, 0], groups.counts)
@@ -92,15 +116,15 @@ class LabelledRelation(Relation):
     def codes(self, column: str) -> CodeArray:
         """Return each record's position in the column's dictionary, shape (records,)."""
         if column not in self._numbers:
-            return self._stored.codes(column)
+            return self._own.codes(column)
         own = self._stored_columns(column)
-        values = [[text for text, _ in self._stored.dictionary(each)] for each in own]
-        codes = np.column_stack([self._stored.codes(each) for each in own])
+        values = [[text for text, _ in self._own.dictionary(each)] for each in own]
+        codes = np.column_stack([self._own.codes(each) for each in own])
         return self._labels(column, values, codes)[1]
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct rows of the labels of columns with their records."""
-        found = self._stored.group_counts([each for name in columns for each in self._stored_columns(name)])
+        found = self._own.group_counts([each for name in columns for each in self._stored_columns(name)])
         values, codes, place = [], [], 0
         for name in columns:
             width = len(self._stored_columns(name))
@@ -116,7 +140,7 @@ class LabelledRelation(Relation):
     ) -> tuple[list[str], CodeArray]:
         """Return the sorted labels of rows of stored texts, and the position of each row's label."""
         read, decimal = self._numbers[name], self._decimal
-        if not self._stored.is_text(read.own.columns[0]):
+        if not self._own.is_text(read.own.columns[0]):
             decimal = POINT_SIGN
         distinct, of_row = np.unique(codes, axis=0, return_inverse=True)
         labels = [
@@ -130,26 +154,14 @@ class LabelledRelation(Relation):
 
     def is_text(self, column: str) -> bool:
         """Return whether the values of a column are texts, as labels are."""
-        return column in self._numbers or self._stored.is_text(column)
-
-    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
-        """Return a query for the records as stored."""
-        return self._stored.records_query(projection, shuffled=shuffled)
+        return column in self._numbers or self._own.is_text(column)
 
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns without numbers in place of labels."""
-        self._stored.relabel(labels)
-
-    def check_unchanged(self) -> None:
-        """Check that the release is unchanged since it was opened."""
-        self._stored.check_unchanged()
-
-    def close(self) -> None:
-        """Close the release as stored."""
-        self._stored.close()
+        self._own.relabel(labels)
 
 
-class RenamedRelation(Relation):
+class RenamedRelation(_Translated):
     """The records of a relation whose columns have other names.
 
     Parameters
@@ -159,21 +171,14 @@ class RenamedRelation(Relation):
     """
 
     def __init__(self, own: Relation, names: Mapping[str, str]) -> None:
-        self._own = own
+        super().__init__(own)
         self.columns = tuple(names.get(each, each) for each in own.columns)
         self._named = dict(zip(self.columns, own.columns, strict=True))
-        self.name, self.rows, self.sha256 = own.name, own.rows, own.sha256
-        self.separator, self.renamed = own.separator, own.renamed
-        self.index_columns, self.marker = own.index_columns, own.marker
+        self.marker = own.marker
 
     def _own_name(self, column: str) -> str:
         self.position(column)
         return self._named[column]
-
-    @property
-    def ordered(self) -> bool:
-        """Whether records have an order."""
-        return self._own.ordered
 
     def dictionary(self, column: str) -> list[tuple[str | None, int]]:
         """Return the distinct texts of a column with their records, sorted by code point."""
@@ -199,21 +204,9 @@ class RenamedRelation(Relation):
         """Return whether the values of a column are stored as whole numbers."""
         return self._own.stores_whole_numbers(self._own_name(column))
 
-    def records_query(self, projection: Projection, *, shuffled: bool = False) -> ReleaseQuery:
-        """Return a query for the records under their own names."""
-        return self._own.records_query(projection, shuffled=shuffled)
-
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns."""
         self._own.relabel({self._own_name(name): own for name, own in labels.items()})
-
-    def check_unchanged(self) -> None:
-        """Check that the input is unchanged since it was opened."""
-        self._own.check_unchanged()
-
-    def close(self) -> None:
-        """Close the relation."""
-        self._own.close()
 
 
 def renamed(relation: Relation, names: Mapping[str, str]) -> Relation:
