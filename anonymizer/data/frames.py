@@ -30,7 +30,7 @@ from anonymizer.data.relation import (
 from anonymizer.data.source import EngineOptions, MissingTexts, RewrittenNumbers, mixed_numbers
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
-from anonymizer.model.arrays import CodeArray, IntArray, group_rows, ranks_of
+from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
 from anonymizer.model.table import CODE, MISSING
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class FrameRelation(Relation):
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> FrameQuery:
         """Return a query for the released records; copying it to a file creates a database."""
-        return FrameQuery(self, projection, shuffled=shuffled)
+        return FrameQuery(self, projection, shuffled)
 
     def sort(self, projection: Projection) -> IntArray:
         """Return the numbers of the released records, sorted by the released values."""
@@ -246,23 +246,25 @@ class FrameRelation(Relation):
             self._stored.close()
 
 
+@dataclass(frozen=True, eq=False)
 class FrameQuery(ReleaseQuery):
     """The released records of a DataFrame.
 
-    Parameters
+    Attributes
     ----------
     relation: stays the caller's.
+    projection: to the released records.
+    shuffled: whether their order is random.
     """
 
-    def __init__(self, relation: FrameRelation, projection: Projection, *, shuffled: bool) -> None:
-        self._relation = relation
-        self._projection = projection
-        self._shuffled = shuffled
+    relation: FrameRelation
+    projection: Projection
+    shuffled: bool
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write the records as texts from a database."""
-        relation = self._relation.in_database()
-        relation.records_query(self._projection, shuffled=self._shuffled).copy(path, separator)
+        relation = self.relation.in_database()
+        relation.records_query(self.projection, shuffled=self.shuffled).copy(path, separator)
 
     def frame(self) -> pandas.DataFrame:
         """Return the records as a DataFrame with a new index.
@@ -273,8 +275,8 @@ class FrameQuery(ReleaseQuery):
         """
         import pandas as pd  # noqa: PLC0415 - not needed for files
 
-        relation, projection = self._relation, self._projection
-        rows = shuffled_rows(projection) if self._shuffled else relation.sort(projection)
+        relation, projection = self.relation, self.projection
+        rows = shuffled_rows(projection) if self.shuffled else relation.sort(projection)
         released = {}
         for column in projection.columns:
             replacement = projection.replacements.get(column)
@@ -317,7 +319,7 @@ def _published(
     texts = [None if relation.marker is not None and text == MISSING else text for text in labelled]
     place = {text: number for number, (text, _) in enumerate(relation.dictionary(column))}
     if set(texts) <= set(place):
-        known = _first_records(relation.codes(column), len(place))
+        known = first_items(relation.codes(column), len(place))
         positions = known[[place[text] for text in texts]]
         return only_used(original.iloc[positions[places]].reset_index(drop=True))
     if isinstance(original.dtype, pd.CategoricalDtype):
@@ -385,13 +387,6 @@ def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:
         # Selected values keep the whole dictionary of Arrow, so a new one is made.
         return series.astype(pd.ArrowDtype(arrow.value_type)).astype(series.dtype)
     return series
-
-
-def _first_records(codes: CodeArray, size: int) -> IntArray:
-    """Return the first record of each code, shape (size,)."""
-    first = np.zeros(size, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
-    return first
 
 
 def _is_text(dtype: Any) -> bool:

@@ -150,14 +150,6 @@ class Coding:
     size: int
 
 
-def packed_column_by_column(relation: Relation, codings: Sequence[Coding]) -> Packing:
-    """Pack the codes of each record, in the input's order, with one column in memory at a time."""
-    packing = Packing(relation.rows)
-    for coding in codings:
-        packing.add(coding.codes[relation.codes(coding.name)], coding.size)
-    return packing
-
-
 def fitting(codings: Sequence[Coding], space: int) -> int:
     """Return how many of the first columns have fewer combinations of codes than ``space``."""
     number = 0
@@ -429,7 +421,11 @@ class Relation(Closing):
         ------
         DataError: no such column.
         """
-        return packed_column_by_column(self, codings)
+        packing = Packing(self.rows)
+        # One column is in memory at a time.
+        for coding in codings:
+            packing.add(coding.codes[self.codes(coding.name)], coding.size)
+        return packing
 
     def group_counts(self, columns: Sequence[str]) -> Groups:
         """Return the distinct rows of the texts of columns with their records.
@@ -453,7 +449,9 @@ class Relation(Closing):
         ------
         DataError: no such column.
         """
-        return counted_keys(self.packed(codings), [each.size for each in codings])
+        packing = self.packed(codings)
+        distinct, counts = count_keys(packing.take_keys())
+        return InMemoryRows(packing.unpack(distinct), counts, [each.size for each in codings])
 
     def stored_distinct_rows(self, codings: Sequence[Coding]) -> DistinctRows:
         """Return the same, stored by the engine if it can, so that they need not fit in memory.
@@ -889,17 +887,6 @@ class InMemoryRows(DistinctRows):
 
     def close(self) -> None:
         """Do nothing."""
-
-
-def counted_keys(packing: Packing, sizes: Sequence[int]) -> InMemoryRows:
-    """Return the distinct rows of packed records in memory; the packing cannot be used any more.
-
-    Parameters
-    ----------
-    sizes: number of codes of each column that was packed.
-    """
-    distinct, counts = count_keys(packing.take_keys())
-    return InMemoryRows(packing.unpack(distinct), counts, sizes)
 
 
 @dataclass(frozen=True)

@@ -71,16 +71,10 @@ def number_key(text: str) -> Key | None:
     return Decimal(text) if _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
 
 
-def text_key(text: str) -> Key | None:
-    """Return the text."""
-    return text
-
-
 _KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
     ValueType.INTEGER: integer_key,
     ValueType.NUMBER: number_key,
-    ValueType.DATE: iso_moment,
-    ValueType.TEXT: text_key,
+    ValueType.TEXT: str,
 }
 
 

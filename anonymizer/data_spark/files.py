@@ -287,37 +287,38 @@ def refuse_csv(path: Path, separator: str | None) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
 class SparkCountedQuery(ReleaseQuery):
     """Counted rows, written as a folder of Parquet files.
 
-    Parameters
+    Attributes
     ----------
     session: stays the caller's.
+    rows: in the order of the release.
     marked: whether missing values are written as nulls.
     """
 
-    def __init__(self, session: Session, rows: CountedRows, *, marked: bool = False) -> None:
-        self._session = session
-        self._rows = rows
-        self._marked = marked
+    session: Session
+    rows: CountedRows
+    marked: bool = False
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write a folder on any Hadoop file system; refuse CSV."""
         refuse_csv(path, separator)
         with writing(path.name):
-            frame = self._repeated(self._rows)
-        write_folder(self._session, frame, location_of(path), path.name)
+            frame = self._repeated()
+        write_folder(self.session, frame, location_of(path), path.name)
 
-    def _repeated(self, rows: CountedRows) -> DataFrame:
+    def _repeated(self) -> DataFrame:
         """Return a frame of all records; its partitions in sequence have the order of the release."""
         from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
-        frame = in_partitions(self._session, list(_batches(rows)))
-        for place, labels in enumerate(rows.labels):
-            shown = [None if self._marked and label == MISSING else label for label in labels]
-            frame = with_labels(self._session, frame, place, shown).drop(f"r{place}", f"j{place}")
+        frame = in_partitions(self.session, list(_batches(self.rows)))
+        for place, labels in enumerate(self.rows.labels):
+            shown = [None if self.marked and label == MISSING else label for label in labels]
+            frame = with_labels(self.session, frame, place, shown).drop(f"r{place}", f"j{place}")
         frame = frame.withColumn("again", functions.expr("explode(array_repeat(0, CAST(n AS INT)))"))
-        names = [functions.col(f"l{place}").alias(name) for place, name in enumerate(rows.columns)]
+        names = [functions.col(f"l{place}").alias(name) for place, name in enumerate(self.rows.columns)]
         return frame.select(*names)
 
 

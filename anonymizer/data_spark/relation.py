@@ -256,17 +256,18 @@ def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFr
     return reduce(type(frames[0]).unionAll, frames)
 
 
+@dataclass(frozen=True, eq=False)
 class SparkRecodedQuery(ReleaseQuery):
     """Records as recoded, written as a folder of Parquet files, sorted by what is published.
 
-    Parameters
+    Attributes
     ----------
     relation: has the records; stays the caller's.
+    rows: of the recoding.
     """
 
-    def __init__(self, relation: SparkRelation, rows: RecodedRows) -> None:
-        self.relation = relation
-        self.rows = rows
+    relation: SparkRelation
+    rows: RecodedRows
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write a folder on any Hadoop file system; refuse CSV."""
@@ -420,25 +421,24 @@ def sum_of(frame: DataFrame, texts: Sequence[str]) -> int:
     return int(found or 0)
 
 
+@dataclass(frozen=True, eq=False)
 class SparkAppendedQuery(SparkRecodedQuery):
     """Records as recoded and those of an earlier release, all in one order.
 
-    Parameters
+    Attributes
     ----------
-    new: the new records as recoded.
+    relation, rows: of the new records, with the columns in the order of the earlier release.
     earlier: the earlier release, whose records are unchanged; stays the caller's.
     """
 
-    def __init__(self, new: SparkRecodedQuery, earlier: SparkRelation) -> None:
-        super().__init__(new.relation, replace(new.rows, columns=earlier.columns))
-        self._earlier = earlier
+    earlier: SparkRelation
 
     def checksum(self) -> int:
         """Return the sum of a hash of each record, new and earlier."""
-        return super().checksum() + self._earlier.checksum(self.rows.labels)
+        return super().checksum() + self.earlier.checksum(self.rows.labels)
 
     def _records(self) -> int:
-        return super()._records() + self._earlier.rows
+        return super()._records() + self.earlier.rows
 
     def _frame(self) -> DataFrame:
         """Return the records of both.
@@ -453,7 +453,7 @@ class SparkAppendedQuery(SparkRecodedQuery):
 
     def _before(self, rows: RecodedRows) -> DataFrame:
         """Return the earlier records, with columns as ``labelled`` has them."""
-        earlier, columns = self._earlier, list(enumerate(rows.columns))
+        earlier, columns = self.earlier, list(enumerate(rows.columns))
         return earlier.frame.selectExpr(
             *(f"{earlier.texts_of(name).key} AS s{at}" for at, name in columns if name not in rows.labels),
             *(f"c{earlier.position(name)} AS p{at}" for at, name in columns),
@@ -464,7 +464,7 @@ class SparkAppendedQuery(SparkRecodedQuery):
             one, other = kinds[f"p{place}"], found[f"p{place}"]
             if one != other:
                 raise DataError(
-                    f"{self.relation.name}: column '{name}' has type {other}, in {self._earlier.name} {one}; "
+                    f"{self.relation.name}: column '{name}' has type {other}, in {self.earlier.name} {one}; "
                     "write both inputs with the same type"
                 )
 
@@ -746,7 +746,7 @@ class SparkRelation(EngineRelation):
         """Return a query for these records together with new ones."""
         assert not shuffled, "a config with another order than sorted is refused"
         assert isinstance(new, SparkRecodedQuery), "one engine reads both"
-        return SparkAppendedQuery(new, self)
+        return SparkAppendedQuery(new.relation, replace(new.rows, columns=self.columns), self)
 
     def checksum(self, recoded: Collection[str]) -> int:  # noqa: ARG002 - texts like all others
         """Return the sum of a hash of each record."""

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
 from anonymizer.data.open import open_csv
-from anonymizer.data.relation import Coding, DistinctRows, KeyWords, counted_keys
+from anonymizer.data.relation import Coding, DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data.source import EngineOptions
-from anonymizer.model.arrays import Packing
+from anonymizer.model.arrays import Packing, count_keys
 from anonymizer.model.table import PlacedRows
 
 Records = list[tuple[int, int, int]]
@@ -34,7 +34,8 @@ def in_memory(drawn: Records) -> DistinctRows:
     packing = Packing(len(drawn))
     for codes, size in zip(columns, VALUES, strict=True):
         packing.add(codes, size)
-    return counted_keys(packing, VALUES)
+    distinct, counts = count_keys(packing.take_keys())
+    return InMemoryRows(packing.unpack(distinct), counts, VALUES)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anonymizer.data.open import open_frame, open_parquet
-from anonymizer.data.relation import Coding, Projection, Relation, packed_column_by_column
+from anonymizer.data.relation import Coding, Projection, Relation
 from anonymizer.data.source import FileSource
 from anonymizer.data.table import ColumnRequest, encode, read_columns
 from anonymizer.errors import DataError
@@ -52,7 +52,7 @@ def test_the_engine_packs_as_one_column_after_another_does(tmp_path: Path) -> No
     with open_parquet(written(tmp_path / "data.parquet")) as relation:
         columns = codings(relation)
         for chosen in (columns, columns[::-1], [*columns, *columns, *columns]):
-            fast, slow = relation.packed(chosen), packed_column_by_column(relation, chosen)
+            fast, slow = relation.packed(chosen), Relation.packed(relation, chosen)
             keys = fast.take_keys()
             assert np.array_equal(fast.unpack(keys), slow.unpack(slow.take_keys()))
 

@@ -142,8 +142,6 @@ def swapping(copy: Callable[..., None]) -> Callable[..., None]:
     """Return how a query of recoded records is copied that lets two of its rows stand for each other."""
 
     def lying(query: Any, path: Path, separator: str | None) -> None:
-        honest, query.rows = query.rows, swapped(query.rows)
-        copy(query, path, separator)
-        query.rows = honest
+        copy(replace(query, rows=swapped(query.rows)), path, separator)
 
     return lying

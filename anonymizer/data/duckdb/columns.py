@@ -6,7 +6,6 @@ numbers are looked up in an array.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.data.duckdb.database import WIDE, Database, text_of
+from anonymizer.data.duckdb.database import WIDE, Database, new_name, text_of
 from anonymizer.data.relation import ColumnStatistics, entropy_bits
 from anonymizer.data.source import quoted
 from anonymizer.errors import DataError
@@ -33,9 +32,6 @@ ENUM_VALUES = 200_000
 NARROW = 1 << 16
 """Longest range of whole numbers that DuckDB looks up by their distance from the smallest."""
 
-_ENUMERATED = itertools.count()
-"""Numbers in the names of enumerations, each used once: a column may get other values."""
-
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 
 
@@ -51,10 +47,6 @@ class CodeSql:
 
     text: str
     parameters: tuple[list[int] | list[str], ...] = ()
-
-    def else_code(self, code: int) -> CodeSql:
-        """Return the expression with a code for nulls."""
-        return CodeSql(f"coalesce({self.text}, {code})", self.parameters)
 
 
 def code_of_number(column: str, texts: Sequence[str], codes: CodeArray) -> CodeSql | None:
@@ -74,17 +66,6 @@ def code_of_number(column: str, texts: Sequence[str], codes: CodeArray) -> CodeS
     by_number[np.array(numbers) - lowest] = codes
     # The difference may overflow the column's type.
     return CodeSql(f"list_extract(?, {column}::BIGINT - ({lowest}) + 1)", (by_number.tolist(),))
-
-
-def code_of_few(text: str, texts: Sequence[str], codes: CodeArray) -> CodeSql:
-    """Return the code of one of few texts, given SQL for the text; the rest as for ``code_of_number``."""
-    place = CodeSql(f"list_position(?, {text})", (list(texts),))
-    return _code_at(place, codes)
-
-
-def code_of_enumerated(enumerated: str, codes: CodeArray) -> CodeSql:
-    """Return the code of a value of an enumeration, given SQL for it."""
-    return _code_at(CodeSql(f"(enum_code({enumerated})::INTEGER + 1)"), codes)
 
 
 def check_coded(source: str, codes: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -422,10 +403,6 @@ class ColumnValues:
                 return rows
         return list(self._dictionaries[index])
 
-    def few_cells(self, index: int) -> bool:
-        """Return whether one query counts the column together with others."""
-        return len(self.neighbours(index)) > 1
-
     def neighbours(self, index: int, most: int = COLUMNS_TOGETHER) -> range:
         """Return the columns that one query reads together with a given one: at most so many, and itself."""
         if len(self.texts) < WIDE:
@@ -500,10 +477,13 @@ class ColumnValues:
         if self.whole[index]:
             found = code_of_number(f"c{index}", texts, of_texts)
         if found is None and len(texts) <= (FEW if self._database.source is None else FEW_OF_PARQUET):
-            found = code_of_few(self.texts[index], texts, of_texts)
+            found = _code_at(CodeSql(f"list_position(?, {self.texts[index]})", (texts,)), of_texts)
         if found is None:
-            found = code_of_enumerated(self._enumerated(index, self.texts[index]), of_texts)
-        return found.else_code(int(codes[-1])) if self.nullable(index) else found
+            enumerated = self._enumerated(index, self.texts[index])
+            found = _code_at(CodeSql(f"(enum_code({enumerated})::INTEGER + 1)"), of_texts)
+        if self.nullable(index):
+            return CodeSql(f"coalesce({found.text}, {int(codes[-1])})", found.parameters)
+        return found
 
     def positions(self, index: int) -> CodeSql:
         """Return SQL for the position of a column in its dictionary, unless it has too ``many`` texts."""
@@ -524,6 +504,6 @@ class ColumnValues:
         """Return SQL for a text as a value of the column's enumeration, which is created when first used."""
         if index not in self._enumerations:
             known = map(quoted, self._present(index))
-            self._enumerations[index] = f"e{next(_ENUMERATED)}"
+            self._enumerations[index] = new_name("e")
             self._database.run(f"CREATE TYPE {self._enumerations[index]} AS ENUM ({', '.join(known)})")
         return f"CAST({text} AS {self._enumerations[index]})"

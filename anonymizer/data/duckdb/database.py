@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,13 @@ T = TypeVar("T")
 
 POLL = 0.05
 """Seconds between two checks for Ctrl-C."""
+
+_NUMBERS = count()
+
+
+def new_name(prefix: str) -> str:
+    """Return a name with a number that no other table, view or type of this process has."""
+    return f"{prefix}{next(_NUMBERS)}"
 
 
 class Database(Closing):
@@ -103,7 +111,8 @@ class Database(Closing):
         Writing a file is as fast with little memory, but takes what the limit allows.
         """
         held = sum(int(used) for (used,) in self.rows("SELECT memory_usage_bytes FROM duckdb_memory()"))
-        allowed = self._memory_limit()
+        # As the database rounds it.
+        allowed = parse_memory_setting(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
         if held + further >= allowed:
             yield
             return
@@ -112,10 +121,6 @@ class Database(Closing):
             yield
         finally:
             self.run(f"SET memory_limit = '{allowed}B'")
-
-    def _memory_limit(self) -> int:
-        """Return the limit in bytes, as the database rounds it."""
-        return parse_memory_setting(str(self.rows("SELECT current_setting('memory_limit')")[0][0]))
 
     @contextmanager
     def holding(self, name: str, table: Any) -> Iterator[None]:

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
 
-from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.database import Database, new_name
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Place, RowUnits, StoredUnits
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 
 LISTED = 1 << 10
 """Largest number of codes that are looked up in a list; DuckDB takes time for each of its elements."""
-
-_TABLE_NUMBERS = count()
-"""Numbers in the names of tables, each used once."""
 
 
 class DuckCombinations(DistinctRows):
@@ -40,7 +36,7 @@ class DuckCombinations(DistinctRows):
         self.sizes = tuple(sizes)
         self._words = KeyWords(sizes)
         self._keys = ", ".join(self._words.names)
-        self._table: str | None = f"combinations{next(_TABLE_NUMBERS)}"
+        self._table: str | None = new_name("combinations")
         database.run(
             f"CREATE TABLE {self._table} AS SELECT {self._keys}, sum(n)::BIGINT AS n "
             f"FROM ({keyed}) GROUP BY {self._keys}",
@@ -161,11 +157,10 @@ class DuckUnits(StoredUnits):
         alone: str | None = None,
         before: Sequence[Any] = (),
     ) -> None:
-        number = next(_TABLE_NUMBERS)
         self._database, self._words = database, words
         self._keys = keys = ", ".join(words.names)
-        given_table, by_unit = f"given{number}", f"units{number}"
-        self._alone, self._pairs = f"alone{number}", f"pairs{number}"
+        given_table, by_unit = new_name("given"), new_name("units")
+        self._alone, self._pairs = new_name("alone"), new_name("pairs")
         database.run(f"CREATE TABLE {given_table} AS {given}", parameters)
         least = ", ".join(f"min({name}) AS {name}" for name in words.names)
         spread = " OR ".join(f"min({name}) < max({name})" for name in words.names)
@@ -261,7 +256,7 @@ def by_text(
     ----------
     text: SQL for the text.
     """
-    name = f"dictionary{next(_TABLE_NUMBERS)}"
+    name = new_name("dictionary")
     texts = np.array([each for each, _ in dictionary], dtype=object)
     known = np.array([each is not None for each in texts])
     with database.holding("listed", {"t": texts[known], "code": codes[known]}):
@@ -269,14 +264,6 @@ def by_text(
     null = int(codes[~known][0]) if not known.all() else 0
     join = f" LEFT JOIN {name} ON {name}.t = {text}"
     return RecordCode(f"coalesce({name}.code, {null})", join, tables=(name,))
-
-
-def counted_records(
-    database: Database, codings: Sequence[Coding], code_of: Callable[[Coding], RecordCode]
-) -> DuckCombinations:
-    """Return the distinct rows of the codes of the table ``records``."""
-    with keyed_records(database, codings, code_of, ["1 AS n"]) as keyed:
-        return DuckCombinations(database, [coding.size for coding in codings], keyed.query, keyed.parameters)
 
 
 @dataclass(frozen=True)
@@ -314,7 +301,7 @@ def placed_table(database: Database, sizes: Sequence[int], placed: PlacedRows) -
     ----------
     sizes: number of codes of each column in the keys.
     """
-    table, names = f"placed{next(_TABLE_NUMBERS)}", KeyWords(sizes).names
+    table, names = new_name("placed"), KeyWords(sizes).names
     database.run(f"CREATE TABLE {table} ({', '.join(f'{name} BIGINT' for name in names)}, region INTEGER)")
     try:
         for keys, region in placed.pieces():

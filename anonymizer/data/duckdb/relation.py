@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import chain, count
+from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,12 @@ from anonymizer.data.duckdb.columns import (
     PackedQuery,
     check_coded,
 )
-from anonymizer.data.duckdb.database import WIDE, Database, text_of
+from anonymizer.data.duckdb.database import WIDE, Database, new_name, text_of
 from anonymizer.data.duckdb.distinct_rows import (
     DuckCombinations,
     DuckUnits,
     RecordCode,
     by_text,
-    counted_records,
     keyed_records,
 )
 from anonymizer.data.duckdb.writers import (
@@ -121,7 +120,8 @@ class DuckProfiling(Profiling):
     def spread(self, column: str, limit: int, absent: Collection[str] = ()) -> ColumnStatistics:
         """Return the statistics of a column."""
         index = self._relation.position(column)
-        if not self._values.known(index) and not self._values.few_cells(index):
+        together = len(self._values.neighbours(index)) > 1
+        if not self._values.known(index) and not together:
             rows = self._many.fetched(index, limit + len(absent) + 1)
             if rows is None:
                 return self._many.spread(index, limit, absent)
@@ -252,7 +252,9 @@ class DuckRelation(EngineRelation):
 
     def stored_distinct_rows(self, codings: Sequence[Coding]) -> DuckCombinations:
         """Return the distinct rows of the codes of columns, counted and stored by the database."""
-        return counted_records(self._database, codings, self._coded)
+        sizes = [coding.size for coding in codings]
+        with keyed_records(self._database, codings, self._coded, ["1 AS n"]) as keyed:
+            return DuckCombinations(self._database, sizes, keyed.query, keyed.parameters)
 
     def stored_units(
         self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
@@ -370,7 +372,7 @@ class DuckRelation(EngineRelation):
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> DuckRecordsQuery:
         """Return a query for the released records, joined to the codes that replace their columns."""
-        return DuckRecordsQuery(self._database, self.record_columns, projection, self.load, shuffled=shuffled)
+        return DuckRecordsQuery(self._database, self.record_columns, projection, self.load, shuffled)
 
     def counted_query(self, rows: CountedRows) -> DuckCountedQuery:
         """Return a query for counted rows, whose labels the database looks up."""
@@ -378,13 +380,14 @@ class DuckRelation(EngineRelation):
 
     def recoded_query(self, rows: RecodedRows, *, shuffled: bool = False) -> DuckRecodedQuery:
         """Return a query for the records as recoded, by a join in the database."""
-        return DuckRecodedQuery(self._database, self.record_columns, self._coded, rows, shuffled=shuffled)
+        return DuckRecodedQuery(self._database, self.record_columns, self._coded, rows, shuffled)
 
     def appended_query(
         self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
     ) -> DuckAppendedQuery:
         """Return a query for these records together with new ones, which the database reads from a file."""
-        return DuckAppendedQuery(self, self._database, new, path, scratch, shuffled=shuffled)
+        further = scratch / f"new{''.join(path.suffixes[-2:])}"
+        return DuckAppendedQuery(self._database, self, new, further, shuffled)
 
     def checksum(self, recoded: Collection[str]) -> int:
         """Return the sum of a hash of each record."""
@@ -448,10 +451,6 @@ class DuckRelation(EngineRelation):
         return RecordCode(found.text, parameters=found.parameters)
 
 
-_UNMARKED = count()
-"""Numbers in the names of views, each used once."""
-
-
 def _mark_missing(database: Database, columns: Sequence[str]) -> None:
     """Replace texts of missing values in the table ``records`` as ``MissingTexts`` describes."""
     missing = database.missing
@@ -470,7 +469,7 @@ def _mark_missing(database: Database, columns: Sequence[str]) -> None:
 
 def _replace(database: Database, values: Sequence[str]) -> None:
     """Replace the columns of ``records``."""
-    before, kind = f"unmarked{next(_UNMARKED)}", _kind(database)
+    before, kind = new_name("unmarked"), _kind(database)
     database.run(f"ALTER {kind} records RENAME TO {before}")
     database.run(f"CREATE {kind} records AS SELECT {', '.join(values)} FROM {before}")
     if kind == "TABLE":
@@ -758,78 +757,49 @@ def _top_level(database: Database, source: str) -> list[str]:
 FIRST, FURTHER = "first_records", "further_records"
 
 
-@dataclass(frozen=True)
-class Union:
-    """Two tables with the same columns.
-
-    Attributes
-    ----------
-    records: SQL for the records of both as c0, c1, …
-    columns: as they are written.
-    """
-
-    records: str
-    columns: RecordColumns
-
-    def ordered(self, *, shuffled: bool) -> str:
-        """Return SQL for the records in the order that ``Relation.records_query`` describes."""
-        if shuffled:
-            return shuffled_by_secret(self.records)
-        # Records that differ only in a null against an empty text must not stay as they came.
-        keys = [self.columns.key(name) for name in self.columns.names]
-        nulls = [f"c{index} IS NULL" for index in range(len(keys))]
-        return f"(SELECT * FROM {self.records} ORDER BY {', '.join(chain(keys, nulls))})"
-
-
+@dataclass(frozen=True, eq=False)
 class DuckAppendedQuery(DuckQuery):
     """An earlier release with new records, sorted in a database, out of core if necessary.
 
-    Parameters
+    Attributes
     ----------
-    relation: the earlier release; stays the caller's.
     database: of the relation.
-    new, path, scratch: as for ``Relation.appended_query``.
+    relation: the earlier release; stays the caller's.
+    new: the new records.
+    further: a temporary file for these.
+    shuffled: as for ``EngineRelation.appended_query``.
     """
 
-    def __init__(
-        self,
-        relation: DuckRelation,
-        database: Database,
-        new: ReleaseQuery,
-        path: Path,
-        scratch: Path,
-        *,
-        shuffled: bool,
-    ) -> None:
-        super().__init__(database)
-        self._relation = relation
-        self._new = new
-        self._further = scratch / f"new{''.join(path.suffixes[-2:])}"
-        self._shuffled = shuffled
+    relation: DuckRelation
+    new: ReleaseQuery
+    further: Path
+    shuffled: bool
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write the new records to a temporary file first."""
-        self._new.copy(self._further, self._relation.separator)
+        self.new.copy(self.further, self.relation.separator)
         super().copy(path, separator)
-        self._further.unlink()
+        self.further.unlink()
 
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
         """Yield both in one database; if that fails, the relation must not be used again."""
-        database, source = self._database, self._database.source
+        database, source = self.database, self.database.source
         types, kind = _types(database), _kind(database)
         database.run(f"ALTER {kind} records RENAME TO {FIRST}")
         database.source = None
-        other = self._loaded(self._further)
-        self._new.check(other)
+        other = self._loaded(self.further)
+        self.new.check(other)
         other_kind = _kind(database)
         database.source = source
         database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
-        union = self._union(other, types, _types(database, FURTHER))
-        columns, own = self._relation.columns, union.columns
+        _check_alike(self.relation, types, other, _types(database, FURTHER))
+        columns, own = self.relation.columns, self.relation.record_columns
         texts, values = (list(map(each, columns)) for each in (own.bare, own.value))
+        places = ", ".join(f"c{other.position(name)}" for name in columns)
+        union = f"(SELECT * FROM {FIRST} UNION ALL SELECT {places} FROM {FURTHER})"
         try:
-            yield Selected(columns, texts, values, union.ordered(shuffled=self._shuffled))
+            yield Selected(columns, texts, values, self._ordered(union))
         finally:
             # A changed file may be the cause of a failure, or in what was written.
             if source is not None:
@@ -839,18 +809,19 @@ class DuckAppendedQuery(DuckQuery):
 
     def _loaded(self, further: Path) -> DuckRelation:
         """Load the file into the table ``records``."""
-        separator = self._relation.separator
+        separator = self.relation.separator
         if separator is None:
-            return load_parquet(self._database, further, further.parent, EngineOptions())
-        return load_csv(self._database, further, CsvDialect(separator), further.parent)
+            return load_parquet(self.database, further, further.parent, EngineOptions())
+        return load_csv(self.database, further, CsvDialect(separator), further.parent)
 
-    def _union(self, other: DuckRelation, types: Sequence[str], found: Sequence[str]) -> Union:
-        _check_alike(self._relation, types, other, found)
-        columns = self._relation.columns
-        names = ", ".join(f"c{other.position(name)}" for name in columns)
-        records = f"(SELECT * FROM {FIRST} UNION ALL SELECT {names} FROM {FURTHER})"
-        texts = tuple(text_of(f"c{index}", kind) for index, kind in enumerate(types))
-        return Union(records, replace(self._relation.record_columns, texts=texts))
+    def _ordered(self, union: str) -> str:
+        """Return SQL for the records of both in the order that ``Relation.records_query`` describes."""
+        if self.shuffled:
+            return shuffled_by_secret(union)
+        # Records that differ only in a null against an empty text must not stay as they came.
+        keys = map(self.relation.record_columns.key, self.relation.columns)
+        nulls = (f"c{index} IS NULL" for index in range(len(self.relation.columns)))
+        return f"(SELECT * FROM {union} ORDER BY {', '.join(chain(keys, nulls))})"
 
 
 def _check_alike(one: DuckRelation, types: Sequence[str], other: DuckRelation, found: Sequence[str]) -> None:

@@ -10,13 +10,20 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anonymizer.data.duckdb.database import RELEASED, Database, as_few_keys, copy_csv, copy_parquet
+from anonymizer.data.duckdb.database import (
+    RELEASED,
+    Database,
+    as_few_keys,
+    copy_csv,
+    copy_parquet,
+    new_name,
+)
 from anonymizer.data.duckdb.distinct_rows import RecordCode, keyed_records, placed_table
 from anonymizer.data.relation import (
     ByCodes,
@@ -58,16 +65,16 @@ class Selected:
     parameters: Sequence[Any] = ()
 
 
+@dataclass(frozen=True, eq=False)
 class DuckQuery(ReleaseQuery):
     """Rows that a database copies to a file.
 
-    Parameters
+    Attributes
     ----------
     database: stays the caller's.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     def copy(self, path: Path, separator: str | None) -> None:
         """Write the rows in one statement."""
@@ -75,9 +82,9 @@ class DuckQuery(ReleaseQuery):
             if separator is None:
                 statement = copy_parquet(rows.columns, rows.values, path, rows.source)
             else:
-                marker = self._database.missing.marker if self._database.missing is not None else ""
+                marker = self.database.missing.marker if self.database.missing is not None else ""
                 statement = copy_csv(rows.columns, rows.texts, path, separator, rows.source, marker)
-            self._database.copy(statement, rows.parameters, path)
+            self.database.copy(statement, rows.parameters, path)
 
     @abstractmethod
     def _selected(self) -> AbstractContextManager[Selected]:
@@ -90,23 +97,22 @@ def shuffled_by_secret(source: str) -> str:
     return f"(SELECT * FROM (SELECT *, {drawn} AS drawn FROM {source}) ORDER BY drawn)"
 
 
+@dataclass(frozen=True, eq=False)
 class DuckCountedQuery(DuckQuery):
     """Counted rows, whose labels DuckDB looks up while it writes."""
 
-    def __init__(self, database: Database, rows: CountedRows) -> None:
-        super().__init__(database)
-        self._rows = rows
+    rows: CountedRows
 
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
-        rows, places = self._rows, range(len(self._rows.columns))
+        rows, places = self.rows, range(len(self.rows.columns))
         plan = {f"r{place}": _places(rows, place) for place in places}
         labels = [f"list_extract(?, r{place})" for place in places]
         # A list of nulls alone has no type, and a released column of missing values is a text.
         texts = [f"CAST({each} AS VARCHAR)" for each in labels]
         values = _as_numbers(rows.columns, texts, rows.numbers)
-        with self._database.sparing(SPARE), self._database.holding("plan", plan):
-            lists = [_shown(each, self._database) for each in rows.labels]
+        with self.database.sparing(SPARE), self.database.holding("plan", plan):
+            lists = [_shown(each, self.database) for each in rows.labels]
             yield Selected(rows.columns, texts, values, "plan", lists)
 
 
@@ -122,10 +128,6 @@ def _places(rows: CountedRows, column: int) -> Any:
     """
     narrow = np.min_scalar_type(len(rows.labels[column]))
     return np.repeat((rows.codes[column] + 1).astype(narrow), rows.counts)
-
-
-_NUMBERS = count()
-"""Numbers in the names of tables, each used once."""
 
 
 @dataclass(frozen=True)
@@ -188,43 +190,32 @@ def sum_of(database: Database, query: str, parameters: Sequence[Any] = ()) -> in
     return int(found)
 
 
+@dataclass(frozen=True, eq=False)
 class DuckRecordsQuery(DuckQuery):
     """Records whose columns are replaced by codes from this process.
 
-    Parameters
+    Attributes
     ----------
     columns: of the records.
+    projection: to the released ones.
     load: stores the records in a table, if ``records`` is a view of a file.
+    shuffled: whether their order is random.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        columns: RecordColumns,
-        projection: Projection,
-        load: Callable[[], None],
-        *,
-        shuffled: bool,
-    ) -> None:
-        super().__init__(database)
-        self._columns = columns
-        self._projection = projection
-        self._load = load
-        self._shuffled = shuffled
-
-    def ordered(self) -> IntArray:
-        """Return the numbers of the published records in their order, shape (released,), int64."""
-        projection = self._projection
-        return shuffled_rows(projection) if self._shuffled else self._sorted()
+    columns: RecordColumns
+    projection: Projection
+    load: Callable[[], None]
+    shuffled: bool
 
     def _sorted(self) -> IntArray:
-        projection = self._projection
+        """Return the numbers of the released records, sorted by what is released, shape (released,)."""
+        projection = self.projection
         # Nulls and empty texts have the same text: without a key for nulls, they would keep their order.
         unchanged = [name for name in projection.columns if name not in projection.replacements]
-        nulls = [null for name in unchanged for null in self._columns.null(name)]
-        self._load()
-        with self._database.holding("plan", self._plan(kept=projection.kept)):
-            fetched = self._database.arrays(
+        nulls = [null for name in unchanged for null in self.columns.null(name)]
+        self.load()
+        with self.database.holding("plan", self._plan(kept=projection.kept)):
+            fetched = self.database.arrays(
                 "SELECT r FROM (SELECT *, records.rowid AS r FROM records POSITIONAL JOIN plan) "
                 f"WHERE kept ORDER BY {', '.join(self._sort_keys() + as_few_keys(nulls))}"
             )
@@ -234,67 +225,61 @@ class DuckRecordsQuery(DuckQuery):
     def _sort_keys(self) -> list[str]:
         """Return SQL for the sort keys of the released columns, left to right."""
         keys: list[str] = []
-        replacements = self._projection.replacements
+        replacements = self.projection.replacements
         for replaced, run in groupby(
-            enumerate(self._projection.columns), lambda each: each[1] in replacements
+            enumerate(self.projection.columns), lambda each: each[1] in replacements
         ):
             if replaced:
                 keys += [f"r{place}" for place, _ in run]
             else:
-                keys += as_few_keys([self._columns.key(column) for _, column in run])
+                keys += as_few_keys([self.columns.key(column) for _, column in run])
         return keys
 
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
-        projection, rows = self._projection, self.ordered()
-        self._load()
+        projection = self.projection
+        rows = shuffled_rows(projection) if self.shuffled else self._sorted()
+        self.load()
         place = np.full(len(projection.kept), -1, dtype=np.int64)
         place[rows] = np.arange(len(rows), dtype=np.int64)
         replaced = [column for column in projection.columns if column in projection.replacements]
-        labels = [_shown(projection.replacements[column].labels, self._database) for column in replaced]
+        labels = [_shown(projection.replacements[column].labels, self.database) for column in replaced]
         label = "list_extract(?, {} + 1)"
         text = f"CAST({label} AS VARCHAR)"
-        texts = _values(projection.columns, replaced, text, self._columns.bare)
-        values = _values(projection.columns, replaced, text, self._columns.value)
+        texts = _values(projection.columns, replaced, text, self.columns.bare)
+        values = _values(projection.columns, replaced, text, self.columns.value)
         for at, name in enumerate(projection.columns):
             if name in replaced and isinstance(projection.replacements[name].labels[0], int):
                 values[at] = label.format(f"r{at}")
         values = _as_numbers(projection.columns, values, projection.numbers)
-        with self._database.holding("plan", self._plan(place=place)):
+        with self.database.holding("plan", self._plan(place=place)):
             yield Selected(projection.columns, texts, values, RELEASED, labels)
 
     def _plan(self, **arrays: Any) -> dict[str, Any]:
         """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
-        columns = self._projection.columns
-        codes = {f"r{columns.index(name)}": new.codes for name, new in self._projection.replacements.items()}
+        columns = self.projection.columns
+        codes = {f"r{columns.index(name)}": new.codes for name, new in self.projection.replacements.items()}
         return {**arrays, **codes}
 
 
+@dataclass(frozen=True, eq=False)
 class DuckRecodedQuery(DuckQuery):
     """Records joined to their rows and sorted in the database, out of core if necessary.
 
     Each vector of codes has one row.
 
-    Parameters
+    Attributes
     ----------
     columns: of the records.
     coded: returns SQL for the code of a column in each record.
+    rows: of the recoding.
+    shuffled: whether the order of the records is random.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        columns: RecordColumns,
-        coded: Callable[[Coding], RecordCode],
-        rows: RecodedRows,
-        *,
-        shuffled: bool,
-    ) -> None:
-        super().__init__(database)
-        self._columns = columns
-        self._coded = coded
-        self.rows = rows
-        self._shuffled = shuffled
+    columns: RecordColumns
+    coded: Callable[[Coding], RecordCode]
+    rows: RecodedRows
+    shuffled: bool
 
     @contextmanager
     def _selected(self) -> Iterator[Selected]:
@@ -302,12 +287,12 @@ class DuckRecodedQuery(DuckQuery):
         label = "CAST(list_extract(?, {}) AS VARCHAR)"
         texts, values = (
             _values(rows.columns, rows.labels, label, each)
-            for each in (self._columns.bare, self._columns.value)
+            for each in (self.columns.bare, self.columns.value)
         )
         values = _as_numbers(rows.columns, values, rows.numbers)
         with self._joined() as (joined, parameters):
-            source = shuffled_by_secret(f"({joined})") if self._shuffled else self._sorted(joined)
-            lists = [_shown(each, self._database) for each in _lists(rows)]
+            source = shuffled_by_secret(f"({joined})") if self.shuffled else self._sorted(joined)
+            lists = [_shown(each, self.database) for each in _lists(rows)]
             yield Selected(rows.columns, texts, values, source, [*lists, *parameters])
 
     def check(self, release: Relation) -> None:
@@ -316,9 +301,9 @@ class DuckRecodedQuery(DuckQuery):
 
     def checksum(self) -> int:
         """Return the sum of a hash of each record as recoded; its labels are hashed once per row."""
-        hashed = self._columns.hashed("labels", _unchanged(self.rows))
+        hashed = self.columns.hashed("labels", _unchanged(self.rows))
         with self._joined() as (joined, parameters):
-            return sum_of(self._database, f"SELECT {hashed} AS h FROM ({joined})", parameters)
+            return sum_of(self.database, f"SELECT {hashed} AS h FROM ({joined})", parameters)
 
     def _sorted(self, joined: str) -> str:
         """Return SQL for the records in the order of ``Relation.records_query``."""
@@ -327,19 +312,19 @@ class DuckRecodedQuery(DuckQuery):
             if name in rows.labels:
                 keys.append(f"r{place}")
             else:
-                keys.append(self._columns.key(name))
-                nulls += self._columns.null(name)
+                keys.append(self.columns.key(name))
+                nulls += self.columns.null(name)
         return f"(SELECT * FROM ({joined}) ORDER BY {', '.join(keys + nulls)})"
 
     @contextmanager
     def _joined(self) -> Iterator[tuple[str, Sequence[Any]]]:
         """Yield SQL, with parameters, for released records: unchanged columns, and labels of their rows."""
         rows = self.rows
-        unchanged = [self._columns.column(name) for name in _unchanged(rows)]
+        unchanged = [self.columns.column(name) for name in _unchanged(rows)]
         labels = [f"r{place}" for place in _replaced(rows)]
         wanted = ", ".join([*unchanged, *labels, "labels"])
         with (
-            keyed_records(self._database, rows.found.codings, self._coded, unchanged) as keyed,
+            keyed_records(self.database, rows.found.codings, self.coded, unchanged) as keyed,
             self._recoded() as table,
             self._rows_of(rows.found, f"({keyed.query})", table) as found,
         ):
@@ -360,14 +345,14 @@ class DuckRecodedQuery(DuckQuery):
             own = rows.places[rows.columns[place]][kept] + 1
             columns[f"r{place}"] = own.astype(np.min_scalar_type(int(own.max(initial=0))))
         labels = ", ".join(["''", *(f"list_extract(?, r{place})" for place in _replaced(rows))])
-        table = f"recoded{next(_NUMBERS)}"
-        with self._database.holding("own", columns):
+        table = new_name("recoded")
+        with self.database.holding("own", columns):
             made = f"CREATE TABLE {table} AS SELECT *, hash({labels}) AS labels FROM own"
-            self._database.run(made, _lists(rows))
+            self.database.run(made, _lists(rows))
         try:
             yield table
         finally:
-            self._database.run(f"DROP TABLE {table}")
+            self.database.run(f"DROP TABLE {table}")
 
     @contextmanager
     def _rows_of(self, found: ByCodes | ByRegion, records: str, table: str) -> Iterator[str]:
@@ -386,7 +371,7 @@ class DuckRecodedQuery(DuckQuery):
         if found.regions is None:
             yield f"{records} JOIN {table} ON region = {rest}"
             return
-        with placed_table(self._database, sizes, found.regions) as placed:
+        with placed_table(self.database, sizes, found.regions) as placed:
             if found.rest is None:
                 yield f"{records} JOIN {placed} {using} JOIN {table} USING (region)"
                 return
