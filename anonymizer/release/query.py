@@ -129,10 +129,11 @@ def project_rows(
     marker: of the relation.
     decimal: as for ``project``.
     """
-    written = _Written.of(recoding, columns, decimal)
-    replacements = {
-        name: _replacement(published, rows, marker) for name, published in written.recoded.items()
-    }
+    written, replacements = _Written.of(recoding, columns, decimal), {}
+    for name, published in written.recoded.items():
+        # Labels are sorted, so codes sort like labels.
+        labels, places = _sorted_labels(published, marker)
+        replacements[name] = Replacement(labels, places[published.codes][rows])
     return Projection(written.columns, replacements, ~recoding.removed[rows], written.numbers)
 
 
@@ -152,12 +153,6 @@ def with_pseudonyms(projection: Projection, column: str, units: IntArray) -> Pro
     codes[kept] = shuffled(len(present))[number.reshape(-1)]
     numbers = Replacement(tuple(range(1, len(present) + 1)), codes)
     return replace(projection, replacements={**projection.replacements, column: numbers})
-
-
-def _replacement(published: PublishedColumn, rows: CodeArray, marker: str | None) -> Replacement:
-    """Return the label of each record; labels are sorted, so codes sort like labels."""
-    labels, places = _sorted_labels(published, marker)
-    return Replacement(labels, places[published.codes][rows])
 
 
 def _sorted_labels(published: PublishedColumn, marker: str | None) -> tuple[tuple[str, ...], CodeArray]:
@@ -201,10 +196,7 @@ def count_union(
         labels.append(tuple(both))
     records = np.concatenate([groups.counts, new.counts])
     distinct, counts = add_up(packing.take_keys(), records, packing.space)
-    codes_of = packing.unpack(distinct)
-    return CountedRows(
-        columns, tuple(labels), tuple(codes_of[:, place] for place in range(len(columns))), counts
-    )
+    return CountedRows(columns, tuple(labels), tuple(packing.unpack(distinct).T), counts)
 
 
 def single_shuffled(rows: CountedRows) -> CountedRows:
@@ -258,14 +250,9 @@ def counted_rows(
         texts.append(labels)
         packing.add(places[published.codes[kept]], len(labels))
     groups, distinct = rank(packing.take_keys())
-    codes = packing.unpack(distinct)
-    return CountedRows(
-        written.columns,
-        tuple(texts),
-        tuple(codes[:, place] for place in range(len(written.columns))),
-        count(groups.astype(np.int64), recoding.table.counts[kept], len(distinct)),
-        written.numbers,
-    )
+    codes = tuple(packing.unpack(distinct).T)
+    counts = count(groups.astype(np.int64), recoding.table.counts[kept], len(distinct))
+    return CountedRows(written.columns, tuple(texts), codes, counts, written.numbers)
 
 
 def follows_from_codes(relation: Relation, name: str, positions: Mapping[str, CodeArray]) -> bool:
