@@ -155,6 +155,17 @@ def settings_in_line(settings: Mapping[str, Any]) -> str:
     return " ".join(f"{key}={_in_line(value)}" for key, value in settings.items())
 
 
+def format_measure(measured: Any) -> str:
+    """Return a measure with four significant digits.
+
+    >>> format_measure([5, 0.123456])
+    '5, 0.1235'
+    """
+    if isinstance(measured, list):
+        return ", ".join(map(format_measure, measured))
+    return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
+
+
 def _in_line(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key}: {_in_line(own)}' for key, own in value.items())}}}"

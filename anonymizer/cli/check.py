@@ -10,7 +10,7 @@ import typer
 
 from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, column_names, write_line
 from anonymizer.data.source import READABLE
-from anonymizer.errors import InputError, plural, settings_in_line
+from anonymizer.errors import InputError, format_measure, plural, settings_in_line
 
 if TYPE_CHECKING:
     from anonymizer.data.relation import Relation
@@ -188,7 +188,7 @@ def _content(found: Check) -> dict[str, Any]:
 
 
 def _lines(found: Check) -> list[str]:
-    from anonymizer.cli.summary import constraint_line, format_measure  # noqa: PLC0415
+    from anonymizer.cli.summary import constraint_line  # noqa: PLC0415
 
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]

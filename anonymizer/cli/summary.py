@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anonymizer.errors import plural, settings_in_line
+from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
@@ -156,13 +156,6 @@ def constraint_line(constraint: Mapping[str, Any]) -> str:
     if constraint["measured"] is None:
         return f"{name} {asked}: not measured"
     return f"{name} {asked}: measured {measured_of(constraint, format_measure, ', ')}"
-
-
-def format_measure(measured: Any) -> str:
-    """Return a measure with four significant digits."""
-    if isinstance(measured, list):
-        return ", ".join(format_measure(each) for each in measured)
-    return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
 def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:

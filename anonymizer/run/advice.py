@@ -437,11 +437,11 @@ FEWEST = 5
 
 def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
     """Yield the problem with half of the k of its only k-anonymity."""
-    found = [each for each in plan.planned if each.model.name == "k-anonymity"]
+    found = [(path, each) for path, each in plan.entries.items() if each.model.name == "k-anonymity"]
     if len(found) != 1:
         # What is measured has to be what the one key changes.
         return
-    planned = found[0]
+    ((path, planned),) = found
     k = getattr(planned.model.settings, "k", FEWEST)
     if k <= FEWEST or k != part.k:
         return
@@ -454,6 +454,6 @@ def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator
     )
     yield Change(
         f"a weaker constraint: classes of at least {plural(half, planned.unit or 'record')}",
-        (*other, f"{dotted(planned.path[:-1])}.{planned.path[-1]}.k={half}"),
+        (*other, f"{dotted(path[:-1])}.{path[-1]}.k={half}"),
         replace(part, class_constraints=constraints, k=half),
     )

@@ -166,7 +166,7 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     if relation.ordered:
         units_of_records(replace(plan, units=units), relation)
     linked = PERSON if plan.pseudonym in relation.columns else None
-    own_units = UnitColumns(units, frozenset({None, *plan.missing}), linked)
+    own_units = UnitColumns(units, plan.absent, linked)
     found = _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
     return replace(found, warnings=[*_unknown_units(plan, relation), *found.warnings])
 

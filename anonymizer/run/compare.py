@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -187,7 +188,8 @@ class WorkerPool(Closing):
                 process.stdout.close()
                 code = process.wait()
                 self._running.discard(process)
-                _close(process.stdin)
+                with suppress(OSError):
+                    process.stdin.close()
             messages.seek(0)
             return _ended(answer, code, messages.read())
 
@@ -212,13 +214,6 @@ class WorkerPool(Closing):
         if self._closed:
             process.kill()
         return process
-
-
-def _close(stream: IO[str]) -> None:
-    try:
-        stream.close()
-    except OSError:
-        return
 
 
 def _ended(answer: str, code: int, messages: str) -> RunResult:

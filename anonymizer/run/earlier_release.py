@@ -32,7 +32,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.recoding import CutTree, FullDomainRecoding, NodeRecoding, Outcome, Recoding
 from anonymizer.model.report import Report
-from anonymizer.model.table import Column, Hierarchy, NumberLabels, QuasiIdentifier, Role, Table, ValueType
+from anonymizer.model.table import Hierarchy, NumberLabels, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.report.public import public_report
@@ -681,22 +681,14 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
     """
     column = read.column
     key = key_of(column.type, column.numerals, column.dates)
-    known: dict[Key, str] = {}
+    known: dict[Key | None, str] = {}
     published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
     for text in (*spellings, *published):
         found = key(text)
         if found is not None:
             known.setdefault(found, text)
-    texts = [
-        *(_spelling(text, column, known) for text in column.present),
-        *column.texts[len(column.present) :],
-    ]
-    return replace(read, column=replace(column, texts=tuple(texts)))
-
-
-def _spelling(text: str, column: Column, known: Mapping[Key, str]) -> str:
-    found = key_of(column.type, column.numerals, column.dates)(text)
-    return text if found is None else known.get(found, text)
+    texts = (known.get(key(text), text) for text in column.present)
+    return replace(read, column=replace(column, texts=(*texts, *column.texts[len(column.present) :])))
 
 
 def _sources(
@@ -798,17 +790,17 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     for position, (one, before) in enumerate(zip(own, other, strict=False)):
         if one != before:
             yield ConfigProblem(f"constraints[{position}]", _differs(one, before))
-    if config.reference is not previous.config.reference:
-        yield ConfigProblem("reference", _differs(config.reference.value, previous.config.reference.value))
-    if config.input.missing != previous.config.input.missing:
-        yield ConfigProblem(
-            "input.missing", _differs(list(config.input.missing), list(previous.config.input.missing))
-        )
-    if config.output.missing != previous.config.output.missing:
-        yield ConfigProblem("output.missing", _differs(config.output.missing, previous.config.output.missing))
-    if config.numerals != previous.config.numerals:
-        key = "input.decimal" if config.output.decimal is None else "output.decimal"
-        yield ConfigProblem(key, _differs(config.numerals.decimal, previous.config.numerals.decimal))
+    decimal = "input.decimal" if config.output.decimal is None else "output.decimal"
+    now, then = (
+        {
+            "reference": each.reference.value,
+            "input.missing": list(each.input.missing),
+            "output.missing": each.output.missing,
+            decimal: each.numerals.decimal,
+        }
+        for each in (config, previous.config)
+    )
+    yield from (ConfigProblem(key, _differs(now[key], then[key])) for key in now if now[key] != then[key])
     for position, settings in enumerate(config.constraints):
         model = settings.build()
         if isinstance(model, AttackModel):

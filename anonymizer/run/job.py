@@ -16,7 +16,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -40,6 +39,7 @@ from anonymizer.errors import (
     Infeasible,
     InputError,
     OutputError,
+    format_measure,
     settings_in_line,
     suggestion,
 )
@@ -65,7 +65,7 @@ from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import Facts, gather
 from anonymizer.run.advice import advice_of
 from anonymizer.run.assessment import Verified, assess
-from anonymizer.run.diagnose import Diagnosis
+from anonymizer.run.diagnose import Diagnosis, limit_override
 from anonymizer.run.earlier_release import (
     NewRecords,
     Previous,
@@ -946,7 +946,7 @@ class CombinedJudge:
             self._constraints, measure(classes, self._constraints), strict=True
         ):
             if not measurement.satisfied:
-                what = f"{describe(constraint)} would measure {_shown(measurement.measured)}"
+                what = f"{describe(constraint)} would measure {format_measure(measurement.measured)}"
                 reasons.append(f"{what} after the new records are appended")
         if suppressed > self._limit:
             number = int(combined.classes.counts[combined.new].sum())
@@ -963,12 +963,6 @@ def _reference(classes: Classes, constraint: ClassConstraint) -> Reference | Non
     if constraint.attribute is None:
         return None
     return classes.sensitive_counts(constraint.attribute)[0].reference()
-
-
-def _shown(measured: object) -> str:
-    if isinstance(measured, list):
-        return ", ".join(map(_shown, measured))
-    return f"{measured:.4g}" if isinstance(measured, float) else str(measured)
 
 
 @dataclass(frozen=True, eq=False)
@@ -1157,9 +1151,7 @@ class AppendTask(Task):
         problem = self.prepared.problem
         suggestions = []
         if len(reasons) == 1 and suppressed > problem.limit:
-            share = Decimal(suppressed) / Decimal(problem.table.records)
-            limit = share.quantize(Decimal("0.0001"), rounding=ROUND_CEILING)
-            suggestions = [f"suppression.limit={limit.normalize():f}"] if limit <= 1 else []
+            suggestions = [limit_override(suppressed, problem.table.records)]
         diagnosis = Diagnosis(list(reasons), suggestions)
         outcome = self._applied(None)
         parts = report_parts(self.prepared, outcome, self.input, diagnosis=diagnosis)
@@ -1209,7 +1201,9 @@ def batch_violations(found: Decision) -> str | None:
 
 def _measured(measurement: Measurement) -> str:
     name = measurement.model + (f"({measurement.attribute})" if measurement.attribute else "")
-    return f"{name} {settings_in_line(measurement.parameters)} measures {_shown(measurement.measured)}"
+    return (
+        f"{name} {settings_in_line(measurement.parameters)} measures {format_measure(measurement.measured)}"
+    )
 
 
 class AppendedShape(Shape):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -45,7 +45,6 @@ from anonymizer.hierarchy.placement import (
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import freeze
-from anonymizer.model.classes import Knowledge
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.recoding import Bound
 from anonymizer.model.table import (
@@ -194,41 +193,6 @@ class PlannedPeople:
 
 
 @dataclass(frozen=True, eq=False)
-class PlannedConstraint:
-    """A constraint that is not yet bound to the sensitive attributes of a file.
-
-    Attributes
-    ----------
-    attribute: that it protects; None for every sensitive attribute, separately.
-    combined: whether other sensitive attributes count as quasi-identifiers.
-    missing_is_value: whether a missing value counts as one of the distinct values.
-    unit: that is counted; None for records.
-    path: of its entry in the config.
-    scenario: name of the scenario that it is in; None without.
-    knowledge: of the adversary of the scenario.
-    """
-
-    model: PrivacyModel
-    attribute: str | None
-    combined: bool
-    missing_is_value: bool
-    unit: str | None
-    path: KeyPath
-    scenario: str | None = None
-    knowledge: Knowledge | None = None
-
-    def bound(self, sensitive: Sequence[str]) -> list[Constraint]:
-        """Return the constraint on each sensitive attribute that it protects."""
-        names: Sequence[str | None] = [None]
-        if self.model.needs_sensitive:
-            names = sensitive if self.attribute is None else [self.attribute]
-        bare = bind(self.model, None, self.combined, self.missing_is_value, self.unit)
-        return [
-            replace(bare, attribute=name, scenario=self.scenario, knowledge=self.knowledge) for name in names
-        ]
-
-
-@dataclass(frozen=True, eq=False)
 class Plan:
     """The part of a config that lower rooms need.
 
@@ -243,7 +207,8 @@ class Plan:
     missing: texts that mean a missing value.
     marker: text of all missing values in a release that is text; None if each column keeps its own.
     numerals: number format of texts.
-    planned: the constraints, in their order, then those of the scenarios.
+    entries: the constraints by the path of their entry in the config, in their order, then those of the
+        scenarios; one without attribute is on every sensitive attribute, separately.
     metric: the loss to minimize.
     most: returns how many of a number of records may be suppressed.
     moving_reference: whether p is the distribution in the release instead of the input.
@@ -279,7 +244,7 @@ class Plan:
     missing: tuple[str, ...]
     marker: str | None
     numerals: Numerals
-    planned: tuple[PlannedConstraint, ...]
+    entries: Mapping[KeyPath, Constraint]
     metric: LossMetric
     most: Callable[[int], int]
     suppression: SuppressionMethod
@@ -323,6 +288,11 @@ class Plan:
         return [name for name in names if name not in dropped]
 
     @property
+    def absent(self) -> frozenset[str | None]:
+        """Every text of a dictionary that means a missing value; None is a null."""
+        return frozenset({None, *self.missing})
+
+    @property
     def most_parts(self) -> float:
         """Most parts into which rows are divided by units; 0 if they are not.
 
@@ -330,6 +300,11 @@ class Plan:
         """
         single = self.suppression is not SuppressionMethod.CLASSES
         return inf if single else self.algorithm.most_parts
+
+    @property
+    def planned(self) -> Collection[Constraint]:
+        """The constraints, not yet on the sensitive attributes of a file."""
+        return self.entries.values()
 
     @cached_property
     def k(self) -> int | None:
@@ -448,11 +423,11 @@ class Plan:
         ----------
         sensitive: names of the sensitive attributes, in the order of the file.
         """
-        return [bound for each in self.planned for bound in each.bound(sensitive)]
+        return [own for each in self.planned for own in _on_attributes(each, sensitive)]
 
     def paths(self, sensitive: Sequence[str]) -> list[KeyPath]:
         """Return for each bound constraint the path of its entry in the config."""
-        return [each.path for each in self.planned for _ in each.bound(sensitive)]
+        return [path for path, each in self.entries.items() for _ in _on_attributes(each, sensitive)]
 
     def requests(self, names: Iterable[str]) -> list[ColumnRequest]:
         """Return the request to read each column, in the order of the names."""
@@ -503,11 +478,9 @@ class Plan:
         self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None
     ) -> QuasiIdentifier:
         placement = self._placement(planned.hierarchy)
-        if planned.hierarchy is not None:
-            own = source or planned.hierarchy.source
-            return build_quasi_identifier(column, own, placement, planned.weight, planned.levels)
-        flat = build_quasi_identifier(column, FlatSource(), placement, planned.weight, planned.levels)
-        return replace(flat, by_range=column.numbers is not None)
+        own = FlatSource() if planned.hierarchy is None else source or planned.hierarchy.source
+        built = build_quasi_identifier(column, own, placement, planned.weight, planned.levels)
+        return built if planned.hierarchy else replace(built, by_range=column.numbers is not None)
 
     def sensitive_attributes(self, columns: Mapping[str, Column]) -> tuple[SensitiveAttribute, ...]:
         """Return the sensitive attributes among some columns with their hierarchies."""
@@ -562,7 +535,7 @@ def plan_of(config: Config) -> Plan:
     for scenario, each in (config.scenarios or {}).items():
         own = _planned(each.models, each.unit or given.default_unit, "scenarios", scenario, "models")
         known = each.known.sets
-        planned += [replace(one, scenario=scenario, knowledge=known) for one in own]
+        planned |= {at: replace(one, scenario=scenario, knowledge=known) for at, one in own.items()}
     return Plan(
         config=name,
         engine=engine,
@@ -574,7 +547,7 @@ def plan_of(config: Config) -> Plan:
         missing=given.missing,
         marker=output.missing if CSV_FILES.named(str(output.path)) else None,
         numerals=numerals,
-        planned=tuple(planned),
+        entries=planned,
         metric=config.objective.build(),
         most=config.suppression.most,
         suppression=SuppressionMethod(config.suppression.method.value),
@@ -613,36 +586,40 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
     return PlannedPeople(f"input.{key}", config.folder / path, dialect, strict, weight)
 
 
-def _largest_k(planned: Iterable[PlannedConstraint]) -> int | None:
+def _largest_k(planned: Iterable[Constraint]) -> int | None:
     """Return the largest k of constraints on classes; that of k-map counts people of the population."""
     sizes = [getattr(each.model.settings, "k", None) for each in planned if not each.model.needs_population]
     return max((size for size in sizes if size is not None), default=None)
 
 
-def _planned(models: Sequence[ConstraintSettings], unit: str, *path: str) -> list[PlannedConstraint]:
-    """Return the constraints of a section of the config.
+def _planned(models: Sequence[ConstraintSettings], unit: str, *path: str) -> dict[KeyPath, Constraint]:
+    """Return the constraints of a section of the config by the paths of their entries.
 
     Parameters
     ----------
     unit: counted by models that name none.
     path: of the section.
     """
-    planned = []
+    planned: dict[KeyPath, Constraint] = {}
     for place, each in enumerate(models):
         model = each.build()
         # A model that counts people does so whatever it is asked for.
         counted = unit if model.people_units else each.unit or unit
-        planned.append(
-            PlannedConstraint(
-                model,
-                each.attribute,
-                each.quasi_identifiers == "combined",
-                each.missing_sensitive == "value",
-                None if counted == RECORD else counted,
-                (*path, place),
-            )
+        planned[(*path, place)] = bind(
+            model,
+            each.attribute,
+            each.quasi_identifiers == "combined",
+            each.missing_sensitive == "value",
+            None if counted == RECORD else counted,
         )
     return planned
+
+
+def _on_attributes(constraint: Constraint, sensitive: Sequence[str]) -> list[Constraint]:
+    """Return a constraint on each of the sensitive attributes that it protects."""
+    if constraint.attribute is not None or not constraint.model.needs_sensitive:
+        return [constraint]
+    return [replace(constraint, attribute=name) for name in sensitive]
 
 
 def _planned_columns(
@@ -834,7 +811,12 @@ def engine_options(config: Config) -> EngineOptions:
         _temp_directory(config),
         None if combinations is None else int(combinations),
         None if plugged is None else plugged.name,
-        tuple(sorted(_as_texts(own))),
+        tuple(
+            sorted(
+                (name, str(value).lower() if isinstance(value, bool) else str(value))
+                for name, value in own.items()
+            )
+        ),
         frozenset(config.attributes),
         config.input.strict_header,
         None if marker is None else MissingTexts(marker, (*config.input.missing, MISSING)),
@@ -876,12 +858,6 @@ def _temp_directory(config: Config) -> Path | None:
     """Return the folder for data that does not fit in memory; None for the system's."""
     folder = config.engine.options.get("temp_directory")
     return None if folder is None else config.folder / str(folder)
-
-
-def _as_texts(options: Mapping[str, bool | int | str]) -> Iterator[tuple[str, str]]:
-    """Yield options as texts, truth values as ``true`` and ``false``."""
-    for name, value in options.items():
-        yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _misplaced(config: Config) -> list[ConfigProblem]:

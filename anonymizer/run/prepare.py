@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from math import inf, prod
 from time import perf_counter
 from typing import Any
@@ -145,6 +146,20 @@ def row_limit_message(found: Counted) -> str:
     )
 
 
+def out_of_core(found: Counted, what: str, remedy: str = "") -> InputError:
+    """Return the error of a run that its distinct rows make impossible.
+
+    Parameters
+    ----------
+    what: is impossible; end of a sentence.
+    remedy: besides more memory; end of a sentence.
+    """
+    return InputError(
+        f"{row_limit_message(found)}, so the run is out of core{what}; raise engine.memory_limit or "
+        f"engine.options.combinations{remedy}"
+    )
+
+
 def _unsupported(plan: Plan, problem: SearchProblem) -> Iterator[str]:
     """Yield what the config asks for that needs all distinct rows in memory."""
     if not plan.algorithm.out_of_core:
@@ -248,11 +263,8 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     prepared = prepare_table(plan, relation)
     check_search(prepared)
     if plan.control is not None and prepared.problem.source is not None:
-        raise InputError(
-            f"{row_limit_message(prepared.counted)}, so the run is out of core and cannot compare "
-            "records with held-out people; raise engine.memory_limit or "
-            f"engine.options.combinations, or remove {plan.control.key}"
-        )
+        what = " and cannot compare records with held-out people"
+        raise out_of_core(prepared.counted, what, f", or remove {plan.control.key}")
     return prepared
 
 
@@ -351,10 +363,7 @@ def problem_of(
     if own:
         table, encoded = _with_units(plan, table, encoded, own)
     if plan.counts_population and source is not None:
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count the "
-            "population; raise engine.memory_limit or engine.options.combinations"
-        )
+        raise out_of_core(found, ", where constraints cannot count the population")
     if plan.counts_population or plan.needs_households:
         table = _with_counted_people(plan, relation, table, encoded, units)
     problem = _problem(plan, table.by_weight(), constraints, _owning(plan, encoded, units))
@@ -371,10 +380,8 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
     """Refuse what needs the rows of every record, where an engine stores the distinct rows."""
     if plan.whole is not None:
         what = "link the rows of persons" if plan.pseudonym is not None else "suppress whole units"
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core and cannot {what}; raise "
-            f"engine.memory_limit or engine.options.combinations, or {_in_parts(plan)}"
-        )
+        key = "suppression.whole" if plan.pseudonym is None else "input.person.release_as"
+        raise out_of_core(found, f" and cannot {what}", f", or remove {key}")
     for each in plan.planned:
         if each.unit is not None and isinstance(each.model, AttackModel):
             raise InputError(
@@ -393,18 +400,12 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
             "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
         )
     if plan.needs_households:
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where constraints cannot count "
-            "households; raise engine.memory_limit or engine.options.combinations, or use engine memory"
-        )
+        raise out_of_core(found, ", where constraints cannot count households", ", or use engine memory")
     if found.beyond and (plan.loss_weights or plan.loss_unit):
         key, what = "weights", "are not by weights"
         if plan.loss_unit is not None:
             key, what = "unit", f"cannot count each {plan.loss_unit} once"
-        raise InputError(
-            f"{row_limit_message(found)}, so the run is out of core, where losses {what}; raise "
-            f"engine.memory_limit or engine.options.combinations, or remove objective.{key}"
-        )
+        raise out_of_core(found, f", where losses {what}", f", or remove objective.{key}")
 
 
 def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWeights] | None:
@@ -436,7 +437,7 @@ def _shares_of_units(plan: Plan, relation: Relation, unit: str) -> tuple[ReadCol
     """Return the key of a unit, coded by the weight of the records with each key, and these weights."""
     name = plan.units[unit]
     relation.position(name)
-    dictionary, absent = relation.dictionary(name), {None, *plan.missing}
+    dictionary, absent = relation.dictionary(name), plan.absent
     records = np.array([number for _, number in dictionary], dtype=np.int64)
     unknown = np.array([text in absent for text, _ in dictionary], dtype=np.bool_)
     missing = int(records[unknown].sum())
@@ -476,12 +477,13 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
     asked = plan.counted_units
     if not asked:
         return {}
-    absent = {None, *plan.missing}
+    absent = plan.absent
     for name, column in plan.units.items():
         if plan.whole_units and (missing := relation.unit_facts(column, absent).without):
             raise DataError(_without_unit(relation, name, column, missing))
     if PERSON in plan.units and HOUSEHOLD in plan.units:
-        _check_households(plan, relation, relation.units_in_several(*_nested(plan), absent))
+        nested = plan.units[PERSON], plan.units[HOUSEHOLD]
+        _check_households(plan, relation, relation.units_in_several(*nested, absent))
         without = relation.unit_facts(plan.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
         if without:
             raise DataError(
@@ -501,13 +503,9 @@ def _unit_limit(plan: Plan, relation: Relation, unit: str, units: Mapping[str, I
     """
     if unit in units:
         return UnitLimit.of_records(unit, plan.most, units[unit])
-    own = relation.unit_facts(plan.units[unit], {None, *plan.missing})
+    own = relation.unit_facts(plan.units[unit], plan.absent)
     number, most = own.units + own.without, max(own.most, 1)
     return UnitLimit(unit, plan.most(number), number, lambda lost: min(lost * most, relation.rows))
-
-
-def _nested(plan: Plan) -> tuple[str, str]:
-    return plan.units[PERSON], plan.units[HOUSEHOLD]
 
 
 def _with_units(
@@ -590,7 +588,7 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
 
 
 def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
-    units = relation.unit_codes(column, {None, *plan.missing})
+    units = relation.unit_codes(column, plan.absent)
     if plan.whole_units and (missing := int((units < 0).sum())):
         raise DataError(_without_unit(relation, name, column, missing))
     return units
@@ -614,7 +612,7 @@ def _in_several(inner: IntArray, outer: IntArray) -> int:
 def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
     """Refuse persons in two households, given their number."""
     if persons:
-        person, household = _nested(plan)
+        person, household = plan.units[PERSON], plan.units[HOUSEHOLD]
         raise DataError(
             f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
             f"households of column '{household}'; a person has one household; if persons moved, "
@@ -634,11 +632,6 @@ def units_of_rows(units: Mapping[str, IntArray], row_of: NDArray[np.integer], ro
     return {name: Units.of_items(items, own, rows) for name, own in units.items()}
 
 
-def _in_parts(plan: Plan) -> str:
-    """Return which key of a config to remove so that units may be suppressed in part."""
-    return f"remove {'suppression.whole' if plan.pseudonym is None else 'input.person.release_as'}"
-
-
 Owning = Callable[[Table, Recoding, AdversaryView], AdversaryView]
 """Returns the view of a release with the owners of its records, given the searched table and its recoding."""
 
@@ -647,18 +640,14 @@ def _owning(plan: Plan, encoded: Encoded, units: Mapping[str, IntArray]) -> Owni
     """Return how the attacks of constraints learn whose the records are; None if they count records."""
     if all(each.unit is None for each in plan.planned if isinstance(each.model, AttackModel)):
         return None
-
-    def owned(table: Table, recoding: Recoding, view: AdversaryView) -> AdversaryView:
-        return owned_view(plan, encoded, table, units, recoding, view)
-
-    return owned
+    return partial(owned_view, plan, encoded, units)
 
 
 def owned_view(
     plan: Plan,
     encoded: Encoded,
-    table: Table,
     units: Mapping[str, IntArray],
+    table: Table,
     recoding: Recoding,
     view: AdversaryView,
 ) -> AdversaryView:
@@ -869,7 +858,7 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
     for name, column in plan.units.items():
         if column in original.columns and column in control.columns:
             own, held = ({text for text, _ in each.dictionary(column)} for each in (original, control))
-            shared = (own & held) - {None, *plan.missing}
+            shared = (own & held) - plan.absent
             if shared:
                 raise InputError(
                     f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
@@ -1263,8 +1252,7 @@ def _counted(
     each, scale = exact_weights(plan, source, weight, groups, len(names))
     if person is None:
         return groups, groups.counts * each, scale, None
-    absent = {None, *plan.missing}
-    known = np.array([text not in absent for text in groups.values[-1]], dtype=np.bool_)
+    known = np.array([text not in plan.absent for text in groups.values[-1]], dtype=np.bool_)
     person_of = groups.codes[:, -1].astype(np.int64)
     person_of = np.where(known[person_of], person_of, -1)
     owned = np.flatnonzero(person_of >= 0)

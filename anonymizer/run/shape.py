@@ -546,9 +546,7 @@ def original_of_files(
         truth,
         _true_links(plan.key, encoded, relation, release, table),
         _unmatched_columns(release, relation),
-        _owners(plan, relation, encoded, links, linked=plan.pseudonym in release.columns)
-        if first is None
-        else _everybody(plan, relation, encoded),
+        _owners(plan, relation, encoded, links if first is None else None, plan.pseudonym in release.columns),
     )
 
 
@@ -646,29 +644,29 @@ def _refuse_unread(
                 )
 
 
-def _owners(plan: Plan, relation: Relation, encoded: Encoded, links: Links, *, linked: bool) -> Owners | None:
+def _owners(
+    plan: Plan, relation: Relation, encoded: Encoded, links: Links | None, linked: bool
+) -> Owners | None:
     """Return the owners of the released records by the units of the original ones.
 
     None where the config names no unit, the original lacks its column, or a released record may be of several
     persons, or of none, as several links fit: one of them would tell about other persons than are released.
+
+    Parameters
+    ----------
+    links: None for a file that the release was not made of. The released row of each record is then 0, which
+        has no meaning.
+    linked: whether the release links the records of a person.
     """
-    if not plan.units or not links.forced or not set(plan.units.values()) <= set(relation.columns):
+    known = bool(plan.units) and set(plan.units.values()) <= set(relation.columns)
+    if not known or not (links is None or links.forced):
         return None
-    placed = np.full(len(encoded.counts), -1, dtype=np.int64)
-    placed[links.original] = links.release
-    rows = encoded.combination.astype(np.int64)
+    placed = np.zeros(len(encoded.counts), dtype=np.int64)
+    if links is not None:
+        placed[:] = -1
+        placed[links.original] = links.release
+    rows, linked = encoded.combination.astype(np.int64), linked and links is not None
     return Owners.of(rows, placed[rows], units_of_records(plan, relation), linked=linked)
-
-
-def _everybody(plan: Plan, relation: Relation, encoded: Encoded) -> Owners | None:
-    """Return the owners of all records of a file that the release was not made of.
-
-    None without the columns of units. The released row of each is 0, which has no meaning.
-    """
-    if not plan.units or not set(plan.units.values()) <= set(relation.columns):
-        return None
-    rows = encoded.combination.astype(np.int64)
-    return Owners.of(rows, np.zeros(len(rows), dtype=np.int64), units_of_records(plan, relation))
 
 
 def _reported(release: Relation, section: str, key: str | None = None) -> Mapping[str, Any]:

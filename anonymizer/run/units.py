@@ -99,8 +99,8 @@ def with_owners(prepared: Prepared, recoding: Recoding, view: AdversaryView) -> 
     """Return the view of a run's release with the owners of its records, if the config names units."""
     if not prepared.units or view.original is None:
         return view
-    table, units = prepared.problem.table, prepared.units
-    return owned_view(prepared.plan, prepared.encoded, table, units, recoding, view)
+    table, encoded = prepared.problem.table, prepared.encoded
+    return owned_view(prepared.plan, encoded, prepared.units, table, recoding, view)
 
 
 def all_records(prepared: Prepared, recoding: Recoding) -> Classes:
@@ -278,7 +278,7 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
         blank = missing
         if name == HOUSEHOLD and PERSON in prepared.units:
             # Persons have a household in records that do not name it, too.
-            blank = prepared.encoded.relation.unit_facts(plan.units[name], {None, *plan.missing}).without
+            blank = prepared.encoded.relation.unit_facts(plan.units[name], plan.absent).without
         facts[name] = {
             "column": plan.units[name],
             "units": len(sizes) + missing,
@@ -312,7 +312,7 @@ def _engine_facts(prepared: Prepared, lost: Mapping[str, Mapping[str, int]]) -> 
     """
     relation, facts = prepared.encoded.relation, {}
     for name, column in prepared.plan.units.items():
-        own = relation.unit_facts(column, {None, *prepared.plan.missing})
+        own = relation.unit_facts(column, prepared.plan.absent)
         facts[name] = {
             "column": column,
             "units": own.units + own.without,
@@ -738,7 +738,7 @@ def _counted(
     relation: Relation, key: RepeatedKey, class_of: IntArray, number: int, plan: Plan
 ) -> RepeatedKey:
     """Return the key with the number of classes that hold fewer than k of its values."""
-    absent = {None, *plan.missing}
+    absent = plan.absent
     present = np.array([text not in absent for text, _ in relation.dictionary(key.name)])
     codes = relation.codes(key.name).astype(np.int64)
     counted = (class_of >= 0) & present[codes]
