@@ -174,8 +174,38 @@ class ApplySettings(ShortSection):
     )
 
 
-def _conflicts_with_apply(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+def _conflicts_with_algorithm(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the method of suppression that the algorithm does not support, and the message about it."""
+    name, method = config.algorithm.name, config.suppression.method.value
+    accepted = sorted(each.value for each in config.algorithm.plug_in.suppressions)
+    if method not in accepted:
+        algorithms = config.algorithm.registry().items()
+        others = [other for other, each in algorithms if method in each.suppressions]
+        what = f"algorithm {name} does not support '{method}'; accepted: {', '.join(accepted)}"
+        if others:
+            what += f", or algorithm {' or '.join(others)}"
+        yield ("suppression", "method"), what
+
+
+def _conflicts_with_attackers(config: Config) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what attacks at every step cannot be combined with, and the message about it."""
+    if config.attackers is not Attackers.EVERY_STEP:
+        return
+    own = config.algorithm.plug_in
+    if not own.attacks_every_step or config.suppression.method is Method.CELLS:
+        able = [name for name, each in config.algorithm.registry().items() if each.attacks_every_step]
+        what = f"'every-step' needs algorithm {' or '.join(able)} without suppression.method: cells"
+        yield ("attackers",), f"{what}; accepted here: by-loss"
+    elif not any(each.plug_in.by_attack for each in config.constraints):
+        attacked = [name for name, each in privacy_models().items() if each.by_attack]
+        what = f"no constraint is measured by an attack; add one of {', '.join(attacked)}, or remove the key"
+        yield ("attackers",), what
+
+
+def _conflicts_with_apply(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that ``apply`` cannot be combined with, and the message about it."""
+    if config.apply is None:
+        return
     if config.algorithm.name not in ALGORITHMS:
         what = f"recodings of '{config.algorithm.name}' cannot be applied to new records"
         yield ("algorithm", "name"), f"{what}; accepted: {', '.join(ALGORITHMS)}"
@@ -223,7 +253,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("apply",), f"{what}; {remedy}"
 
 
-def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+def _counted_by_records(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield an algorithm or a method of suppression that cannot count units, and the message about it."""
     method, plug_in = config.suppression.method, config.algorithm.plug_in
     registry = config.algorithm.registry()
@@ -245,7 +275,7 @@ def _counted_by_records(config: Config) -> Iterator[tuple[tuple[str, ...], str]]
         yield ("suppression", "method"), f"{what}: {', '.join(accepted)}{other}"
 
 
-def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with ``suppression.whole``, and the message about it."""
     unit = config.suppression.whole
     if unit is None:
@@ -264,7 +294,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[tuple[str, ...], str
         yield path, "cannot be combined with apply; remove one of the two"
 
 
-def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
+def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that a limit on lost units cannot be combined with, and the message about it."""
     unit, plug_in = config.suppression.unit, config.algorithm.plug_in
     if unit is None:
@@ -284,7 +314,7 @@ def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[tuple[str, ...]
         yield path, f"{what}; set unit: {RECORD}, or run on all records without apply"
 
 
-def _conflicts_with_population(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that constraints on the population cannot be combined with, and the message about it."""
     if config.input.population is not None and config.numerals != config.input.numerals:
         what = "the numbers of input.population have the sign of the input; accepted: input.decimal"
@@ -419,7 +449,7 @@ BY_LEVELS = ("auto", "lattice")
 """Algorithms that count the classes of adversaries who know some of the quasi-identifiers."""
 
 
-def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with scenarios, and the message about it."""
     if not config.scenarios:
         return
@@ -470,15 +500,15 @@ IN_NUMBERS = ("auto", "lattice", "local", "mondrian")
 """Algorithms whose generalized values can be released as numbers."""
 
 
-def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
+def _conflicts_with_labels(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each column whose ``labels`` the rest of the config contradicts, and the message about it."""
     present = {name.casefold(): name for name in config.attributes}
     algorithm = config.algorithm.name
     for name, settings in config.attributes.items():
-        form = settings.number_labels
+        form, path = settings.number_labels, ("attributes", name, "labels")
         if settings.bands is not None and config.apply is not None:
             yield (
-                name,
+                path,
                 "with apply, columns that are not generalized cannot be released in groups; if the earlier "
                 "run released this column in groups, run on all records without apply, else remove labels",
             )
@@ -486,26 +516,44 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[str, str]]:
             continue
         if algorithm not in IN_NUMBERS:
             what = f"'{form}' does not work with algorithm {algorithm}"
-            yield name, f"{what}; accepted algorithms: {', '.join(IN_NUMBERS)}"
+            yield path, f"{what}; accepted algorithms: {', '.join(IN_NUMBERS)}"
         elif getattr(config.algorithm.settings, "labels", None) == "set":
             yield (
-                name,
+                path,
                 f"'{form}' needs intervals, but algorithm.labels is 'set'; accepted: hierarchy, interval",
             )
         elif config.apply is not None:
-            yield name, f"with apply, '{form}' is not supported; accepted: range"
+            yield path, f"with apply, '{form}' is not supported; accepted: range"
         elif config.engine.name not in set(EngineName):
-            yield name, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
+            yield path, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
         elif config.output.missing:
             yield (
-                name,
+                path,
                 f"'{form}' leaves some fields of '{name}' empty; set output.missing to '', or use labels: "
                 "range",
             )
         for column in NumberColumns(name, form).columns:
             other = present.get(column.casefold(), name)
             if other != name:
-                yield name, f"'{form}' adds a column '{column}', but there is a column '{other}'; rename it"
+                yield path, f"'{form}' adds a column '{column}', but there is a column '{other}'; rename it"
+
+
+CONFLICTS = (
+    (_conflicts_with_algorithm,),
+    (_conflicts_with_attackers,),
+    (_conflicts_with_apply,),
+    (
+        _conflicts_with_units,
+        _conflicts_with_population,
+        _conflicts_with_weights,
+        _conflicts_with_loss_unit,
+        _conflicts_with_control,
+        _conflicts_with_scenarios,
+        _conflicts_with_buckets,
+    ),
+    (_conflicts_with_labels,),
+)
+"""What cannot be combined in a config; the problems of a group are reported if those before it have none."""
 
 
 class Reference(StrEnum):
@@ -788,61 +836,11 @@ class Config(Section):
         return constraints
 
     @model_validator(mode="after")
-    def _method_suits_algorithm(self) -> Self:
-        name, method = self.algorithm.name, self.suppression.method.value
-        accepted = sorted(each.value for each in self.algorithm.plug_in.suppressions)
-        if method not in accepted:
-            algorithms = self.algorithm.registry().items()
-            others = [other for other, each in algorithms if method in each.suppressions]
-            what = f"algorithm {name} does not support '{method}'; accepted: {', '.join(accepted)}"
-            if others:
-                what += f", or algorithm {' or '.join(others)}"
-            raise refusal([problem(what, ("suppression", "method"))])
-        return self
-
-    @model_validator(mode="after")
-    def _attacks_every_step(self) -> Self:
-        if self.attackers is not Attackers.EVERY_STEP:
-            return self
-        own = self.algorithm.plug_in
-        if not own.attacks_every_step or self.suppression.method is Method.CELLS:
-            able = [name for name, each in self.algorithm.registry().items() if each.attacks_every_step]
-            what = f"'every-step' needs algorithm {' or '.join(able)} without suppression.method: cells"
-            raise refusal([problem(f"{what}; accepted here: by-loss", ("attackers",))])
-        if not any(each.plug_in.by_attack for each in self.constraints):
-            attacked = [name for name, each in privacy_models().items() if each.by_attack]
-            what = (
-                f"no constraint is measured by an attack; add one of {', '.join(attacked)}, or remove the key"
-            )
-            raise refusal([problem(what, ("attackers",))])
-        return self
-
-    @model_validator(mode="after")
-    def _suits_apply(self) -> Self:
-        found = (
-            [] if self.apply is None else [problem(what, path) for path, what in _conflicts_with_apply(self)]
-        )
-        if found:
-            raise refusal(found)
-        return self
-
-    @model_validator(mode="after")
-    def _suits_who_is_counted(self) -> Self:
-        found = [
-            problem(what, path)
-            for conflicts in (
-                _conflicts_with_units,
-                _conflicts_with_population,
-                _conflicts_with_weights,
-                _conflicts_with_loss_unit,
-                _conflicts_with_control,
-                _conflicts_with_scenarios,
-                _conflicts_with_buckets,
-            )
-            for path, what in conflicts(self)
-        ]
-        if found:
-            raise refusal(found)
+    def _fits_together(self) -> Self:
+        for group in CONFLICTS:
+            found = [problem(what, path) for conflicts in group for path, what in conflicts(self)]
+            if found:
+                raise refusal(found)
         return self
 
     def unit_of(self, constraint: ConstraintSettings) -> str | None:
@@ -872,13 +870,6 @@ class Config(Section):
         """Whether a constraint counts the population or households."""
         models = [each.build() for each in self.constraints]
         return any(each.needs_population or each.needs_households for each in models)
-
-    @model_validator(mode="after")
-    def _suits_labels(self) -> Self:
-        found = [problem(what, ("attributes", name, "labels")) for name, what in _conflicts_with_labels(self)]
-        if found:
-            raise refusal(found)
-        return self
 
     @property
     def source(self) -> str:
