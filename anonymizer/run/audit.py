@@ -98,6 +98,147 @@ from anonymizer.search.mondrian.regions import Regions, Segments
 IDENTITY = ("model", "attribute", "parameters")
 """The keys that identify a reported constraint in the config."""
 
+ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
+
+
+class ReportedTable(BaseModel):
+    """The sensitive table of an Anatomy release."""
+
+    sha256: str
+
+
+class ReportedNumbers(BaseModel):
+    """The numbers in place of the labels of a quasi-identifier."""
+
+    empty: Literal["*", "<missing>"]
+
+
+class ReportedRelease(ReportedText):
+    """The released file; counts that the public report hides are None."""
+
+    sha256: str
+    rows: int | None
+    classes: int | None
+    sensitive_table: ReportedTable | None = None
+    numbers: dict[str, ReportedNumbers] = Field(default_factory=dict)
+
+
+class ReportedAttribute(BaseModel):
+    """A column."""
+
+    type: ValueType | None
+
+
+class ReportedConstraint(BaseModel):
+    """A constraint with its measurement; infinity is the text ``Infinity``."""
+
+    model: str
+    attribute: str | None
+    parameters: dict[str, Any]
+    measured: Any
+    satisfied: bool
+    worst_classes: int | None
+
+
+class ReportClaims(BaseModel):
+    """The claims of a report."""
+
+    version: int = Field(alias="schema", strict=True, ge=1, le=1)
+    config: dict[str, Any]
+    attributes: dict[str, ReportedAttribute]
+    release: ReportedRelease
+    constraints: list[ReportedConstraint]
+
+
+def read_reported(path: Path) -> ReportClaims:
+    """Read a report, public or internal.
+
+    Raises
+    ------
+    InputError: it is missing, not JSON, or not the report of a release.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise InputError(
+            f"{path}: report not found; a release cannot be verified without it. run writes it next to the "
+            "release: ask the publisher for it, put it there, or give its path with --report"
+        ) from None
+    return parse_report(ReportClaims, path, content, ACCEPTED)
+
+
+LARGEST_NUMBER = 1e30
+"""Above every number in a report."""
+
+MOST_CHARACTERS = 40
+"""Maximum length of a number in a report."""
+
+
+def read_content(path: Path) -> dict[str, Any]:
+    """Return the content of a report that ``read_reported`` accepts, in plain JSON types."""
+    try:
+        content: dict[str, Any] = json.loads(
+            path.read_bytes(),
+            object_pairs_hook=distinct_keys,
+            parse_constant=_plain_number,
+            parse_int=lambda text: _plain_number(text, int),
+            parse_float=lambda text: _plain_number(text, float),
+        )
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; give the report as anonymizer wrote it") from None
+    return content
+
+
+def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> float:
+    """Refuse numbers that no run writes: infinite ones, and those above every squared number of records."""
+    number = None if kind is None or len(text) > MOST_CHARACTERS else kind(text)
+    if number is None or not abs(number) < LARGEST_NUMBER:
+        shown = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+        raise ValueError(f"the number {shown} is out of range")
+    return number
+
+
+@dataclass
+class ReleaseAudit:
+    """The result of an audit.
+
+    Attributes
+    ----------
+    verified: whether nothing that was measured or compared contradicts the report.
+    constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
+    findings: disagreements, which make ``verified`` False, and unverifiable constraints.
+    not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
+        further properties that the files do not show.
+    """
+
+    verified: bool = True
+    constraints: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+
+    def refute(self, finding: str) -> None:
+        """Add a disagreement."""
+        self.verified = False
+        self.findings.append(finding)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedReport:
+    """A report whose claims are verified.
+
+    Attributes
+    ----------
+    path: of its file.
+    reported: what must be in it.
+    claims: all of it.
+    found: receives the result.
+    """
+
+    path: Path
+    reported: ReportClaims
+    claims: Claims
+    found: ReleaseAudit
+
 
 @dataclass(frozen=True, eq=False)
 class AuditCase:
@@ -105,7 +246,6 @@ class AuditCase:
 
     Attributes
     ----------
-    claims: of the report.
     config: the one in the report.
     plan: of that config.
     relations: the released tables, one or two.
@@ -114,11 +254,9 @@ class AuditCase:
         True, by sensitive values read as texts.
     sensitive: names of the sensitive attributes.
     look: returns the view of an adversary with the release alone.
-    constraints: receives the measurement of each constraint.
-    notes: receives unverifiable claims.
     """
 
-    claims: Claims
+    report: AuditedReport
     config: Config
     plan: Plan
     relations: Sequence[Relation]
@@ -126,8 +264,16 @@ class AuditCase:
     judged: Callable[[Constraint, bool], Classes]
     sensitive: Sequence[str]
     look: Callable[[], AdversaryView]
-    constraints: list[dict[str, Any]]
-    notes: list[str]
+
+    @property
+    def claims(self) -> Claims:
+        """The claims of the report."""
+        return self.report.claims
+
+    @property
+    def found(self) -> ReleaseAudit:
+        """The result, which receives measurements and unverifiable claims."""
+        return self.report.found
 
     @cached_property
     def scene(self) -> AdversaryView:
@@ -336,7 +482,7 @@ def check_suppression(case: AuditCase) -> None:
                 # A class at all roots is published like suppressed records.
                 claims.agree(key)
         if settings.unit is not None:
-            case.notes.append(
+            case.found.findings.append(
                 f"suppression.limit (unit: {settings.unit}): not verifiable from the release alone, "
                 "which does not say whose the records are"
             )
@@ -394,20 +540,15 @@ def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config is satisfied, with the reported measurement."""
     claims = case.claims
     bound = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
-    claimed = claims.get(("constraints",))
-    count = len(claimed) if isinstance(claimed, list) else 0
-    if count != len(bound) or any(_differs(claims, at, each) for at, each in enumerate(bound)):
+    if not _are_claimed(claims, bound, ("constraints",)):
         claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
     if not bound:
         claims.agree(("config", "constraints"))
         claims.agree(("constraints",))
-    for position, path in enumerate(case.plan.paths(case.sensitive)[: len(bound)]):
+    for path in case.plan.paths(case.sensitive)[: len(bound)]:
         claims.agree(("config", *path))
-        for name in IDENTITY:
-            claims.agree(("constraints", position, name))
-    for position, constraint in enumerate(bound):
-        _judge(case, constraint, ("constraints", position))
+    _judge_all(case, bound, ("constraints",))
 
 
 def check_scenarios(case: AuditCase) -> None:
@@ -418,31 +559,34 @@ def check_scenarios(case: AuditCase) -> None:
     constraints = case.plan.constraints(case.sensitive)
     for name, settings in given.items():
         own, key = [each for each in constraints if each.scenario == name], ("scenarios", name)
-        claimed = claims.get((*key, "constraints"))
-        count = len(claimed) if isinstance(claimed, list) else 0
-        same = count == len(own) and not any(
-            _differs(claims, at, each, (*key, "constraints")) for at, each in enumerate(own)
-        )
-        if not same:
+        if not _are_claimed(claims, own, (*key, "constraints")):
             claims.refute(key, "the models of the report are not those of the config in it")
             continue
         # The models are compared with the config, and they with the release.
         claims.agree(("config", *key))
         for figure, found in scenario_facts(name, settings, own).items():
             claims.compare((*key, figure), found)
-        for position, constraint in enumerate(own):
-            for figure in IDENTITY:
-                claims.agree((*key, "constraints", position, figure))
-            _judge(case, constraint, (*key, "constraints", position))
+        _judge_all(case, own, (*key, "constraints"))
     for name in claims.section(("scenarios",)):
         if name not in given:
             claims.refute(("scenarios", name), "is not a scenario of the config in the report")
 
 
-def _differs(claims: Claims, position: int, constraint: Constraint, section: Key = ("constraints",)) -> bool:
-    own = (constraint.model.name, constraint.attribute, constraint.parameters())
-    claimed = tuple(claims.get((*section, position, name)) for name in IDENTITY)
-    return not agrees(list(claimed), as_reported(list(own)))
+def _are_claimed(claims: Claims, constraints: Sequence[Constraint], section: Key) -> bool:
+    """Return whether a section of the report has these constraints, whatever it says of them."""
+    entries = claims.get(section)
+    own = [[each.model.name, each.attribute, each.parameters()] for each in constraints]
+    claimed = [[claims.get((*section, at, name)) for name in IDENTITY] for at in range(len(own))]
+    number = len(entries) if isinstance(entries, list) else 0
+    return number == len(own) and agrees(claimed, as_reported(own))
+
+
+def _judge_all(case: AuditCase, constraints: Sequence[Constraint], section: Key) -> None:
+    """Measure the constraints of a section of the report."""
+    for position, constraint in enumerate(constraints):
+        for name in IDENTITY:
+            case.claims.agree((*section, position, name))
+        _judge(case, constraint, (*section, position))
 
 
 def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
@@ -456,7 +600,7 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
     claims.compare((*key, "satisfied"), found=True)
     if isinstance(constraint, ReleaseConstraint) and constraint.of_release_alone:
         found = asdict(attacked(constraint, case.scene, np.random.default_rng(0)))
-        case.constraints.append(found)
+        case.found.constraints.append(found)
         _compare_measure(claims, key, title, found)
         return
     classes = case.judged(constraint, False)
@@ -467,9 +611,11 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
         claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
         unknown = {"measured": None, "satisfied": None, "verifiable_from_release": False}
-        case.constraints.append({**claim, **unknown, **scenario})
+        case.found.constraints.append({**claim, **unknown, **scenario})
         holds = "holds" if claim.get("satisfied") is True else "fails"
-        case.notes.append(f"{title}: not verifiable from the release alone; the report says it {holds}")
+        case.found.findings.append(
+            f"{title}: not verifiable from the release alone; the report says it {holds}"
+        )
         return
     found = asdict(measure(classes, [constraint])[0])
     if _type_is_hidden(case, constraint) and not agrees(
@@ -480,7 +626,7 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
         hidden = claim.get("measured") is None and not found["satisfied"]
         if hidden or agrees(claim.get("measured"), as_reported(read["measured"])):
             found = read
-    case.constraints.append({**found, **scenario})
+    case.found.constraints.append({**found, **scenario})
     if _compare_measure(claims, key, title, found) and _uses_reference(constraint):
         claims.agree(("config", "reference"))
 
@@ -856,12 +1002,8 @@ AGGREGATING = ("microaggregation",)
 """Algorithms that publish numbers which are not in the input, so records cannot be matched."""
 
 
-def check_input(case: AuditCase, report: Path) -> list[str]:
+def check_input(case: AuditCase) -> list[str]:
     """Compare a release with the input, if the report is internal and the input is available.
-
-    Parameters
-    ----------
-    report: path of the report.
 
     Returns
     -------
@@ -872,10 +1014,10 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
     InputError: the input cannot be read with the config.
     """
     nothing = [AGAINST_THE_INPUT, *([GROUP_ORDER] if case.in_groups else [])]
-    folder = None if case.appended else _folder_of_input(case, report)
+    folder = None if case.appended else _folder_of_input(case)
     if folder is None:
         return [*nothing, COLUMN_ORDER]
-    config = case.config.located(Origin(str(report), folder))
+    config = case.config.located(Origin(str(case.report.path), folder))
     with open_as(config, config.folder / str(config.input.path)) as source:
         _check_facts(case, source)
         _check_column_order(case, source)
@@ -900,15 +1042,10 @@ def check_input(case: AuditCase, report: Path) -> list[str]:
         return [] if _check_losses(case, job.problem, matched) else nothing
 
 
-def check_recoding_file(case: AuditCase, report: Path) -> None:
-    """Compare the hash of recoding.json, if it is next to the report.
-
-    Parameters
-    ----------
-    report: path of the report.
-    """
+def check_recoding_file(case: AuditCase) -> None:
+    """Compare the hash of recoding.json, if it is next to the report."""
     claims, key = case.claims, ("recoding_file",)
-    path = report.parent / RECODING
+    path = case.report.path.parent / RECODING
     if not claims.internal or not path.is_file():
         return
     claims.expect((), key)
@@ -917,9 +1054,9 @@ def check_recoding_file(case: AuditCase, report: Path) -> None:
         claims.compare((*key, "sha256"), sha256_of(path))
 
 
-def _folder_of_input(case: AuditCase, report: Path) -> Path | None:
+def _folder_of_input(case: AuditCase) -> Path | None:
     """Return the folder that the path of the input is relative to; None if the input is not available."""
-    claims, given = case.claims, case.config.input.path
+    claims, given, report = case.claims, case.config.input.path, case.report.path
     if given is None or "://" in given or not claims.internal:
         return None
     sha256 = claims.get(("input", "sha256"))
@@ -1351,106 +1488,6 @@ def _certain(matched: _Matched, recoding: Recoding) -> bool:
     return as_published == everything
 
 
-ACCEPTED = "accepted: report.public.json or report.json of a run that ended with a release"
-
-
-class ReportedTable(BaseModel):
-    """The sensitive table of an Anatomy release."""
-
-    sha256: str
-
-
-class ReportedNumbers(BaseModel):
-    """The numbers in place of the labels of a quasi-identifier."""
-
-    empty: Literal["*", "<missing>"]
-
-
-class ReportedRelease(ReportedText):
-    """The released file; counts that the public report hides are None."""
-
-    sha256: str
-    rows: int | None
-    classes: int | None
-    sensitive_table: ReportedTable | None = None
-    numbers: dict[str, ReportedNumbers] = Field(default_factory=dict)
-
-
-class ReportedAttribute(BaseModel):
-    """A column."""
-
-    type: ValueType | None
-
-
-class ReportedConstraint(BaseModel):
-    """A constraint with its measurement; infinity is the text ``Infinity``."""
-
-    model: str
-    attribute: str | None
-    parameters: dict[str, Any]
-    measured: Any
-    satisfied: bool
-    worst_classes: int | None
-
-
-class ReportClaims(BaseModel):
-    """The claims of a report."""
-
-    version: int = Field(alias="schema", strict=True, ge=1, le=1)
-    config: dict[str, Any]
-    attributes: dict[str, ReportedAttribute]
-    release: ReportedRelease
-    constraints: list[ReportedConstraint]
-
-
-def read_reported(path: Path) -> ReportClaims:
-    """Read a report, public or internal.
-
-    Raises
-    ------
-    InputError: it is missing, not JSON, or not the report of a release.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError:
-        raise InputError(
-            f"{path}: report not found; a release cannot be verified without it. run writes it next to the "
-            "release: ask the publisher for it, put it there, or give its path with --report"
-        ) from None
-    return parse_report(ReportClaims, path, content, ACCEPTED)
-
-
-LARGEST_NUMBER = 1e30
-"""Above every number in a report."""
-
-MOST_CHARACTERS = 40
-"""Maximum length of a number in a report."""
-
-
-def read_content(path: Path) -> dict[str, Any]:
-    """Return the content of a report that ``read_reported`` accepts, in plain JSON types."""
-    try:
-        content: dict[str, Any] = json.loads(
-            path.read_bytes(),
-            object_pairs_hook=distinct_keys,
-            parse_constant=_plain_number,
-            parse_int=lambda text: _plain_number(text, int),
-            parse_float=lambda text: _plain_number(text, float),
-        )
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; give the report as anonymizer wrote it") from None
-    return content
-
-
-def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> float:
-    """Refuse numbers that no run writes: infinite ones, and those above every squared number of records."""
-    number = None if kind is None or len(text) > MOST_CHARACTERS else kind(text)
-    if number is None or not abs(number) < LARGEST_NUMBER:
-        shown = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
-        raise ValueError(f"the number {shown} is out of range")
-    return number
-
-
 JUDGED = ("input", "attributes", "constraints", "scenarios", "reference", "suppression", "output")
 """Sections of a config that state the promises of a release."""
 
@@ -1488,30 +1525,6 @@ GROUP_ORDER = "order of the numbers of groups"
 """Not checked for an Anatomy release without the input."""
 
 
-@dataclass
-class ReleaseAudit:
-    """The result of an audit.
-
-    Attributes
-    ----------
-    verified: whether nothing that was measured or compared contradicts the report.
-    constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
-    findings: disagreements, which make ``verified`` False, and unverifiable constraints.
-    not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
-        further properties that the files do not show.
-    """
-
-    verified: bool = True
-    constraints: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[str] = field(default_factory=list)
-    not_checked: list[str] = field(default_factory=list)
-
-    def refute(self, finding: str) -> None:
-        """Add a disagreement."""
-        self.verified = False
-        self.findings.append(finding)
-
-
 def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     """Verify a release.
 
@@ -1531,13 +1544,13 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if any((folder / PUBLIC_REPORT).is_file() for folder in (path, path / "share")):
         raise InputError(f"{path}: is the folder of a release; give the released file in it")
     given = report if report is not None else path.with_name(PUBLIC_REPORT)
-    reported, claims = read_reported(given), Claims(read_content(given))
-    found = ReleaseAudit()
+    claimed = AuditedReport(given, read_reported(given), Claims(read_content(given)), ReleaseAudit())
+    claims, found = claimed.claims, claimed.found
     files = [path] if pair is None else [pair.records, pair.values]
-    if _same_files(files, given, reported, claims, found):
+    if _same_files(files, claimed):
         with _noting(found), ExitStack() as stack:
-            config = _judged(reported, given, claims)
-            dialect = reported.release.dialect
+            config = _judged(claimed)
+            dialect = claimed.reported.release.dialect
             relations = [
                 stack.enter_context(open_release(file, reading_release(OPTIONS, config, file), dialect))
                 for file in files
@@ -1545,7 +1558,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
             claims.compare(("release", "separator"), relations[0].separator)
             claims.agree(("release", "encoding"))
             counted = _counted if pair is None else _counted_pair
-            case = counted(relations, reported, config, found, claims)
+            case = counted(relations, claimed, config)
             if case is not None:
                 for check in CHECKS:
                     with _noting(found):
@@ -1554,8 +1567,8 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                     found.not_checked.append(AROUND_VALUES)
                 found.not_checked += _of_types(case)
                 with _noting(found):
-                    check_recoding_file(case, given)
-                    found.not_checked += check_input(case, given)
+                    check_recoding_file(case)
+                    found.not_checked += check_input(case)
     for disagreement in claims.disagreements:
         found.refute(disagreement)
     found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
@@ -1592,24 +1605,23 @@ def _noting(found: ReleaseAudit) -> Iterator[None]:
         found.refute(str(error))
 
 
-def _same_files(
-    files: Sequence[Path], given: Path, reported: ReportClaims, claims: Claims, found: ReleaseAudit
-) -> bool:
+def _same_files(files: Sequence[Path], report: AuditedReport) -> bool:
     """Compare the hashes; return whether the report describes the same number of files."""
-    second = reported.release.sensitive_table
-    promised = [reported.release.sha256, *([] if second is None else [second.sha256])]
+    release, found = report.reported.release, report.found
+    second = release.sensitive_table
+    promised = [release.sha256, *([] if second is None else [second.sha256])]
     if len(files) != len(promised):
         files_of_report = "one file" if len(promised) == 1 else f"{len(promised)} files"
-        found.refute(f"{given.name} describes a release of {files_of_report}, not {files[0].name}")
+        found.refute(f"{report.path.name} describes a release of {files_of_report}, not {files[0].name}")
         return False
     for position, (file, sha256) in enumerate(zip(files, promised, strict=True)):
-        claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
+        report.claims.agree(("release", *(("sensitive_table",) if position else ()), "sha256"))
         if _hash(file) != sha256:
-            found.refute(f"{file.name} is not the file that {given.name} describes (SHA-256 differs)")
+            found.refute(f"{file.name} is not the file that {report.path.name} describes (SHA-256 differs)")
     return True
 
 
-def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
+def _judged(report: AuditedReport) -> Config:
     """Return the config of a report, without sections that name plug-ins which are not installed.
 
     Raises
@@ -1618,9 +1630,9 @@ def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
     """
     wanted = [*JUDGED, *OF_PLUG_INS]
     while True:
-        sections = {key: value for key, value in reported.config.items() if key in wanted}
+        sections = {key: value for key, value in report.reported.config.items() if key in wanted}
         try:
-            config = load_config(sections).located(Origin(str(given), given.parent))
+            config = load_config(sections).located(Origin(str(report.path), report.path.parent))
         except ConfigError as error:
             wrong = {problem.where.partition(".")[0].partition("[")[0] for problem in error.problems}
             refused = wrong & set(OF_PLUG_INS) & sections.keys()
@@ -1628,21 +1640,22 @@ def _judged(reported: ReportClaims, given: Path, claims: Claims) -> Config:
                 raise
             wanted = [key for key in wanted if key not in refused]
         else:
-            _check_paths(config, given, claims)
+            _check_paths(config, report)
             written = as_reported(config.to_dict())
             for section in sections:
-                claims.expect_all(("config", section), written[section])
+                report.claims.expect_all(("config", section), written[section])
             return config
 
 
-def _check_paths(config: Config, given: Path, claims: Claims) -> None:
+def _check_paths(config: Config, report: AuditedReport) -> None:
     """Check that the hierarchies are regular files, for a public report in its folder, before reading any.
 
     Raises
     ------
     InputError: a hierarchy is not.
     """
-    public = not claims.internal or given.name == PUBLIC_REPORT
+    given = report.path
+    public = not report.claims.internal or given.name == PUBLIC_REPORT
     for path in plan_of(config).hierarchy_files:
         if _lies_in(path, ready_folder()):
             continue
@@ -1672,20 +1685,14 @@ def _hash(path: Path) -> str | None:
         return relation.sha256
 
 
-def _counted(
-    relations: Sequence[Relation],
-    reported: ReportClaims,
-    config: Config,
-    found: ReleaseAudit,
-    claims: Claims,
-) -> AuditCase | None:
+def _counted(relations: Sequence[Relation], report: AuditedReport, config: Config) -> AuditCase | None:
     """Count a release in one table; None if it has other columns than expected."""
     (stored,) = relations
-    relation, plan = _labelled(stored, config, reported, claims), plan_of(config)
-    if not _as_expected(relation, _released(config), found):
+    relation, plan = _labelled(stored, config, report), plan_of(config)
+    if not _as_expected(relation, _released(config), report.found):
         return None
     names = plan.among(relation.columns, Role.SENSITIVE)
-    attributes = _sensitive(plan, relation, names, reported, found)
+    attributes = _sensitive(plan, relation, names, report)
     quasi_identifiers, pseudonym = config.with_role(Role.QUASI_IDENTIFIER), config.input.pseudonym
     classes = linked = count_classes(relation, quasi_identifiers, attributes)
     units = NO_UNIT_COLUMNS
@@ -1697,27 +1704,29 @@ def _counted(
     def judged(constraint: Constraint, as_texts: bool) -> Classes:  # noqa: ARG001 - all judge the classes
         if not as_texts:
             return linked
-        read = _sensitive(plan, relation, names, reported, ReleaseAudit(), as_texts=True)
+        read = _sensitive(plan, relation, names, report, as_texts=True)
         return count_classes(relation, quasi_identifiers, read, units)
 
     def look() -> AdversaryView:
         return scene_of_release(_of_release(plan, attributes), relation, plan.weights)
 
-    notes, measured = found.findings, found.constraints
-    return AuditCase(claims, config, plan, [relation], classes, judged, own, look, measured, notes)
+    return AuditCase(report, config, plan, [relation], classes, judged, own, look)
 
 
-def _labelled(relation: Relation, config: Config, reported: ReportClaims, claims: Claims) -> Relation:
+def _labelled(relation: Relation, config: Config, report: AuditedReport) -> Relation:
     """Return a release with labels in place of the numbers that the config of the report asks for.
 
     Raises
     ------
     InputError: it has other columns than the report says, or a text in their place.
     """
-    numbers = {}
+    numbers, claims = {}, report.claims
     for name, settings in config.attributes.items():
         if settings.number_labels is not NumberLabels.RANGE:
-            own, entry = NumberColumns(name, settings.number_labels), reported.release.numbers.get(name)
+            own, entry = (
+                NumberColumns(name, settings.number_labels),
+                report.reported.release.numbers.get(name),
+            )
             claims.compare(("release", "numbers", name, "columns"), list(own.columns))
             if settings.number_labels is NumberLabels.MIDPOINT:
                 claims.compare(("release", "numbers", name, "high"), None)
@@ -1748,37 +1757,30 @@ def _check_numbers(relation: Relation, own: NumberColumns, numerals: Numerals) -
             raise InputError(f"{relation.name}: column '{column}' should contain numbers, found {what}")
 
 
-def _counted_pair(
-    relations: Sequence[Relation],
-    reported: ReportClaims,
-    config: Config,
-    found: ReleaseAudit,
-    claims: Claims,
-) -> AuditCase | None:
+def _counted_pair(relations: Sequence[Relation], report: AuditedReport, config: Config) -> AuditCase | None:
     """Count an Anatomy release; None if a table has other columns than expected."""
-    records, values = relations
+    (records, values), found = relations, report.found
     plan = plan_of(config)
     name = attribute_in_groups(plan)
     if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found, (GROUP,)):
         return None
     if not _as_expected(values, {GROUP, name, COUNT}, found, (GROUP, name, COUNT)):
         return None
-    attribute = _sensitive(plan, values, [name], reported, found)[0]
+    attribute = _sensitive(plan, values, [name], report)[0]
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
 
     def judged(constraint: Constraint, as_texts: bool) -> Classes:
         if not as_texts:
             return classes_for(grouped, constraint)
-        read = _sensitive(plan, values, [name], reported, ReleaseAudit(), as_texts=True)[0]
+        read = _sensitive(plan, values, [name], report, as_texts=True)[0]
         return classes_for(read_pair(records, values, own, read), constraint)
 
     def look() -> AdversaryView:
         tuples = read_release(_of_release(plan, [attribute]), records, plan.weights)
         return AdversaryView(tuples, grouped=grouped)
 
-    classes, notes, measured = grouped.values.classes(), found.findings, found.constraints
-    return AuditCase(claims, config, plan, relations, classes, judged, [name], look, measured, notes)
+    return AuditCase(report, config, plan, relations, grouped.values.classes(), judged, [name], look)
 
 
 def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
@@ -1810,8 +1812,7 @@ def _sensitive(
     plan: Plan,
     relation: Relation,
     names: Sequence[str],
-    reported: ReportClaims,
-    found: ReleaseAudit,
+    report: AuditedReport,
     *,
     as_texts: bool = False,
 ) -> list[SensitiveAttribute]:
@@ -1821,7 +1822,7 @@ def _sensitive(
     ----------
     as_texts: whether columns without a reported type are read as texts instead of by type detection.
     """
-    types = {name: each.type for name, each in reported.attributes.items()}
+    types = {name: each.type for name, each in report.reported.attributes.items()}
     default = ValueType.TEXT if as_texts else None
     requests = [plan.request(name, types.get(name) or plan.columns[name].type or default) for name in names]
     read = read_columns(relation, requests, plan.missing)
@@ -1829,7 +1830,9 @@ def _sensitive(
     try:
         return list(plan.sensitive_attributes(columns))
     except HierarchyError as error:
-        found.findings.append(f"distances along a hierarchy that is not available are not measured: {error}")
+        if not as_texts:
+            what = f"distances along a hierarchy that is not available are not measured: {error}"
+            report.found.findings.append(what)
         return [
             SensitiveAttribute(column, distance=plan.columns[name].distance)
             for name, column in columns.items()
