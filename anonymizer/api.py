@@ -161,8 +161,7 @@ def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> net
     config = {"attributes": {name: own}, "constraints": [{"model": "k-anonymity", "k": 1}]}
     plan = plan_of(load_config(config))
     with ExitStack() as stack:
-        (relation,) = _opened(stack, pd.DataFrame({name: list(values)}))
-        assert relation is not None
+        relation = _opened(stack, pd.DataFrame({name: list(values)}))
         read = read_columns(relation, plan.requests([name]), plan.missing)
     (placed,) = plan.quasi_identifiers({name: read[name].column})
     return tree_of_attribute(placed)
@@ -196,8 +195,7 @@ def check(
     import pandas as pd  # noqa: PLC0415 - the command line does without it
 
     with ExitStack() as stack:
-        relation, values = _opened(stack, df, sensitive_table)
-        assert relation is not None
+        relation, values = _opened(stack, df), _opened_if_given(stack, sensitive_table)
         known = _names("quasi_identifiers", quasi_identifiers)
         hidden = _names("sensitive", sensitive)
         if values is None:
@@ -239,9 +237,8 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     loaded = load_config(config)
     plan = plan_of(loaded)
     with ExitStack() as stack:
-        (release,) = _opened(stack, release_df, options=reading_release(OPTIONS, loaded))
-        (original,) = _opened(stack, original_df, options=_of_input(loaded))
-        assert release is not None
+        release = _opened(stack, release_df, reading_release(OPTIONS, loaded))
+        original = _opened(stack, original_df, _of_input(loaded))
         measured = measures_of(plan, comparison_of(adversary_from_files(plan, release, original)))
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
@@ -327,14 +324,16 @@ def attack(
     loaded = load_config(config)
     plan, options = plan_of(loaded), reading_release(OPTIONS, loaded)
     with ExitStack() as stack:
-        release, *others = _opened(stack, release_df, second_df, sensitive_table, options=options)
-        known, held = _opened(stack, original_df, control_df, options=_of_input(loaded))
-        view = _adversary_view(plan, release, known, *others)
+        release = _opened(stack, release_df, options)
+        second, values = (_opened_if_given(stack, each, options) for each in (second_df, sensitive_table))
+        given = _of_input(loaded)
+        known, held = (_opened_if_given(stack, each, given) for each in (original_df, control_df))
+        view = _adversary_view(plan, release, known, second, values)
         uncounted = attack_warnings(plan, known, view)
         warning = origin_warning(plan, view, force=force)
         answers: list[Answer] = []
         if held is not None:
-            if known is None or release is None:
+            if known is None:
                 raise InputError("control_df needs the original records for comparison; give original_df")
             answers = answers_of_files(plan, view, release, known, held)
         attacked = run_attacks(plan, view)
@@ -353,13 +352,12 @@ def attack(
 
 def _adversary_view(
     plan: Plan,
-    release: Relation | None,
+    release: Relation,
     original: Relation | None,
     second: Relation | None,
     values: Relation | None,
 ) -> AdversaryView:
     """Return the view of an adversary with one release or two, or with both tables of an Anatomy release."""
-    assert release is not None
     if values is None:
         return adversary_from_files(plan, release, original, second, plan.weights)
     if second is not None:
@@ -372,11 +370,10 @@ def _of_input(config: Config) -> EngineOptions:
     return replace(OPTIONS, numbers=rewritten_numbers(config))
 
 
-def _opened(stack: ExitStack, *frames: Any | None, options: EngineOptions = OPTIONS) -> list[Relation | None]:
-    """Open DataFrames of any kind until the stack closes; None stays None."""
-    return [
-        None
-        if frame is None
-        else stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame), options))
-        for frame in frames
-    ]
+def _opened(stack: ExitStack, frame: Any, options: EngineOptions = OPTIONS) -> Relation:
+    """Open a DataFrame of any kind until the stack closes."""
+    return stack.enter_context(open_frame(frame_kind(frame).to_pandas(frame), options))
+
+
+def _opened_if_given(stack: ExitStack, frame: Any, options: EngineOptions = OPTIONS) -> Relation | None:
+    return None if frame is None else _opened(stack, frame, options)

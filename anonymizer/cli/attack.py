@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anonymizer.cli.output import Json, Quiet, above_live_line, messages, stop_on_interrupt, write_line
-from anonymizer.errors import Interrupted
+from anonymizer.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from anonymizer.attacks.base import Attack
@@ -143,8 +144,6 @@ class _Results:
 
     def believe(self, found: list[Belief]) -> None:
         """Print beliefs about targets."""
-        from dataclasses import asdict  # noqa: PLC0415
-
         self._beliefs = [asdict(each) for each in found]
         for line in () if self._json else belief_lines(found):
             write_line(line)
@@ -240,6 +239,14 @@ class _Opened:
             self.files[path] = self.stack.enter_context(open_foreign_release(path, self.config))
         return self.files[path]
 
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The files of the release: one, or the two of Anatomy."""
+        from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415 - --help needs none of it
+
+        pair = find_anatomy_files(self.release)
+        return (self.release,) if pair is None else (pair.records, pair.values)
+
     def records(self, path: Path) -> Relation:
         """Open a file with the columns of the original records."""
         from anonymizer.run.source import open_as  # noqa: PLC0415 - --help needs none of it
@@ -253,38 +260,30 @@ class _Opened:
         ----------
         phase: receives what is done once the files are open.
         """
-        from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415 - --help needs none of it
         from anonymizer.run.check import refused_second, scene_of_pair  # noqa: PLC0415
         from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
 
-        weights = self.plan.weights
-        pair = find_anatomy_files(self.release)
-        if pair is not None:
-            if other is not None:
-                raise refused_second(str(self.release))
-            tables = self.file(pair.records), self.file(pair.values)
-            phase(COMPARING)
-            return scene_of_pair(self.plan, tables, self.source, weights)
-        first = self.file(self.release)
+        if other is not None and len(self.paths) > 1:
+            raise refused_second(str(self.release))
+        first, *values = map(self.file, self.paths)
         second = None if other is None else self.file(other)
         phase(COMPARING)
-        return adversary_from_files(self.plan, first, self.source, second, weights)
+        if values:
+            return scene_of_pair(self.plan, (first, values[0]), self.source, self.plan.weights)
+        return adversary_from_files(self.plan, first, self.source, second, self.plan.weights)
 
     def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:
         """Return the beliefs about a row of the original, or of the release, or the records of a file."""
-        from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
-        from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
         from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
         from anonymizer.run.shape import as_in_config, original_of_files  # noqa: PLC0415
 
         plan, names, known = self.plan, view.release.names, None
         hidden: list[str] = []
         if target.isascii() and target.isdigit():
-            pair = find_anatomy_files(self.release)
-            table = self.source or self.file(self.release if pair is None else pair.records)
+            table = self.source or self.file(self.paths[0])
             relation = as_in_config(plan, table)
             persons = persons_of(relation, names, [int(target)], None if self.source is None else plan)
-            if self.source is None and pair is None:
+            if self.source is None and len(self.paths) == 1:
                 hidden = hidden_of(plan, relation, int(target))
         elif not Path(target).is_file():
             raise InputError(f"--target: '{target}' is neither a row number nor a file")
@@ -298,7 +297,6 @@ class _Opened:
 
     def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
         """Return the answers to the three questions; none without held-out records."""
-        from anonymizer.errors import InputError  # noqa: PLC0415 - --help needs none of it
         from anonymizer.run.shape import answers_of_files  # noqa: PLC0415
 
         if control is None:

@@ -13,9 +13,6 @@ import typer
 from anonymizer.cli.output import Json, Quiet, write_line
 from anonymizer.errors import plural
 
-VERDICTS = {True: "holds", False: "FAILS", None: "?"}
-"""How a constraint is shown; None needs more than the file."""
-
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Its report [default: report.public.json next to RELEASE].")
 ]
@@ -32,7 +29,7 @@ def audit(
     With --report report.json and the input at the path in it, RELEASE is compared with the input too. Exit
     code 1 if RELEASE differs from the report or violates a constraint.
     """
-    from anonymizer.cli.summary import constraint_line  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.summary import verdict_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
     from anonymizer.run.audit import audit_release  # noqa: PLC0415
 
@@ -45,8 +42,7 @@ def audit(
         but = f"{', but' if found.verified else ';'} {of} could not be measured"
         write_line(f"{'VERIFIED' if found.verified else 'NOT VERIFIED'}{but if unknown else ''}")
         for each in found.constraints:
-            scenario = f"{each['scenario']}: " if "scenario" in each else ""
-            write_line(f"  {VERDICTS[each['satisfied']]:6} {scenario}{constraint_line(each)}")
+            write_line(f"  {verdict_line(each, each.get('scenario'))}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

@@ -22,9 +22,6 @@ NEUTRAL = 1
 LEVELS = 5
 """Levels of an attribute that a line names."""
 
-VERDICTS = {True: "holds", False: "FAILS", None: "?"}
-"""How a constraint is shown; None needs the original records, which the file does not have."""
-
 Data = Annotated[
     str,
     typer.Argument(
@@ -188,16 +185,12 @@ def _content(found: Check) -> dict[str, Any]:
 
 
 def _lines(found: Check) -> list[str]:
-    from anonymizer.cli.summary import constraint_line  # noqa: PLC0415
+    from anonymizer.cli.summary import verdict_line  # noqa: PLC0415
 
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    lines += [f"{VERDICTS[each.satisfied]:6} {constraint_line(asdict(each))}" for each in found.constraints]
-    lines += [
-        f"{VERDICTS[each.satisfied]:6} {name}: {constraint_line(asdict(each))}"
-        for name, own in found.scenarios.items()
-        for each in own
-    ]
+    lines += [verdict_line(asdict(each)) for each in found.constraints]
+    lines += [verdict_line(asdict(each), name) for name, own in found.scenarios.items() for each in own]
     for each in found.measures:
         choice = settings_in_line({key: own for key, own in each.parameters.items() if own != NEUTRAL})
         name = f"{each.model} {choice}".strip()

@@ -158,6 +158,16 @@ def constraint_line(constraint: Mapping[str, Any]) -> str:
     return f"{name} {asked}: measured {measured_of(constraint, format_measure, ', ')}"
 
 
+VERDICTS = {True: "holds", False: "FAILS", None: "?"}
+"""How a constraint is shown; None needs more than the file."""
+
+
+def verdict_line(constraint: Mapping[str, Any], scenario: str | None = None) -> str:
+    """Return whether a constraint of a file holds, and its measure."""
+    title = "" if scenario is None else f"{scenario}: "
+    return f"{VERDICTS[constraint['satisfied']]:6} {title}{constraint_line(constraint)}"
+
+
 def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     """Return the loss of a release, and how much less the best one can lose.
 

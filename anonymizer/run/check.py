@@ -24,7 +24,7 @@ from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError, suggestion
-from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original, PublishedTable
+from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, SensitiveAttribute
@@ -91,15 +91,9 @@ def with_special_uniques(found: Check, relation: Relation, names: Sequence[str],
     names: of the quasi-identifiers.
     size: largest number of values that single out a record.
     """
-    table = _published(relation, names)
-    own = table.names
-    settings = SpecialUniquesSettings(size=size)
-    return replace(found, special_uniques=details_of(table, own, size, float(settings.fraction)))
-
-
-def _published(relation: Relation, names: Sequence[str]) -> PublishedTable:
-    """Return a file as its recipient counts it by some columns, without sensitive values."""
-    return published_with_owners(relation, names, UnitColumns({}))[0]
+    table, _ = published_with_owners(relation, names, UnitColumns({}))
+    fraction = float(SpecialUniquesSettings(size=size).fraction)
+    return replace(found, special_uniques=details_of(table, table.names, size, fraction))
 
 
 def check_names(
@@ -157,9 +151,7 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):
             relation.position(name)
-    own = plan.requests(plan.with_role(Role.SENSITIVE))
-    columns = read_columns(relation, own, plan.missing)
-    attributes = plan.sensitive_attributes({name: read.column for name, read in columns.items()})
+    attributes = plan.read_sensitive(relation, plan.with_role(Role.SENSITIVE))
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
     # A release has no such columns.
     units = {name: column for name, column in plan.units.items() if column in relation.columns}
@@ -316,8 +308,7 @@ def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
         records.position(name)
     sensitive = attribute_in_groups(plan)
     values.position(sensitive)
-    read = read_columns(values, plan.requests([sensitive]), plan.missing)
-    (attribute,) = plan.sensitive_attributes({sensitive: read[sensitive].column})
+    (attribute,) = plan.read_sensitive(values, [sensitive])
     own = [name for name in records.columns if name in names]
     return read_pair(records, values, own, attribute)
 

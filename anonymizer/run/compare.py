@@ -87,12 +87,7 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result in plain JSON types."""
-        return {
-            "status": self.status.value,
-            "seconds": round(self.seconds, 3),
-            "reason": self.reason,
-            "report": self.report,
-        }
+        return {**vars(self), "status": self.status.value, "seconds": round(self.seconds, 3)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RunResult:

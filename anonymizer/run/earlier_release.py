@@ -25,7 +25,6 @@ from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import CsvDialect
 from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
@@ -475,7 +474,9 @@ class _Attribute(BaseModel, defer_build=True):
     hierarchy_sha256: str | None
 
 
-class _Previous(BaseModel, defer_build=True):
+class PreviousReport(BaseModel, defer_build=True):
+    """What the report of an earlier run must contain."""
+
     version: Literal[1] = Field(alias="schema")
     status: Literal["satisfied"]
     config: dict[str, Any]
@@ -493,27 +494,24 @@ class Previous:
     Attributes
     ----------
     path: of its report.
+    reported: its content.
     config: of that run, from its report.
     release: path of the released file.
-    release_sha256: of the file, from the report.
-    rows: in the released file.
-    dialect: of the released file if it is text, else None.
     recoding: to apply.
-    types: of the columns by name, None if the type has no effect.
-    hierarchies: digest of each column's hierarchy, None without one.
     files: every file of the earlier run that is read.
     """
 
     path: Path
+    reported: PreviousReport
     config: Config
     release: Path
-    release_sha256: str
-    rows: int
-    dialect: CsvDialect | None
     recoding: StoredRecoding
-    types: dict[str, ValueType | None]
-    hierarchies: dict[str, str | None]
     files: tuple[Path, ...]
+
+    @property
+    def types(self) -> dict[str, ValueType | None]:
+        """The types of the columns by name; None if the type has no effect."""
+        return {name: each.type for name, each in self.reported.attributes.items()}
 
 
 def read_previous(path: Path) -> Previous:
@@ -525,7 +523,7 @@ def read_previous(path: Path) -> Previous:
         earlier run do not belong together.
     """
     content = _read(path, ACCEPTED)
-    found = parse_report(_Previous, path, content, ACCEPTED)
+    found = parse_report(PreviousReport, path, content, ACCEPTED)
     if found.recoding_file is None:
         if (path.parent / RECODING).exists():
             raise InputError(
@@ -549,18 +547,8 @@ def read_previous(path: Path) -> Previous:
     if parsed.levels != found.recoding.get("levels"):
         raise InputError(f"{kept}: its levels differ from those in {path.name}")
     release = folder / found.release.path
-    return Previous(
-        path,
-        config,
-        release,
-        found.release.sha256,
-        found.release.rows,
-        found.release.dialect,
-        parsed,
-        {name: each.type for name, each in found.attributes.items()},
-        {name: each.hierarchy_sha256 for name, each in found.attributes.items()},
-        (path, kept, release, folder / SHARE / PUBLIC_REPORT),
-    )
+    files = (path, kept, release, folder / SHARE / PUBLIC_REPORT)
+    return Previous(path, found, config, release, parsed, files)
 
 
 def _read(path: Path, accepted: str) -> bytes:
@@ -775,7 +763,8 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
-        if plan.digest(name) != previous.hierarchies.get(name):
+        reported = previous.reported.attributes.get(name)
+        if plan.digest(name) != (None if reported is None else reported.hierarchy_sha256):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
             yield ConfigProblem(f"{where}.hierarchy", f"{what}; use that one, or run without apply")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.config.document import YAML_SUFFIXES, Document, parse_yaml
+from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
 from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config, Origin
@@ -351,9 +351,8 @@ def _checked(content: str, path: Path) -> Config:
     ------
     InputError: the text cannot be parsed, such as with a column name that cannot be a YAML key.
     """
-    parsed, lines = parse_yaml(content, str(path))
-    document = Document(str(path), path.parent, parsed, lines)
-    config = Config.model_validate(document.data)
+    parsed, _ = parse_yaml(content, str(path))
+    config = Config.model_validate(parsed)
     if config.input.path is None and config.input.table is None and config.input.query is None:
         raise InputError(f"{path}: names no input")
-    return config.located(Origin(document.name, document.folder))
+    return config.located(Origin(str(path), path.parent))

@@ -76,7 +76,7 @@ from anonymizer.run.earlier_release import (
     read_previous,
     store_recoding,
 )
-from anonymizer.run.plan import EngineChoice, Plan, engine_options, plan_of, plugged_engine, reading_release
+from anonymizer.run.plan import Plan, engine_options, plan_of, plugged_engine, reading_release
 from anonymizer.run.prepare import (
     UNWATCHED,
     Phase,
@@ -717,7 +717,7 @@ class Job:
         """
         watch = self._watch
         with source.task(self._plan, self._options, watch) as task:
-            watch.phase(f"engine {task.prepared.engine.name}: {task.prepared.engine.because}")
+            watch.phase(f"engine {task.prepared.engine}: {task.prepared.counted.because}")
             while True:
                 found = task.find()
                 verified = publish(task.shape, found, sink, watch)
@@ -984,9 +984,7 @@ class Sources:
     names: tuple[str, ...]
 
 
-def published_rows(
-    engine: EngineChoice, relation: Relation, names: Sequence[str], most: int | None = None
-) -> Groups:
+def published_rows(engine: str, relation: Relation, names: Sequence[str], most: int | None = None) -> Groups:
     """Return the distinct rows of some columns of a release with their counts.
 
     Parameters
@@ -998,7 +996,7 @@ def published_rows(
     ------
     InputError: there are more distinct rows.
     """
-    if engine.name == EngineName.MEMORY.value:
+    if engine == EngineName.MEMORY.value:
         return relation.group_counts(names)
     values = tuple(tuple(text for text, _ in relation.dictionary(name)) for name in names)
     codings = [
@@ -1008,7 +1006,7 @@ def published_rows(
     with relation.stored_distinct_rows(codings) as found:
         if most is not None and found.number > most:
             raise InputError(
-                f"engine {engine.name}: {relation.name} has {found.number:,} distinct rows, memory holds at "
+                f"engine {engine}: {relation.name} has {found.number:,} distinct rows, memory holds at "
                 f"most {most:,}; raise engine.memory_limit or engine.options.combinations"
             )
         codes, counts = found.fetch()
@@ -1173,7 +1171,7 @@ class AppendTask(Task):
         return {
             "report": self._settings.report,
             "recoding": "searched" if found.searched else "applied",
-            "rows_before": self._previous.rows,
+            "rows_before": self._previous.reported.release.rows,
             "rows_added": int(found.promised.class_sizes.sum()),
             "batch_classes": len(found.promised.class_sizes),
             "smallest_batch_class": int(found.promised.class_sizes.min()),
@@ -1324,7 +1322,7 @@ class AppendSource(DataSource):
             open_release(
                 previous.release,
                 reading_release(options, previous.config, previous.release),
-                previous.dialect,
+                previous.reported.release.dialect,
             ) as earlier,
             self.opened(options, watch) as relation,
         ):
@@ -1339,7 +1337,8 @@ def _check_release(previous: Previous, earlier: Relation) -> None:
     ------
     InputError: it is not.
     """
-    if earlier.sha256 != previous.release_sha256 or earlier.rows != previous.rows:
+    given = previous.reported.release
+    if earlier.sha256 != given.sha256 or earlier.rows != given.rows:
         raise InputError(
             f"{previous.release}: does not match {previous.path.name} (SHA-256 differs); apply needs the "
             "release as it was handed over"

@@ -29,7 +29,7 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import REMOTE, Coding, DistinctRows, Engine, Relation, engine_named
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, MissingTexts, RewrittenNumbers
-from anonymizer.data.table import ColumnRequest, units_of_stored, wrong_weights
+from anonymizer.data.table import ColumnRequest, read_columns, units_of_stored, wrong_weights
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
@@ -489,6 +489,11 @@ class Plan:
             for name, column in columns.items()
             if self.columns[name].role is Role.SENSITIVE
         )
+
+    def read_sensitive(self, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+        """Read sensitive attributes from a file."""
+        read = read_columns(relation, self.requests(names), self.missing)
+        return self.sensitive_attributes({name: each.column for name, each in read.items()})
 
     def _sensitive_attribute(self, column: Column, planned: PlannedColumn) -> SensitiveAttribute:
         if planned.hierarchy is None:
@@ -950,20 +955,6 @@ KEY_BYTES = 16
 """Memory for each record while it is counted: its key and the column being added."""
 
 
-@dataclass(frozen=True)
-class EngineChoice:
-    """The engine that counts.
-
-    Attributes
-    ----------
-    name: as in the config, never auto.
-    because: a sentence that may contain numbers of records and distinct rows.
-    """
-
-    name: str
-    because: str
-
-
 @dataclass(frozen=True, eq=False)
 class Counted:
     """The distinct rows of an input, in memory or in the engine.
@@ -972,12 +963,15 @@ class Counted:
     ----------
     most: maximum number in memory.
     beyond: whether there are more.
+    engine: that counts; as in the config, never auto.
+    because: why, in a sentence that may contain numbers of records and distinct rows.
     """
 
     combinations: DistinctRows
     most: int
     beyond: bool
-    choice: EngineChoice
+    engine: str
+    because: str
 
 
 def count_distinct_rows(limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
@@ -987,7 +981,7 @@ def count_distinct_rows(limits: EngineLimits, relation: Relation, codings: Seque
         return _in_memory(relation, codings, "engine.name says so")
     if name == EngineName.AUTO:
         return _estimated(limits, relation, codings)
-    return _stored(limits, relation, codings, EngineChoice(name, "engine.name says so"))
+    return _stored(limits, relation, codings, name, "engine.name says so")
 
 
 def _estimated(limits: EngineLimits, relation: Relation, codings: Sequence[Coding]) -> Counted:
@@ -1001,21 +995,19 @@ def _estimated(limits: EngineLimits, relation: Relation, codings: Sequence[Codin
     if estimate <= most and relation.rows * KEY_BYTES + estimate * each <= space:
         return _in_memory(relation, codings, f"{what} fit")
     because = f"{what} may exceed memory, which holds at most {most:,}"
-    return _stored(limits, relation, codings, EngineChoice(EngineName.DUCKDB.value, because))
+    return _stored(limits, relation, codings, EngineName.DUCKDB.value, because)
 
 
 def _in_memory(relation: Relation, codings: Sequence[Coding], because: str) -> Counted:
-    combinations = relation.combinations(codings)
-    choice = EngineChoice(EngineName.MEMORY.value, because)
-    return Counted(combinations, combinations.number, beyond=False, choice=choice)
+    found = relation.combinations(codings)
+    return Counted(found, found.number, False, EngineName.MEMORY.value, because)
 
 
 def _stored(
-    limits: EngineLimits, relation: Relation, codings: Sequence[Coding], choice: EngineChoice
+    limits: EngineLimits, relation: Relation, codings: Sequence[Coding], engine: str, because: str
 ) -> Counted:
-    combinations = relation.stored_distinct_rows(codings)
-    most = limits.room(len(codings))
-    return Counted(combinations, most, beyond=combinations.number > most, choice=choice)
+    found, most = relation.stored_distinct_rows(codings), limits.room(len(codings))
+    return Counted(found, most, found.number > most, engine, because)
 
 
 def finest(

@@ -88,7 +88,6 @@ from anonymizer.run.plan import (
     NO_SOURCES,
     Bands,
     Counted,
-    EngineChoice,
     Plan,
     PlannedPeople,
     check_number_formats,
@@ -141,7 +140,7 @@ def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, 
 def row_limit_message(found: Counted) -> str:
     """Return how many distinct rows there are, and how many fit in memory."""
     return (
-        f"engine {found.choice.name}: the input has {found.combinations.number:,} distinct rows, "
+        f"engine {found.engine}: the input has {found.combinations.number:,} distinct rows, "
         f"memory holds at most {found.most:,}"
     )
 
@@ -227,9 +226,9 @@ class Prepared:
         return None if table.sampling is None else Fraction(table.people, table.sampling.scale)
 
     @property
-    def engine(self) -> EngineChoice:
+    def engine(self) -> str:
         """The engine that counts the distinct rows."""
-        return self.counted.choice
+        return self.counted.engine
 
     @property
     def positions(self) -> dict[str, CodeArray]:

@@ -214,7 +214,7 @@ def report_parts(
             ),
             *_unattacked(verified.unattacked),
         ],
-        {"name": prepared.engine.name, "because": prepared.engine.because},
+        {"name": prepared.engine, "because": prepared.counted.because},
         diagnosis=None if diagnosis is None else diagnosis.to_dict(),
         scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
         units=units,

@@ -434,7 +434,7 @@ def scene_of_release(
     if not names:
         wanted = ", ".join(plan.with_role(Role.QUASI_IDENTIFIER))
         raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
-    attributes = _sensitive(plan, relation, plan.among(relation.columns, Role.SENSITIVE))
+    attributes = plan.read_sensitive(relation, plan.among(relation.columns, Role.SENSITIVE))
     check_weight_columns(relation, weights)
     pseudonym = [plan.pseudonym] if linked and plan.pseudonym in relation.columns else []
     secret = [attribute.name for attribute in attributes]
@@ -484,11 +484,6 @@ def _merged(
         {name: np.bincount(keys, own, len(first)).astype(np.float64) for name, own in weights.items()},
     )
     return table, keys
-
-
-def _sensitive(plan: Plan, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
-    read = read_columns(relation, plan.requests(names), plan.missing)
-    return plan.sensitive_attributes({name: each.column for name, each in read.items()})
 
 
 def original_of_files(
@@ -1089,7 +1084,7 @@ def released_query(
     # The records of a distinct row are divided between its parts in memory, where they have an order.
     table = prepared.problem.table
     divided = recoding.owner is not None or table.ties is not None or table.row_of is not None
-    in_memory = prepared.engine.name == EngineName.MEMORY or divided
+    in_memory = prepared.engine == EngineName.MEMORY or divided
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
         return joined_query(relation, found, columns, decimal, shuffled=shuffled)
     projection = project(relation, prepared.rows(recoding), recoding, columns, decimal)

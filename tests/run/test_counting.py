@@ -60,15 +60,15 @@ def found(estimate: int, **engine: Any) -> Counted:
 )
 def test_what_fits_is_held(engine: dict[str, Any], estimate: int, name: str, beyond: bool) -> None:
     result = found(estimate, **engine)
-    assert (result.choice.name, result.beyond) == (name, beyond)
+    assert (result.engine, result.beyond) == (name, beyond)
     assert result.combinations.number == DISTINCT
 
 
 def test_it_says_why() -> None:
-    assert found(0).choice.because == "all 1,000 records would fit"
-    limited = found(900, memory_limit="100KB").choice.because
+    assert found(0).because == "all 1,000 records would fit"
+    limited = found(900, memory_limit="100KB").because
     assert limited == ("about 900 distinct rows of 1,000 records may exceed memory, which holds at most 312")
-    assert found(1, name="duckdb").choice.because == "engine.name says so"
+    assert found(1, name="duckdb").because == "engine.name says so"
 
 
 def test_half_of_what_the_program_leaves_is_the_database_s() -> None:
