@@ -53,7 +53,7 @@ def run(
         def print_result(report: Report) -> None:
             """Print the result while the release can still be withdrawn, which happens if printing fails."""
             live_line.close()
-            content = json_module.dumps(json_module.loads(report.to_json()), ensure_ascii=False)
+            content = json_module.dumps(report.to_dict(), ensure_ascii=False)
             for line in [content] if json else summary(report, directory):
                 write_line(line)
             stopped.too_late()

@@ -301,6 +301,11 @@ class InputSettings(Section):
         return None if self.person is None or self.person.release_as is None else self.person.column
 
     @property
+    def dialect(self) -> CsvDialect:
+        """How a text file is read."""
+        return CsvDialect(self.separator, self.encoding)
+
+    @property
     def numerals(self) -> Numerals:
         """Notation of numbers in text."""
         return Numerals(self.decimal.value)

@@ -74,6 +74,7 @@ class Diagnostician:
     ) -> None:
         self._problem = problem
         self._constraints = constraints
+        self._every = [constraint for _, constraint in constraints]
         self._algorithm = algorithm
         self._deadline = time.monotonic() + seconds
         self._stopped = stopped
@@ -81,7 +82,7 @@ class Diagnostician:
 
     def diagnose(self) -> Diagnosis:
         """Return the diagnosis, as far as the time allows."""
-        alone = [self._outcome([constraint]) for _, constraint in self._constraints]
+        alone = [self._outcome([constraint]) for constraint in self._every]
         blocked = False
         for (path, constraint), outcome in zip(self._constraints, alone, strict=True):
             if outcome is not None and outcome.status is not Status.SATISFIED:
@@ -125,10 +126,10 @@ class Diagnostician:
         ----------
         alone: whether each is known to be satisfiable alone; no other is known not to be.
         """
-        names = [describe(constraint) for _, constraint in self._constraints]
-        every, paired = self._by([constraint for _, constraint in self._constraints]), True
+        names = [describe(constraint) for constraint in self._every]
+        every, paired = self._by(self._every), True
         for one, other in combinations(range(len(names)), 2):
-            pair = [self._constraints[one][1], self._constraints[other][1]]
+            pair = [self._every[one], self._every[other]]
             feasible = self._feasible(pair) if len(names) > 2 else False
             paired = paired and feasible is not None
             if feasible is not False:
@@ -149,7 +150,7 @@ class Diagnostician:
 
     def _loosen_within_all(self) -> None:
         for path, constraint in self._constraints:
-            others = [each for _, each in self._constraints if each is not constraint]
+            others = [each for each in self._every if each is not constraint]
             for threshold in constraint.model.thresholds:
                 value = self._reachable(constraint, threshold, others)
                 if value is not None:
@@ -157,7 +158,7 @@ class Diagnostician:
 
     def _suggest(self, path: KeyPath, loose: Constraint, threshold: Threshold, value: int | Decimal) -> None:
         """Suggest a value if it makes the problem with all constraints feasible."""
-        others = [each for _, each in self._constraints if each is not loose]
+        others = [each for each in self._every if each is not loose]
         if self._feasible([*others, _with_threshold(loose, threshold, value)]):
             self._diagnosis.suggestions.append(_override(path, threshold, value))
 
@@ -173,7 +174,7 @@ class Diagnostician:
         optimal = "at least" if outcome.optimal else "at most"
         self._diagnosis.reasons.append(
             f"all constraints together need {optimal} {int(outcome.objective):,} of {table.records:,} "
-            f"records suppressed{self._by([each for _, each in self._constraints])}; the limit allows "
+            f"records suppressed{self._by(self._every)}; the limit allows "
             f"{self._problem.limit:,}"
         )
         self._diagnosis.suggestions.append(limit_override(int(outcome.objective), table.records))
@@ -196,7 +197,7 @@ class Diagnostician:
         self._diagnosis.reasons.append(
             f"all constraints together need {'at least' if proven else 'at most'} {lost:,} of "
             f"{plural(limit.number, limit.unit)} to lose "
-            f"records{self._by([each for _, each in self._constraints])}; the limit allows {limit.most:,}"
+            f"records{self._by(self._every)}; the limit allows {limit.most:,}"
         )
         self._diagnosis.suggestions.append(limit_override(lost, limit.number))
 

@@ -586,9 +586,8 @@ def plan_of(config: Config) -> Plan:
 def _people(config: Config, key: str, path: str | None, weight: str | None = None) -> PlannedPeople | None:
     if path is None:
         return None
-    dialect = CsvDialect(config.input.separator, config.input.encoding)
-    strict = config.input.strict_header
-    return PlannedPeople(f"input.{key}", config.folder / path, dialect, strict, weight)
+    given = config.input
+    return PlannedPeople(f"input.{key}", config.folder / path, given.dialect, given.strict_header, weight)
 
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:

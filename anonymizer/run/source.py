@@ -109,7 +109,7 @@ def input_source(config: Config) -> DataSource:
     name = given.path or path.name
     if config.engine.name not in set(EngineName):
         return _engine_source(config, name)
-    return DataSource(name, partial(open_file, path, _dialect(config)), (path,))
+    return DataSource(name, partial(open_file, path, config.input.dialect), (path,))
 
 
 def _engine_source(config: Config, given: str) -> DataSource:
@@ -248,7 +248,7 @@ def input_path(config: Config) -> Path:
 
 def open_as(config: Config, path: Path) -> Relation:
     """Open a file with the separator, encoding and engine that a config sets for its input."""
-    return open_file(path, _dialect(config), engine_options(config))
+    return open_file(path, config.input.dialect, engine_options(config))
 
 
 def open_described(config: Config, path: Path) -> Relation:
@@ -262,7 +262,7 @@ def open_described(config: Config, path: Path) -> Relation:
     given = config.input.path
     if given is not None and same_file(config.folder / given, path):
         return open_as(config, path)
-    dialects = (CsvDialect(), _written_by(config), _dialect(config))
+    dialects = (CsvDialect(), _written_by(config), config.input.dialect)
     # The file may be a release, so its numbers have the sign of one.
     options = replace(engine_options(config), numbers=None)
     if options.missing is not None:
@@ -285,7 +285,7 @@ def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
     usual = CsvDialect(release_separator(path))
     if config is None:
         return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
-    dialects = (_written_by(config), usual, CsvDialect(), _dialect(config))
+    dialects = (_written_by(config), usual, CsvDialect(), config.input.dialect)
     options = reading_release(engine_options(config), config, path)
     return _open_in_one_of(options, path, *dialects)
 
@@ -323,7 +323,3 @@ def release_dialect(config: Config, separator: str | None) -> CsvDialect:
     given = config.output
     encoding = config.input.encoding if separator is not None else "utf-8"
     return CsvDialect(given.separator or separator or ",", given.encoding or encoding)
-
-
-def _dialect(config: Config) -> CsvDialect:
-    return CsvDialect(config.input.separator, config.input.encoding)

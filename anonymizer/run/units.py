@@ -268,29 +268,12 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
     recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
     """
     plan = prepared.plan
-    facts: dict[str, Any] = {}
+    if not prepared.units and not prepared.problem.table.units:
+        return None
     lost = _lost(prepared, recoding)
-    if not prepared.units and prepared.problem.table.units:
-        return _engine_facts(prepared, lost)
-    for name, units in prepared.units.items():
-        sizes = np.bincount(units[units >= 0])
-        sizes, missing = sizes[sizes > 0], int((units < 0).sum())
-        blank = missing
-        if name == HOUSEHOLD and PERSON in prepared.units:
-            # Persons have a household in records that do not name it, too.
-            blank = prepared.encoded.relation.unit_facts(plan.units[name], plan.absent).without
-        facts[name] = {
-            "column": plan.units[name],
-            "units": len(sizes) + missing,
-            "records": len(units),
-            "records_without": blank,
-            "most_records": int(sizes.max(initial=min(missing, 1))),
-        }
-        if name == PERSON and plan.pseudonym is not None:
-            facts[name]["released_as"] = "pseudonym"
-        facts[name] |= lost.get(name, {})
-    if not facts or recoding is None or plan.applied:
-        return facts or None
+    facts = {name: _facts_of(prepared, name) | lost.get(name, {}) for name in plan.units}
+    if not prepared.units or recoding is None or plan.applied:
+        return facts
     suppressed = suppressed_records(prepared, recoding)
     if plan.whole is not None:
         facts[plan.whole]["suppressed"] = _distinct(prepared.units[plan.whole][suppressed])
@@ -303,25 +286,28 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
     return facts
 
 
-def _engine_facts(prepared: Prepared, lost: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """Return the facts about units that the engine counts.
-
-    Parameters
-    ----------
-    lost: as ``_lost`` returns it.
-    """
-    relation, facts = prepared.encoded.relation, {}
-    for name, column in prepared.plan.units.items():
-        own = relation.unit_facts(column, prepared.plan.absent)
-        facts[name] = {
-            "column": column,
-            "units": own.units + own.without,
-            "records": relation.rows,
-            "records_without": own.without,
-            "most_records": max(own.most, min(own.without, 1)),
-            **lost.get(name, {}),
-        }
-    return facts
+def _facts_of(prepared: Prepared, name: str) -> dict[str, Any]:
+    """Return the facts about a unit in the input, counted by the engine if it stores the units."""
+    plan, relation = prepared.plan, prepared.encoded.relation
+    column = plan.units[name]
+    if name in prepared.units:
+        units = prepared.units[name]
+        sizes, blank = np.bincount(units[units >= 0]), int((units < 0).sum())
+        number, most = int(np.count_nonzero(sizes)) + blank, int(sizes.max(initial=min(blank, 1)))
+        if name == HOUSEHOLD and PERSON in prepared.units:
+            # Persons have a household in records that do not name it, too.
+            blank = relation.unit_facts(column, plan.absent).without
+    else:
+        own = relation.unit_facts(column, plan.absent)
+        number, blank, most = own.units + own.without, own.without, max(own.most, min(own.without, 1))
+    facts = {
+        "column": column,
+        "units": number,
+        "records": relation.rows,
+        "records_without": blank,
+        "most_records": most,
+    }
+    return facts if name != PERSON or plan.pseudonym is None else {**facts, "released_as": "pseudonym"}
 
 
 def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
