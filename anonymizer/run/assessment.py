@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -38,18 +38,7 @@ from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
 
-
-class Evaluator(Protocol):
-    """An attack, or a measure of utility."""
-
-    name: ClassVar[str]
-    by_default: ClassVar[bool]
-
-    def missing_requirement(self, given: Any, /) -> str | None:
-        """Return the missing requirement; None if it applies."""
-
-
-PlugIn = TypeVar("PlugIn", bound=Evaluator)
+PlugIn = TypeVar("PlugIn", Attack, Measure)
 Finding = TypeVar("Finding")
 
 

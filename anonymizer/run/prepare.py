@@ -865,10 +865,11 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
                 )
 
 
+@dataclass(frozen=True, eq=False)
 class _Reader:
     """Reads a population in the codes of its values and those of the input.
 
-    Parameters
+    Attributes
     ----------
     relation: the input.
     source: the population; the input itself if people are estimated by its weights.
@@ -876,16 +877,11 @@ class _Reader:
     persons: distinct row and person of each record of the input; None where records are persons.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        relation: Relation,
-        source: Relation,
-        table: Table,
-        persons: tuple[IntArray, IntArray] | None,
-    ) -> None:
-        self._plan, self._relation, self._source, self._table = plan, relation, source, table
-        self._persons = persons
+    plan: Plan
+    relation: Relation
+    source: Relation
+    table: Table
+    persons: tuple[IntArray, IntArray] | None
 
     def population(self, weight: str | None) -> Population:
         """Return the population.
@@ -894,19 +890,19 @@ class _Reader:
         ----------
         weight: column of the source with the people that a record stands for; None for one each.
         """
-        own, estimated = self._table.quasi_identifiers, self._source is self._relation
+        own, estimated = self.table.quasi_identifiers, self.source is self.relation
         names = [each.name for each in own]
-        groups, scaled, scale, owners = _counted(self._plan, self._source, names, weight, sample=estimated)
+        groups, scaled, scale, owners = _counted(self.plan, self.source, names, weight, sample=estimated)
         found = [self._placed(attribute, groups, place) for place, attribute in enumerate(own)]
         if prod(int(each.nodes.shape[1]) for each, _, _ in found) >= SPACE:
             raise InputError(
-                f"{self._plan.config}: constraints that count the population need fewer quasi-identifiers, "
+                f"{self.plan.config}: constraints that count the population need fewer quasi-identifiers, "
                 f"or fewer distinct values: {len(own)} are too many to compare"
             )
         codes = np.stack([codes for _, codes, _ in found], axis=1)
         attributes = tuple(each for each, _, _ in found)
-        notes = tuple(rounding_warnings(self._plan, self._source, [weight]))
-        people = Population(self._source.name, attributes, codes, scaled, scale, estimated, owners, notes)
+        notes = tuple(rounding_warnings(self.plan, self.source, [weight]))
+        people = Population(self.source.name, attributes, codes, scaled, scale, estimated, owners, notes)
         if not estimated:
             self._check_sample(people, [sample for _, _, sample in found])
         return people
@@ -919,7 +915,7 @@ class _Reader:
         code_of = dict(zip(texts, read.codes.tolist(), strict=True))
         sample = np.zeros(attribute.column.size, dtype=np.int64)
         for text, code in zip(
-            [text for text, _ in self._relation.dictionary(attribute.name)],
+            [text for text, _ in self.relation.dictionary(attribute.name)],
             self._sample_codes(attribute.column),
             strict=True,
         ):
@@ -932,32 +928,32 @@ class _Reader:
         if len(lacking):
             text, records = attribute.column.texts[lacking[0]], int(attribute.column.counts[lacking[0]])
             raise DataError(
-                f"{self._source.name}: column '{attribute.name}' lacks the value '{text}', which "
-                f"{plural(records, 'record')} of {self._relation.name} have; the population must contain "
+                f"{self.source.name}: column '{attribute.name}' lacks the value '{text}', which "
+                f"{plural(records, 'record')} of {self.relation.name} have; the population must contain "
                 "everyone in the input"
             )
         return self._nodes(attribute, read.column, sample), codes[groups.codes[:, place]], sample
 
     def _sample_codes(self, column: Column) -> list[int]:
         """Return the code of each text of the input's dictionary."""
-        dictionary = self._relation.dictionary(column.name)
-        request = self._plan.request(column.name, column.type)
-        codes: list[int] = column_of(self._relation.name, dictionary, request, self._missing).codes.tolist()
+        dictionary = self.relation.dictionary(column.name)
+        request = self.plan.request(column.name, column.type)
+        codes: list[int] = column_of(self.relation.name, dictionary, request, self._missing).codes.tolist()
         return codes
 
     @property
     def _missing(self) -> frozenset[str]:
-        return frozenset({*self._plan.missing, MISSING})
+        return frozenset({*self.plan.missing, MISSING})
 
     def _read(self, column: Column) -> tuple[list[str | None], Any]:
         """Return the texts of a column in either table, and the column of all of them."""
-        counts: Counter[str | None] = Counter(dict(self._relation.dictionary(column.name)))
-        if self._source is not self._relation:
-            counts.update(dict(self._source.dictionary(column.name)))
+        counts: Counter[str | None] = Counter(dict(self.relation.dictionary(column.name)))
+        if self.source is not self.relation:
+            counts.update(dict(self.source.dictionary(column.name)))
         texts = sorted(counts, key=lambda text: (text is None, text or ""))
-        request = self._plan.request(column.name, column.type)
+        request = self.plan.request(column.name, column.type)
         dictionary = [(text, counts[text]) for text in texts]
-        return texts, column_of(self._source.name, dictionary, request, self._missing)
+        return texts, column_of(self.source.name, dictionary, request, self._missing)
 
     def _nodes(self, attribute: QuasiIdentifier, column: Column, sample: IntArray) -> PopulationAttribute:
         """Return the nodes of the input's hierarchy for all values.
@@ -967,9 +963,9 @@ class _Reader:
         InputError: the hierarchy lacks a value, or is another one with the values of the population.
         """
         try:
-            (other,) = self._plan.quasi_identifiers({attribute.name: column})
+            (other,) = self.plan.quasi_identifiers({attribute.name: column})
         except HierarchyError as error:
-            raise HierarchyError(f"{self._source.name}: {error}") from None
+            raise HierarchyError(f"{self.source.name}: {error}") from None
         own, height = attribute.hierarchy, attribute.hierarchy.height
         found = np.full((height + 1, column.size), -1, dtype=np.int32)
         steady = other.hierarchy.height == height
@@ -986,7 +982,7 @@ class _Reader:
             found[level] = node[theirs]
         if not steady:
             raise InputError(
-                f"{self._source.name}: the hierarchy of '{attribute.name}' is built from the values of the "
+                f"{self.source.name}: the hierarchy of '{attribute.name}' is built from the values of the "
                 "input, and the values of the population would change its groups; use a hierarchy that does "
                 "not depend on values, such as a file, a tree, or intervals with an origin"
             )
@@ -999,15 +995,15 @@ class _Reader:
         ------
         DataError: it does not; names the values.
         """
-        table, sizes = self._table, [each.nodes.shape[1] for each in people.attributes]
+        table, sizes = self.table, [each.nodes.shape[1] for each in people.attributes]
         strides = [prod(sizes[position + 1 :]) for position in range(len(sizes))]
         keys = np.zeros(table.combinations, dtype=np.int64)
         for position, (codes, stride) in enumerate(zip(sample, strides, strict=True)):
             keys += codes[table.quasi_identifier_codes(position)] * stride
         distinct, first, group = np.unique(keys, return_index=True, return_inverse=True)
         records = count(group, table.counts, len(distinct))
-        if self._persons is not None:
-            row_of, person_of = self._persons
+        if self.persons is not None:
+            row_of, person_of = self.persons
             records = Units.of_items(group[row_of], person_of, len(distinct)).counted(
                 np.arange(len(distinct)), len(distinct)
             )
@@ -1017,7 +1013,7 @@ class _Reader:
             own, row = table.quasi_identifiers, first[smaller[0]]
             texts = [each.column.texts[table.codes[row, place]] for place, each in enumerate(own)]
             number, names = int(records[smaller[0]]), [each.name for each in own]
-            what = RECORD if self._persons is None else PERSON
+            what = RECORD if self.persons is None else PERSON
             raise _too_few(people.source, "the input", names, texts, found.people[smaller[0]], number, what)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,28 +44,22 @@ if TYPE_CHECKING:
     from anonymizer.run.search import Task
 
 
+@dataclass(eq=False)
 class DataSource:
     """An input that can be opened.
 
-    Parameters
+    Attributes
     ----------
     title: the input in messages and the internal report, without a password; None for a DataFrame.
-    opener: opens it, or raises a DataError.
+    open: opens it, or raises a DataError.
     files: files of this machine that are read; no output may replace them.
     earlier: files of an earlier run, protected likewise.
     """
 
-    def __init__(
-        self,
-        title: str | None,
-        opener: Callable[[EngineOptions], Relation],
-        files: Sequence[Path] = (),
-        earlier: Sequence[Path] = (),
-    ) -> None:
-        self.title = title
-        self.open = opener
-        self.files = files
-        self.earlier = earlier
+    title: str | None
+    open: Callable[[EngineOptions], Relation]
+    files: Sequence[Path] = ()
+    earlier: Sequence[Path] = ()
 
     @contextmanager
     def task(self, plan: Plan, options: EngineOptions, watch: RunMonitor) -> Iterator[Task]:
