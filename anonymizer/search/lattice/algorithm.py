@@ -928,7 +928,8 @@ class _Run(LatticeRun):
             self._evaluate_top()
             self._steps = steps
         lowest = self._lowest(bound)
-        found = self._outcome(self._recoding(), min(lowest, *self._doubts.values(), np.inf))
+        recoding = None if self._best_levels is None else self._recoded(self._best_levels)
+        found = self._outcome(recoding, min(lowest, *self._doubts.values(), np.inf))
         self._remember()
         # Where the search proves nothing anyway, the estimates are not what is missing.
         doubtful = lowest >= self._best and not self._interrupted
@@ -1382,6 +1383,3 @@ class _Run(LatticeRun):
         parts = parts_of(whole.table, verdict.gone)
         removed = np.zeros_like(parts.suppressed) if verdict.kept_suppressed else parts.suppressed
         return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
-
-    def _recoding(self) -> FullDomainRecoding | None:
-        return None if self._best_levels is None else self._recoded(self._best_levels)

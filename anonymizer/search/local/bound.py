@@ -31,6 +31,7 @@ from anonymizer.search.local.trees import (
     AllowedTrees,
     Items,
     allowed_trees,
+    blocks_of,
     items_of,
     lowest_nodes,
     surely_more_items,
@@ -438,15 +439,8 @@ class BlockedJoins:
 
     def __init__(self, trees: AllowedTrees, least: FloatArray, nodes: CodeArray) -> None:
         parts = [_join_table(trees, least, own) for own in nodes.T]
-        parts.sort(key=lambda part: len(part[0]))
-        self._parts: list[list[tuple[NDArray[np.float32], IntArray]]] = []
-        width = WIDEST_TABLE + 1
-        for part in parts:
-            width *= len(part[0])
-            if width > WIDEST_TABLE:
-                self._parts.append([])
-                width = len(part[0])
-            self._parts[-1].append(part)
+        blocks = blocks_of([len(table) for table, _ in parts], WIDEST_TABLE)
+        self._parts = [[parts[place] for place in block] for block in blocks]
         self._codes = [
             np.ravel_multi_index([codes for _, codes in block], [len(table) for table, _ in block])
             for block in self._parts

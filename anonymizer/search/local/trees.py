@@ -329,7 +329,7 @@ class RowJoins:
         counts = np.bincount(trees.attribute, minlength=trees.attributes)
         first = np.cumsum(counts) - counts
         sizes = [int(number) * len(own) for number, own in zip(counts, lowest, strict=True)]
-        blocks = _blocks(sizes)
+        blocks = blocks_of(sizes, SEVERAL)
         self._order = np.concatenate(blocks)
         self._starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
         self._places = np.zeros(len(trees.node), dtype=np.int64)
@@ -386,13 +386,18 @@ class RowJoins:
         return total
 
 
-def _blocks(sizes: Sequence[int]) -> list[list[int]]:
-    """Group positions, those of small sizes first, so that the product of a group's sizes is small."""
+def blocks_of(sizes: Sequence[int], most: int) -> list[list[int]]:
+    """Group positions, those of small sizes first, so that the sizes of each group have a bounded product.
+
+    Parameters
+    ----------
+    most: largest product; a larger size is a group of its own.
+    """
     blocks: list[list[int]] = []
-    width = SEVERAL + 1
+    width = most + 1
     for position in np.argsort(sizes, kind="stable").tolist():
         width *= sizes[position]
-        if width > SEVERAL:
+        if width > most:
             blocks.append([])
             width = sizes[position]
         blocks[-1].append(position)

@@ -10,8 +10,7 @@ its records.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -188,42 +187,32 @@ class Members:
     classes: int
 
 
-class Aggregate(ABC):
-    """An aggregate of the values of a class."""
-
-    @abstractmethod
-    def of(self, members: Members) -> FloatArray:
-        """Return the aggregate of each class, shape (classes,), float64."""
-
-
-class Mean(Aggregate):
-    """The arithmetic mean."""
-
-    def of(self, members: Members) -> FloatArray:
-        """Return the mean of each class."""
-        weights = members.records.astype(np.float64)
-        sizes = np.bincount(members.group, weights, members.classes)
-        sums = np.bincount(members.group, weights * members.numbers, members.classes)
-        means: FloatArray = np.divide(sums, sizes, out=np.full(members.classes, np.nan), where=sizes > 0)
-        return means
+def means_of(members: Members) -> FloatArray:
+    """Return the arithmetic mean of each class, shape (classes,), float64."""
+    weights = members.records.astype(np.float64)
+    sizes = np.bincount(members.group, weights, members.classes)
+    sums = np.bincount(members.group, weights * members.numbers, members.classes)
+    means: FloatArray = np.divide(sums, sizes, out=np.full(members.classes, np.nan), where=sizes > 0)
+    return means
 
 
-class Median(Aggregate):
-    """The median; for an even number of records the mean of the middle two."""
+def medians_of(members: Members) -> FloatArray:
+    """Return the median of each class, for an even number of records the mean of the middle two."""
+    sizes = np.bincount(members.group, members.records, members.classes).astype(np.int64)
+    order = np.lexsort((members.numbers, members.group))
+    ends = np.cumsum(members.records[order])
+    before = np.cumsum(sizes) - sizes
+    some = sizes > 0
+    lower = np.searchsorted(ends, (before + (sizes - 1) // 2)[some], side="right")
+    upper = np.searchsorted(ends, (before + sizes // 2)[some], side="right")
+    numbers = members.numbers[order]
+    medians = np.full(members.classes, np.nan)
+    medians[some] = numbers[lower] / 2 + numbers[upper] / 2
+    return medians
 
-    def of(self, members: Members) -> FloatArray:
-        """Return the median of each class."""
-        sizes = np.bincount(members.group, members.records, members.classes).astype(np.int64)
-        order = np.lexsort((members.numbers, members.group))
-        ends = np.cumsum(members.records[order])
-        before = np.cumsum(sizes) - sizes
-        some = sizes > 0
-        lower = np.searchsorted(ends, (before + (sizes - 1) // 2)[some], side="right")
-        upper = np.searchsorted(ends, (before + sizes // 2)[some], side="right")
-        numbers = members.numbers[order]
-        medians = np.full(members.classes, np.nan)
-        medians[some] = numbers[lower] / 2 + numbers[upper] / 2
-        return medians
+
+Aggregate = Callable[[Members], FloatArray]
+"""Returns the aggregate of the values of each class, shape (classes,), float64."""
 
 
 class ClusterAggregate(StrEnum):
@@ -234,8 +223,8 @@ class ClusterAggregate(StrEnum):
 
 
 AGGREGATES: Mapping[ClusterAggregate, Aggregate] = {
-    ClusterAggregate.MEAN: Mean(),
-    ClusterAggregate.MEDIAN: Median(),
+    ClusterAggregate.MEAN: means_of,
+    ClusterAggregate.MEDIAN: medians_of,
 }
 
 
@@ -288,7 +277,7 @@ class AggregatedColumn:
         np.maximum.at(high, members.group, members.numbers)
         known = np.bincount(members.group, members.records, members.classes).astype(np.int64)
         low, high = np.where(known > 0, low, np.nan), np.where(known > 0, high, np.nan)
-        whole = rounded(np.clip(aggregate.of(members), low, high), step_exponent(attribute))
+        whole = rounded(np.clip(aggregate(members), low, high), step_exponent(attribute))
         return AggregatedColumn(np.where(low == high, low, whole), (known > 0) & (known < sizes), low, high)
 
     def keys(self) -> IntArray:

@@ -1694,11 +1694,10 @@ class _Run(SearchRun):
         release_free_memory()
         best = self._problem.metric.value(released(recoding, self._problem.k)), recoding
         found = self._finished(Status.SATISFIED, best, None, self._tried, self._tried)
-        return replace(found, cuts=None if self._log is None else self._tree(self._log), ends=self._rows.ends)
-
-    def _tree(self, log: CutLog) -> CutTree:
-        store = self._store
-        return log.tree(store.coding, store.traces(), self._start.levels, self._rows.first)
+        store, cuts = self._store, None
+        if self._log is not None:
+            cuts = self._log.tree(store.coding, store.traces(), self._start.levels, self._rows.first)
+        return replace(found, cuts=cuts, ends=self._rows.ends)
 
 
 def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: MondrianSettings) -> None:

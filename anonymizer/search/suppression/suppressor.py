@@ -102,20 +102,16 @@ def references(table: Table, counts: IntArray) -> References:
     counts: records of each distinct row that count, shape (combinations,), int64.
     """
     if table.units:
-        return references_of(whole_table(table, counts), table.sensitive_names)
+        # Of a distinct row with units all records count, or none.
+        one = np.zeros(table.combinations, dtype=np.int64)
+        every = Classes(one, table.counts, 1, sensitive_codes(table), table.units)
+        return references_of(every.part(counts)[0], table.sensitive_names)
     return {
         each.name: Reference(
             count(table.sensitive_codes(each.name).astype(np.int64), counts, each.column.size)
         )
         for each in table.sensitive
     }
-
-
-def whole_table(table: Table, counts: IntArray) -> Classes:
-    """Return some records of a table as one class; of a distinct row with units all or none."""
-    items = np.zeros(table.combinations, dtype=np.int64)
-    every = Classes(items, table.counts, 1, sensitive_codes(table), table.units)
-    return every.part(counts)[0]
 
 
 def references_of(classes: Classes, names: Sequence[str]) -> References:
