@@ -381,14 +381,11 @@ class CellSuppressionSearch(LatticeRun):
         recoding = None if blanking is None else own.recoding(blanking)
         if recoding is None:
             return np.inf
-        objective = self._value(recoding)
+        value = self._problem.metric.value(released(recoding, self._problem.k))
+        objective = np.inf if value is None else value
         if objective < self._best - self._loss.rounding * abs(objective):
             self._best, self._recoding = objective, recoding
         return objective
-
-    def _value(self, recoding: LocalSuppressionRecoding) -> float:
-        value = self._problem.metric.value(released(recoding, self._problem.k))
-        return np.inf if value is None else value
 
     def _suppress_everything(self) -> None:
         """Suppress all records if nothing else is valid and the limit allows it."""

@@ -344,7 +344,7 @@ class NeighbourBound:
         self._joins = BlockedJoins(trees, least, nodes)
         self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
         # A combination with k units needs no others. The others are looked at in an even order.
-        sparse = _sparse(table, size, unit)
+        sparse = np.flatnonzero(self._units < size)
         strides = max(isqrt(len(sparse)), 1)
         self._waiting = np.concatenate([sparse[first::strides] for first in range(strides)])
         self._total = float(self._counts @ self._alone)
@@ -381,11 +381,6 @@ class NeighbourBound:
         return True
 
 
-def _sparse(table: Table, size: int, unit: str | None) -> IntArray:
-    """Return the combinations that need others for ``size`` units, shape (sparse,), int64."""
-    return np.flatnonzero(table.units_of_rows(unit) < size)
-
-
 def _reached(combinations: int, blocks: int) -> int:
     """Return for how many combinations a round looks for neighbours."""
     return max(ADDITIONS // (combinations * (blocks + SORTING)), 1)
@@ -393,7 +388,9 @@ def _reached(combinations: int, blocks: int) -> int:
 
 def surely_long(table: Table, size: int, unit: str | None) -> bool:
     """Return True only if one round of ``NeighbourBound`` is certainly not enough."""
-    return len(_sparse(table, size, unit)) > _reached(table.combinations, 1)
+    # Other combinations need no neighbours.
+    waiting = np.count_nonzero(table.units_of_rows(unit) < size)
+    return bool(waiting > _reached(table.combinations, 1))
 
 
 def _nearest(costs: NDArray[np.float32], units: IntArray, size: int) -> FloatArray:
