@@ -346,11 +346,14 @@ def weight_warnings(
     counts = [number for text, number in relation.dictionary(name) if text and text not in absent]
     rare = [records for records in counts if records < k]
     if rare and released:
+        # As is_fingerprint judges other columns: exact weights link records as incomes do.
+        alike = len(counts) < NEARLY_ALL * sum(counts)
+        link = "" if alike else ", and link nearly all records to another extract of it"
         yield (
             f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
             f"occur in fewer than k = {k} records each (in all, {sum(rare):,} of the records) and may "
-            "reveal the stratum of the survey that these come from; round the weights in the file, or leave "
-            "the column out with release: false"
+            f"reveal the stratum of the survey that these come from{link}; round the weights in the file, or "
+            "leave the column out with release: false"
         )
 
 
