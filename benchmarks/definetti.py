@@ -17,7 +17,7 @@ import pandas as pd
 
 from anonymizer.attacks.definetti import (
     Chain,
-    ExactFeature,
+    Feature,
     Groups,
     LatentAssignment,
     NaiveBayes,
@@ -132,7 +132,7 @@ def grouped(frame: pd.DataFrame, grouping: Grouping, least: int, seed: int) -> C
     codes = np.column_stack([codes for codes, _ in coded]).astype(np.int64)
     ones = np.ones(len(frame), dtype=np.int64)
     groups, kind = groups_of(codes, group, ones, (pairs // size, pairs % size, number), size)
-    model = NaiveBayes(groups, [ExactFeature(len(values)) for _, values in coded], 1.0)
+    model = NaiveBayes(groups, [Feature(len(values)) for _, values in coded], 1.0)
     true = np.bincount(groups.entries_of(kind, secrets), minlength=int(groups.first[-1]))
     return Case(groups, model, true.astype(np.int64))
 

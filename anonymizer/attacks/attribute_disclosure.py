@@ -24,7 +24,7 @@ from anonymizer.attacks.base import (
 from anonymizer.attacks.facts import Facts, KnownFacts
 from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
-from anonymizer.model.classes import Classes, Reference, SensitiveCodes, SensitiveCounts
+from anonymizer.model.classes import Classes, Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.model.units import RECORD
 
@@ -86,35 +86,26 @@ class UnitCounts:
         return cls(class_of, entry_of, sizes, np.bincount(entries), overall[value], number)
 
 
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """The classes by which an adversary who looks for a unit learns its values, of single records.
+def _classes_of_records(
+    owners: Owners, release: PublishedTable, known: Sequence[str]
+) -> list[tuple[Classes, IntArray]]:
+    """Return the classes by which an adversary who looks for a unit learns its values, of single records.
 
-    Attributes
-    ----------
-    classes: with the class of each record, shape (records,), int64. They are of equal rows; where the release
-        links the records of a person, of persons with equal lists of rows, and the records of each row in
-        them, as the adversary knows which row of a person is which.
-    values: sensitive value of each record by attribute, shape (records,), int64.
+    They are of equal rows; where the release links the records of a person, of persons with equal lists of
+    rows, and the records of each row in them, as the adversary knows which row of a person is which.
+
+    Returns
+    -------
+    Classes, each with the class of each record, shape (records,), int64.
     """
-
-    unit: str
-    owners: Owners
-    classes: Sequence[tuple[Classes, IntArray]]
-    values: Mapping[str, SensitiveCodes]
-
-    @classmethod
-    def of(cls, unit: str, owners: Owners, release: PublishedTable, known: Sequence[str]) -> _Seen:
-        """Return them for an adversary who knows some quasi-identifiers."""
-        classes = release.classes(known)
-        values = {name: own.at(owners.release) for name, own in release.sensitive.items()}
-        rows = classes.class_of[owners.release]
-        if not owners.linked:
-            return cls(unit, owners, [(classes, rows)], values)
-        ones, class_of = np.ones(len(rows), dtype=np.int64), owners.class_of(release, known)
-        every = [class_of, _pairs(class_of, rows)[0]]
-        seen = [(Classes(own, ones, int(own.max()) + 1, values), own) for own in every]
-        return cls(unit, owners, seen, values)
+    classes = release.classes(known)
+    rows = classes.class_of[owners.release]
+    if not owners.linked:
+        return [(classes, rows)]
+    values = {name: own.at(owners.release) for name, own in release.sensitive.items()}
+    ones, class_of = np.ones(len(rows), dtype=np.int64), owners.class_of(release, known)
+    every = [class_of, _pairs(class_of, rows)[0]]
+    return [(Classes(own, ones, int(own.max()) + 1, values), own) for own in every]
 
 
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, tuple[IntArray, IntArray]]:
@@ -180,9 +171,7 @@ class ClassDisclosure(Attack):
             return self.counted(adversary, known, success, baseline, base_rate)
         held = adversary.held_by(self.unit)
         if held is not None:
-            seen = _Seen.of(*held, release, release.known(self.settings.knowledge))
-            known = knowledge | self.further() | with_links(seen.owners)
-            return self._of_units(adversary, seen, name, known)
+            return self._of_units(adversary, held, name, knowledge | self.further() | with_links(held[1]))
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
@@ -190,14 +179,15 @@ class ClassDisclosure(Attack):
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
 
     def _of_units(
-        self, adversary: AdversaryView, seen: _Seen, name: str, knowledge: dict[str, Any]
+        self, adversary: AdversaryView, holders: tuple[str, Owners], name: str, knowledge: dict[str, Any]
     ) -> AttackResult:
         """Return the share of units with a record in a class that discloses its value."""
-        owners, unit = seen.owners, seen.unit
+        (unit, owners), release = holders, adversary.disclosing
         rows, (units, number) = owners.release, owners.targets(unit)
-        attribute, values = seen.values[name].attribute, seen.values[name].codes
+        attribute, values = release.sensitive[name].attribute, release.sensitive[name].codes[rows]
         inferred = self.inferred(attribute)[values]
-        pooled = [(seen.classes[0][0].pooled(), np.zeros_like(rows))]
+        seen = _classes_of_records(owners, release, release.known(self.settings.knowledge))
+        pooled = [(seen[0][0].pooled(), np.zeros_like(rows))]
         told, whole = (
             np.logical_or.reduce(
                 [
@@ -208,7 +198,7 @@ class ClassDisclosure(Attack):
                     for own, class_of in classes
                 ]
             )
-            for classes in (seen.classes, pooled)
+            for classes in (seen, pooled)
         )
         details = {}
         if self.certain:

@@ -187,11 +187,11 @@ def groups_of(
 _TINY = np.finfo(np.float64).tiny
 
 
-class Feature(ABC):
+class Feature:
     """One attribute of the generative model.
 
     A record has a label, drawn with probabilities that depend on its sensitive value, and a value of that
-    label.
+    label: the label itself, unless a subclass says otherwise.
 
     Attributes
     ----------
@@ -199,11 +199,10 @@ class Feature(ABC):
     labels: number of labels.
     """
 
-    values: int
-    labels: int
+    def __init__(self, values: int) -> None:
+        self.values = self.labels = values
 
-    @abstractmethod
-    def labeled(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:
+    def labeled(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:  # noqa: ARG002
         """Draw labels; return the number of records with each, shape as ``chances``, int64.
 
         Parameters
@@ -211,24 +210,10 @@ class Feature(ABC):
         counts: records with each value and sensitive value, shape (values, sensitive values), int64.
         chances: of each label given each sensitive value, shape (labels, sensitive values).
         """
-
-    @abstractmethod
-    def shown(self, chances: FloatArray) -> FloatArray:
-        """Return the probabilities of values given those of labels, shape (values, sensitive values)."""
-
-
-class ExactFeature(Feature):
-    """The value is the label."""
-
-    def __init__(self, values: int) -> None:
-        self.values = self.labels = values
-
-    def labeled(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:  # noqa: ARG002
-        """Return the counts of values unchanged."""
         return counts
 
     def shown(self, chances: FloatArray) -> FloatArray:
-        """Return the probabilities unchanged."""
+        """Return the probabilities of values given those of labels, shape (values, sensitive values)."""
         return chances
 
 
@@ -907,7 +892,7 @@ def every_world(groups: Groups, features: Sequence[Feature], prior: float) -> Po
     unsure = np.flatnonzero(groups.open)
     if not len(unsure):
         return Posterior(groups.shares, groups.shares[None, :], None)
-    if not all(isinstance(feature, ExactFeature) for feature in features):
+    if any(isinstance(feature, Similar) for feature in features):
         return None
     options = []
     worlds, rows = 1, sum(feature.values for feature in features)
@@ -1022,7 +1007,7 @@ def discretize(column: Column, counts: IntArray, bins: int) -> FeatureCoding:
     edges = [(float(numbers[low]), float(numbers[high])) for low, high in zip(first, last, strict=True)]
     missing = np.full(column.size - present, len(used))
     return FeatureCoding(
-        ExactFeature(len(used) + (column.size > present)),
+        Feature(len(used) + (column.size > present)),
         np.concatenate([code, missing]).astype(np.int64),
         edges,
     )
@@ -1220,7 +1205,7 @@ class SimilarFeatures(OriginalFeatures):
 
 
 def _exact(values: int) -> FeatureCoding:
-    return FeatureCoding(ExactFeature(values), np.arange(values))
+    return FeatureCoding(Feature(values), np.arange(values))
 
 
 def _counts(original: Original, position: int) -> IntArray:

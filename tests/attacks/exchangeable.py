@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.definetti import (
-    ExactFeature,
     Feature,
     Groups,
     NaiveBayes,
@@ -59,7 +58,7 @@ class Dealt:
         prior: float = 1.0,
     ) -> Posterior:
         """Return what the sampler believes."""
-        own = features or [ExactFeature(size) for size in self.sizes]
+        own = features or [Feature(size) for size in self.sizes]
         model = NaiveBayes(self.groups, own, prior)
         return posterior(self.groups, model, effort, np.random.default_rng(seed).spawn(effort.chains))
 

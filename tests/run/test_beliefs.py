@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import anonymizer as an
-from anonymizer.attacks.definetti import ExactFeature, every_world
+from anonymizer.attacks.definetti import Feature, every_world
 from tests.attacks.exchangeable import dealt
 from tests.attacks.literature import rows_of
 from tests.attacks.test_definetti_sampler import some_groups
@@ -68,7 +68,7 @@ def test_table_5_reports_a_quarter_without_the_truth(tmp_path: Path) -> None:
 def test_going_through_all_worlds_is_exact(seed: int) -> None:
     people, secrets = some_groups(seed)
     case = dealt(people, secrets)
-    found = every_world(case.groups, [ExactFeature(size) for size in case.sizes], 1.0)
+    found = every_world(case.groups, [Feature(size) for size in case.sizes], 1.0)
     assert found is not None
     exact = twin.posterior(people, secrets, case.sizes)
     for group, own in enumerate(exact):

@@ -11,7 +11,6 @@ Conditions are added as weights violate them.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -642,8 +641,8 @@ TRIALS = 300
 """Line searches of a learner in a portfolio, which learns seven times."""
 
 
-class Contender(ABC):
-    """An attacker whose success on some targets can be predicted from others.
+class Contender:
+    """An attacker whose success on some targets can be predicted from others: one who needs no truth.
 
     Attributes
     ----------
@@ -651,50 +650,32 @@ class Contender(ABC):
     estimated: whether it depends on randomness.
     """
 
-    in_sample: FloatArray
-    estimated: bool
-
-    @abstractmethod
-    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:
-        """Return the chances of known targets by their own truth, each held out, shape (known,)."""
-
-    @abstractmethod
-    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:
-        """Return the chances of the targets of a part by the truth of known ones, shape (part,)."""
-
-
-class _Unlearned(Contender):
-    """An attacker who needs no truth."""
-
-    def __init__(self, linked: Linked) -> None:
-        self.in_sample, self.estimated = linked.right, linked.ties_randomized
+    def __init__(self, in_sample: FloatArray, *, estimated: bool) -> None:
+        self.in_sample, self.estimated = in_sample, estimated
 
     def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:  # noqa: ARG002
+        """Return the chances of known targets by their own truth, each held out, shape (known,)."""
         return self.in_sample[known]
 
-    def held_out(
-        self,
-        part: IntArray,
-        known: IntArray,  # noqa: ARG002
-        random: np.random.Generator,  # noqa: ARG002
-    ) -> FloatArray:
+    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:  # noqa: ARG002
+        """Return the chances of the targets of a part by the truth of known ones, shape (part,)."""
         return self.in_sample[part]
 
 
-class _Learning(Contender):
+class LearningContender(Contender):
     """An attacker who learns weights."""
-
-    estimated = True
 
     def __init__(self, targets: Targets, family: Family, random: np.random.Generator) -> None:
         self._targets, self._family = targets, family
         pairs = Pairs(targets, family)
-        self.in_sample = pairs.shares(Fast(TRIALS).fit(pairs, random).weights)
+        super().__init__(pairs.shares(Fast(TRIALS).fit(pairs, random).weights), estimated=True)
 
     def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:
+        """Return the chances of known targets, each by weights that were learned from others."""
         return held_out_shares(self._targets.only(known), self._family, random, TRIALS)
 
     def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:
+        """Return the chances of the targets of a part by weights that were learned from known ones."""
         weights = Fast(TRIALS).fit(Pairs(self._targets.only(known), self._family), random).weights
         return Pairs(self._targets.only(part), self._family).shares(weights)
 
@@ -724,13 +705,14 @@ class PortfolioLinking(Linking):
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Link by each attacker, and choose."""
-        contenders: dict[str, Contender] = {
-            name: _Unlearned(linking.link(space, random)) for name, linking in self._unlearned.items()
-        }
+        contenders: dict[str, Contender] = {}
+        for name, linking in self._unlearned.items():
+            linked = linking.link(space, random)
+            contenders[name] = Contender(linked.right, estimated=linked.ties_randomized)
         for name, distance in self._learning.items():
             if not (distance.exact and not len(uncovered(space))):
                 targets = compared(space, distance(space))
-                contenders[name] = _Learning(targets, WeightedMean(len(space.names)), random)
+                contenders[name] = LearningContender(targets, WeightedMean(len(space.names)), random)
         worth = space.truth.counts
         in_sample = {name: _share(space, each.in_sample) for name, each in contenders.items()}
         if len(worth) < FOLDS:
