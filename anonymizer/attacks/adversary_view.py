@@ -602,26 +602,6 @@ def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> 
     return np.array([place.get(label, -1) for label in published], dtype=np.int64)
 
 
-def reconstructed(
-    meanings: Sequence[ValueCoverage],
-    original: tuple[CodeArray, IntArray],
-    published: tuple[CodeArray, IntArray],
-) -> Links:
-    """Return a largest set of consistent links from original to released records.
-
-    A record can be linked to one whose values all cover its own. After full-domain recoding there is only one
-    such set; else this is one of several, a maximum flow.
-
-    Parameters
-    ----------
-    meanings: coverage of the compared columns, including sensitive ones.
-    original, published: codes of the distinct rows in these columns, shape (rows, columns), and their
-        records.
-    """
-    (codes, records), (texts, released) = original, published
-    return linked(possible_links(meanings, codes, texts), records, released)
-
-
 def possible_links(
     meanings: Sequence[ValueCoverage], original: CodeArray, published: CodeArray
 ) -> tuple[IntArray, IntArray]:
@@ -629,7 +609,8 @@ def possible_links(
 
     Parameters
     ----------
-    meanings, original, published: as for ``reconstructed``, without the records.
+    meanings: coverage of the compared columns, including sensitive ones.
+    original, published: codes of the distinct rows in these columns, shape (rows, columns).
     """
     left, right = [], []
     for block, pairs in CoveringJoin(meanings, published.astype(np.int64)).blocks(original.astype(np.int64)):
@@ -638,11 +619,14 @@ def possible_links(
     return np.concatenate(left), np.concatenate(right)
 
 
-def linked(possible: tuple[IntArray, IntArray], records: IntArray, released: IntArray) -> Links:
-    """Return a largest set of links among possible pairs; see ``reconstructed``.
+def largest_links(possible: tuple[IntArray, IntArray], records: IntArray, released: IntArray) -> Links:
+    """Return a largest set of links from original to released records.
+
+    After full-domain recoding there is only one such set; else this is one of several, a maximum flow.
 
     Parameters
     ----------
+    possible: pairs of rows, from ``possible_links``.
     records, released: of each original and each published row, shape (rows,), int64.
     """
     sources, targets = possible
@@ -661,7 +645,7 @@ def _forced(possible: tuple[IntArray, IntArray], found: Links, records: IntArray
 
     Parameters
     ----------
-    possible, records, released: as for ``linked``.
+    possible, records, released: as for ``largest_links``.
     """
     from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  the same

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from anonymizer.attacks.adversary_view import linked, meaning_of, possible_links, same_values
+from anonymizer.attacks.adversary_view import largest_links, meaning_of, possible_links, same_values
 from anonymizer.attacks.base import LINKS, USED, AttackResult, marked
 from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported, parse_report
@@ -1170,7 +1170,7 @@ def _matched(case: AuditCase, table: Table) -> _Matched:
         published.append(own.sensitive[each.name].codes.astype(np.int32))
         columns.append(codes)
     possible = possible_links(meanings, np.column_stack(columns), np.column_stack(published))
-    links = linked(possible, table.counts, own.counts)
+    links = largest_links(possible, table.counts, own.counts)
     lacking = own.records - links.records
     if lacking:
         raise InputError(f"{own.source}: {lacking:,} records cannot be matched with records of the input")

@@ -22,12 +22,13 @@ from anonymizer.attacks.adversary_view import (
     coverage_of_ranges,
     known_original,
     known_truth,
+    largest_links,
     links_of_pairs,
     located,
     meaning_of,
     meanings_of,
+    possible_links,
     published_ranges,
-    reconstructed,
     same_values,
     set_members,
 )
@@ -717,11 +718,9 @@ def _reconstructed(
     same = [same_values(own[name], table.sensitive[name]) for name in compared]
     published = [table.codes[:, table.names.index(name)] for name in names]
     published += [table.sensitive[name].codes.astype(np.int32) for name in compared]
-    return reconstructed(
-        (*meanings, *same),
-        (encoded.codes[:, : len(names) + len(compared)], encoded.counts),
-        (np.column_stack(published), table.counts),
-    )
+    codes = encoded.codes[:, : len(names) + len(compared)]
+    possible = possible_links((*meanings, *same), codes, np.column_stack(published))
+    return largest_links(possible, encoded.counts, table.counts)
 
 
 def _true_links(

@@ -12,11 +12,11 @@ from hypothesis import given
 from anonymizer.attacks.adversary_view import (
     CoveringJoin,
     adversary_of,
-    linked,
+    largest_links,
     located,
     meaning_of,
+    possible_links,
     published_table,
-    reconstructed,
 )
 from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.model.adversary import ValueCoverage
@@ -136,7 +136,7 @@ def test_a_reconstructed_truth_is_feasible(random: Random):
         return
     codes, records = np.unique(people, axis=0, return_counts=True)
     published, sizes = np.unique(texts, axis=0, return_counts=True)
-    links = reconstructed(meanings, (codes, records), (published, sizes))
+    links = largest_links(possible_links(meanings, codes, published), records, sizes)
     assert links.records == len(texts)
     assert np.bincount(links.release, weights=links.counts).tolist() == sizes.tolist()
     assert (np.bincount(links.original, weights=links.counts, minlength=len(records)) <= records).all()
@@ -181,7 +181,7 @@ def test_links_are_forced_where_no_others_fit(random: Random):
     if not released:
         return
     sources, ends = np.array(pairs, dtype=np.int64).T
-    links = linked((sources, ends), np.array(records), np.array(released))
+    links = largest_links((sources, ends), np.array(records), np.array(released))
     assert links.records == sum(released)
     # Of a row that is released in part, or in several parts, one record may stand for another.
     whole = [records[row] for row in links.original.tolist()] == links.counts.tolist()

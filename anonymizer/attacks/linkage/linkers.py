@@ -6,6 +6,7 @@ An assignment links each record of the release with at most one original.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -379,19 +380,13 @@ class Evidence(RankDistance):
         assert self._weights is not None, "link() estimates the weights first"
         total = np.zeros((len(originals), len(self.space.sizes)))
         for position, weights in enumerate(self._weights):
-            total -= self.differences(position, originals, _Weighing(weights))
+            total -= self.differences(position, originals, partial(_weighed, weights))
         return total
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighing:
-    """Maps each gap to the weight of its outcome."""
-
-    weights: FloatArray
-
-    def __call__(self, gaps: FloatArray) -> FloatArray:
-        """Return the weights."""
-        return self.weights[_outcomes(gaps)]
+def _weighed(weights: FloatArray, gaps: FloatArray) -> FloatArray:
+    """Return the weight of the outcome of each gap."""
+    return weights[_outcomes(gaps)]
 
 
 def _as_numbers(gaps: FloatArray) -> FloatArray:
@@ -413,10 +408,7 @@ class _Patterns:
 
     def likelihood(self, probabilities: FloatArray) -> FloatArray:
         """Return the probability of each pattern for independent attributes, shape (patterns,)."""
-        likelihood = np.ones(len(self.pairs))
-        for own, outcomes in zip(probabilities, self.outcomes, strict=True):
-            likelihood *= np.take(np.append(own, 1.0), outcomes)
-        return likelihood
+        return self._joined(probabilities, np.multiply, 1.0)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sum of the patterns' weights by outcome, shape (attributes, outcomes)."""
@@ -424,10 +416,14 @@ class _Patterns:
 
     def evidence(self, weights: FloatArray) -> FloatArray:
         """Return the sum of the weights of each pattern's outcomes."""
-        total = np.zeros(len(self.pairs))
-        for own, outcomes in zip(weights, self.outcomes, strict=True):
-            total += np.take(np.append(own, 0.0), outcomes)
-        return total
+        return self._joined(weights, np.add, 0.0)
+
+    def _joined(self, numbers: FloatArray, join: np.ufunc, unknown: float) -> FloatArray:
+        """Join the numbers of each pattern's outcomes, shape (patterns,); unknown values change nothing."""
+        found = np.full(len(self.pairs), unknown)
+        for own, outcomes in zip(numbers, self.outcomes, strict=True):
+            join(found, np.take(np.append(own, unknown), outcomes), out=found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
