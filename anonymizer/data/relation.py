@@ -150,14 +150,6 @@ class Coding:
     size: int
 
 
-def fitting(codings: Sequence[Coding], space: int) -> int:
-    """Return how many of the first columns have fewer combinations of codes than ``space``."""
-    number = 0
-    while number < len(codings) and prod(max(each.size, 1) for each in codings[: number + 1]) < space:
-        number += 1
-    return number
-
-
 @dataclass(frozen=True, eq=False)
 class CountedRows:
     """Rows in the order of a release, equal rows in sequence.

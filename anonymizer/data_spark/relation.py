@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from anonymizer.data.csv import Naming, name_columns, pandas_index
+from anonymizer.data.csv import name_columns, pandas_index
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -877,39 +877,23 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
             naming = name_columns(location, frame.columns, strict=limits.strict_header)
             metadata = pandas_metadata(session, files.parts[0])
             index_columns = pandas_index(naming.columns, metadata, limits.named)
-            relation = _relation(
-                session, frame, location, files, fields, naming, index_columns, limits.missing
+            kept = [index for index, name in enumerate(naming.columns) if name not in index_columns]
+            numbered = frame.toDF(*(f"c{index}" for index in range(len(naming.columns))))
+            values = (_without_zone(f"c{index}", fields.get(frame.columns[index], "")) for index in kept)
+            relation = SparkRelation(
+                session,
+                numbered.selectExpr(*values).toDF(*(f"c{place}" for place in range(len(kept)))),
+                location,
+                [naming.columns[index] for index in kept],
+                sha256=sha256_of(session, files),
+                files=files,
+                missing=limits.missing,
             )
             relation.index_columns, relation.renamed = index_columns, naming.warnings
             return relation
     except BaseException:
         close_session(session)
         raise
-
-
-def _relation(
-    session: Session,
-    frame: DataFrame,
-    location: str,
-    files: Parts,
-    fields: Mapping[str, str],
-    naming: Naming,
-    index_columns: Collection[str],
-    missing: MissingTexts | None,
-) -> SparkRelation:
-    columns = naming.columns
-    numbered = frame.toDF(*(f"c{index}" for index in range(len(columns))))
-    kept = [index for index, name in enumerate(columns) if name not in index_columns]
-    values = (_without_zone(f"c{index}", fields.get(frame.columns[index], "")) for index in kept)
-    return SparkRelation(
-        session,
-        numbered.selectExpr(*values).toDF(*(f"c{place}" for place in range(len(kept)))),
-        location,
-        [columns[index] for index in kept],
-        sha256=sha256_of(session, files),
-        files=files,
-        missing=missing,
-    )
 
 
 def _without_zone(column: str, field: str) -> str:

@@ -145,8 +145,8 @@ class Cells:
     ----------
     values: that may be published.
     labels: published text of each value; values with equal texts are the same in the release.
-    codes: position in ``values`` for each row of the recoding's table, before suppression, shape (rows,),
-        int32.
+    codes: position in ``values`` for each row of the recoding's table, or each region, before suppression,
+        shape (rows,) or (regions,), int32.
     """
 
     values: PublishedValues
@@ -607,21 +607,6 @@ def _untaken(label: str, level: int, taken: set[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class RegionColumn:
-    """The published value of a quasi-identifier in each region.
-
-    Attributes
-    ----------
-    values: that are published, with their ``labels``, shape (values,).
-    of_region: position in ``values`` for each region, shape (regions,), int32.
-    """
-
-    values: PublishedValues
-    labels: Sequence[str]
-    of_region: CodeArray
-
-
-@dataclass(frozen=True, eq=False)
 class RegionRecoding(SharedRecoding):
     """Multidimensional recoding: each row is in a region, which has one published value per attribute.
 
@@ -633,7 +618,7 @@ class RegionRecoding(SharedRecoding):
     """
 
     table: Table
-    columns: Sequence[RegionColumn]
+    columns: Sequence[Cells]
     region_of: IntArray
     suppressed: BoolArray
     removed: BoolArray
@@ -642,8 +627,7 @@ class RegionRecoding(SharedRecoding):
 
     def shared_cells(self, position: int) -> Cells:
         """Return a quasi-identifier by its regions."""
-        column = self.columns[position]
-        return Cells(column.values, column.labels, column.of_region)
+        return self.columns[position]
 
     @cached_property
     def merged(self) -> Recoding:

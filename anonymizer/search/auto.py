@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import ScenarioSupport, released
-from anonymizer.model.recoding import NodeRecoding, Outcome, Recoding, RegionColumn, RegionRecoding
+from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Recoding, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
@@ -142,7 +142,7 @@ def with_intervals(table: Table) -> Recoding:
     """Return a recoding of the first distinct row to values that are not hierarchy nodes."""
     none, position = np.zeros(1, dtype=bool), np.zeros(1, dtype=np.int64)
     columns = [
-        RegionColumn(
+        Cells(
             replace(attribute.node_values.take(position), levels=None),
             [SUPPRESSED],
             position.astype(np.int32),

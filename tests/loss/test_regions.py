@@ -12,10 +12,10 @@ from hypothesis import given
 
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import (
+    Cells,
     FullDomainRecoding,
     LocalSuppressionRecoding,
     Recoding,
-    RegionColumn,
     RegionRecoding,
 )
 from anonymizer.model.table import QuasiIdentifier, Table
@@ -57,9 +57,7 @@ def recoded(random: Random) -> tuple[RegionRecoding, list[bool]]:
     return RegionRecoding(table, columns, region_of, suppressed, suppressed, owner), ranged
 
 
-def column(
-    attribute: QuasiIdentifier, region_of: np.ndarray, codes: np.ndarray, *, interval: bool
-) -> RegionColumn:
+def column(attribute: QuasiIdentifier, region_of: np.ndarray, codes: np.ndarray, *, interval: bool) -> Cells:
     regions = int(region_of.max()) + 1
     if not interval:
         return set_column(attribute, region_of, codes, regions)
@@ -193,15 +191,15 @@ def test_labels_of_sets_and_intervals() -> None:
     found = interval_column(
         age, np.array([0, 1, 2, 3], dtype=np.int32), np.array([2, 1, 3, 3], dtype=np.int32)
     )
-    labels = [found.labels[code] for code in found.of_region]
+    labels = [found.labels[code] for code in found.codes]
     assert labels == ["[17, 25]", "20", "*", "<missing>"]
     assert found.values.leaves is not None
     # 19 is a leaf of the hierarchy that no record has.
-    assert [int(found.values.leaves[code]) for code in found.of_region] == [4, 1, 6, 1]
+    assert [int(found.values.leaves[code]) for code in found.codes] == [4, 1, 6, 1]
     regions = np.array([0, 0, 1, 1, 2], dtype=np.int64)
     sets = set_column(age, regions, np.array([0, 2, 0, 2, 3], dtype=np.int32), 3)
-    assert [sets.labels[code] for code in sets.of_region] == ["{17, 25}", "{17, 25}", "<missing>"]
-    assert sets.of_region[0] == sets.of_region[1]
+    assert [sets.labels[code] for code in sets.codes] == ["{17, 25}", "{17, 25}", "<missing>"]
+    assert sets.codes[0] == sets.codes[1]
 
 
 def test_a_table_splits_into_parts_of_the_same_records() -> None:

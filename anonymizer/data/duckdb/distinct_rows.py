@@ -143,9 +143,8 @@ class DuckUnits(StoredUnits):
     database: stays the caller's.
     words: the keys.
     given: a query for keys and a unit u, which may repeat rows and is null for records of their own.
-    parameters: of that query.
+    parameters: of each query.
     alone: a query for keys and a number a of units that are alone; None without any.
-    before: parameters of the query ``alone``.
     """
 
     def __init__(
@@ -155,7 +154,6 @@ class DuckUnits(StoredUnits):
         given: str,
         parameters: Sequence[Any] = (),
         alone: str | None = None,
-        before: Sequence[Any] = (),
     ) -> None:
         self._database, self._words = database, words
         self._keys = keys = ", ".join(words.names)
@@ -173,10 +171,11 @@ class DuckUnits(StoredUnits):
             f"SELECT {keys}, 1 AS a FROM {given_table} WHERE u IS NULL",
             *([] if alone is None else [alone]),
         ]
+        own_parameters = () if alone is None else parameters
         database.run(
             f"CREATE TABLE {self._alone} AS SELECT {keys}, sum(a)::BIGINT AS a "
             f"FROM ({' UNION ALL '.join(parts)}) GROUP BY {keys}",
-            before,
+            own_parameters,
         )
         own = ", ".join(f"{given_table}.{name}" for name in words.names)
         numbers = f"SELECT u, row_number() OVER () - 1 AS k FROM {by_unit} WHERE spread"
@@ -195,7 +194,6 @@ class DuckUnits(StoredUnits):
             f"SELECT {coarser.keys}, u FROM {self._pairs}{coarser.joins}",
             coarser.parameters,
             f"SELECT {coarser.keys}, a FROM {self._alone}{coarser.joins}",
-            coarser.parameters,
         )
 
     def counted_by(self, keys: str, names: str) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from math import prod
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,6 @@ from anonymizer.data.relation import (
     ReleaseQuery,
     UnitFacts,
     column_statistics,
-    fitting,
 )
 from anonymizer.data.source import (
     CsvDialect,
@@ -207,7 +207,8 @@ class DuckRelation(EngineRelation):
         """Return the codes of columns, packed by DuckDB as far as they fit one integer."""
         if any(self._values.many(self.position(coding.name)) for coding in codings):
             return super().packed(codings)
-        first = codings[: fitting(codings, SPACE)]
+        spaces = accumulate((max(coding.size, 1) for coding in codings), mul)
+        first = codings[: sum(space < SPACE for space in spaces)]
         packing = Packing.of(self._keys(first), [coding.size for coding in first])
         for coding in codings[len(first) :]:
             packing.add(coding.codes[self.codes(coding.name)], coding.size)

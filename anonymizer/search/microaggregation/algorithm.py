@@ -27,7 +27,7 @@ from anonymizer.errors import InputError
 from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up, numbered, overlaps
 from anonymizer.model.classes import Classes, ScenarioSupport
-from anonymizer.model.recoding import Outcome, RegionColumn, RegionRecoding, Status, Step
+from anonymizer.model.recoding import Cells, Outcome, RegionRecoding, Status, Step
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import (
@@ -459,13 +459,13 @@ class Parts:
         return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive, units)
 
 
-def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> RegionColumn:
+def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> Cells:
     """Return the published column of an attribute: one value for each class, also if texts are equal."""
     distinct, position = np.unique(own.published, return_inverse=True)
     texts = [*texts_of(attribute, distinct), SUPPRESSED]
     label = np.where(own.mixed, len(distinct), position.ravel())
     labels = [texts[each] for each in label.tolist()]
-    return RegionColumn(_values(attribute, own), labels, np.arange(len(labels), dtype=np.int32))
+    return Cells(_values(attribute, own), labels, np.arange(len(labels), dtype=np.int32))
 
 
 def _values(attribute: QuasiIdentifier, own: AggregatedColumn) -> PublishedValues:

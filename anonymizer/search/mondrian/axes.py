@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import Reduction
-from anonymizer.model.recoding import RegionColumn
+from anonymizer.model.recoding import Cells
 from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table
 from anonymizer.search.mondrian.regions import Segments
 
@@ -26,7 +26,7 @@ from anonymizer.search.mondrian.regions import Segments
 _HASH_SEED = 20070515
 
 
-def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -> RegionColumn:
+def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -> Cells:
     """Return intervals from the lowest to the highest value of each region, both included.
 
     A region with missing and other values is published as the root of the hierarchy.
@@ -55,7 +55,7 @@ def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray)
     joined = values.joined(root)
     codes = np.where(mixed[of_region], len(distinct), of_region).astype(np.int32)
     labels = [_interval(column.texts[a], column.texts[b]) for a, b in zip(low, high, strict=True)]
-    return RegionColumn(joined, [*labels, attribute.hierarchy.labels[0]], codes)
+    return Cells(joined, [*labels, attribute.hierarchy.labels[0]], codes)
 
 
 def _interval(low: str, high: str) -> str:
@@ -88,9 +88,7 @@ def _empty_leaves(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray) -
     return np.where(np.isnan(numbers[low]) | np.isnan(numbers[high]), 0, inside).astype(np.int64)
 
 
-def set_column(
-    attribute: QuasiIdentifier, region_of: IntArray, codes: CodeArray, regions: int
-) -> RegionColumn:
+def set_column(attribute: QuasiIdentifier, region_of: IntArray, codes: CodeArray, regions: int) -> Cells:
     """Return the set of the values in each region.
 
     Parameters
@@ -122,7 +120,7 @@ def set_column(
         None,
     )
     labels = [_set([column.texts[c] for c in members[starts[r] : starts[r + 1]].tolist()]) for r in chosen]
-    return RegionColumn(values.take(chosen), labels, of_region)
+    return Cells(values.take(chosen), labels, of_region)
 
 
 def finite(numbers: FloatArray) -> FloatArray:
@@ -509,7 +507,7 @@ def units(attribute: QuasiIdentifier) -> Units:
     )
 
 
-class RegionAxis(Axis[RegionColumn]):
+class RegionAxis(Axis[Cells]):
     """The parts of every region are the units of the attribute: its values where all levels are allowed.
 
     Parameters
@@ -581,7 +579,7 @@ class IntervalAxis(RegionAxis):
         )
         return self.metric.costs(self.attribute, values)
 
-    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
+    def traced_column(self, numbers: Sequence[IntArray]) -> Cells:
         """Return the interval that each group is published as."""
         low = self.units.low_code[numbers[0]]
         return interval_column(self.attribute, low.astype(np.int32), numbers[2].astype(np.int32))
@@ -644,11 +642,11 @@ class SetAxis(RegionAxis):
         )
         return self.metric.costs(self.attribute, values)
 
-    def traced_column(self, numbers: Sequence[IntArray]) -> RegionColumn:
+    def traced_column(self, numbers: Sequence[IntArray]) -> Cells:
         """Return the set of each group, from the masks of its units."""
         return self.set_column(*self._marked(numbers))
 
-    def set_column(self, members: IntArray, own: Segments) -> RegionColumn:
+    def set_column(self, members: IntArray, own: Segments) -> Cells:
         """Return the set of each group, from its distinct units, group after group."""
         sizes = self.units.sizes[members]
         region_of = np.repeat(own.of_row, sizes)
@@ -672,7 +670,7 @@ class LargeSetAxis(SetAxis):
         """Return 0 for each group: ``listed_costs`` gives the costs."""
         return np.zeros(len(numbers[0]))
 
-    def column(self, codes: CodeArray, regions: Segments) -> RegionColumn:
+    def column(self, codes: CodeArray, regions: Segments) -> Cells:
         """Return the set of each region."""
         return self.set_column(*self.members(self.units.of_code[codes], regions))
 

@@ -15,7 +15,7 @@ import numpy as np
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, numbered
 from anonymizer.model.classes import Classes, Traces
-from anonymizer.model.recoding import NodeRecoding, Recoding, RegionColumn, RegionRecoding
+from anonymizer.model.recoding import Cells, NodeRecoding, Recoding, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (
     MASKED_UNITS,
@@ -127,7 +127,7 @@ def rows_of(table: Table, regions: Regions, suppressed: BoolArray, removed: Bool
     )
 
 
-class RegionLabelling(Labelling[RegionColumn]):
+class RegionLabelling(Labelling[Cells]):
     """Numbers and dates with one kind of axis, other attributes as sets.
 
     Class attributes
@@ -145,7 +145,7 @@ class RegionLabelling(Labelling[RegionColumn]):
             return LargeSetAxis(attribute, share, metric)
         return axis
 
-    def _recoded(self, rows: Rows, columns: list[RegionColumn]) -> RegionRecoding:
+    def _recoded(self, rows: Rows, columns: list[Cells]) -> RegionRecoding:
         return RegionRecoding(rows.table, columns, rows.region_of, rows.suppressed, rows.removed, rows.owner)
 
 
