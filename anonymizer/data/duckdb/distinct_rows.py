@@ -171,11 +171,10 @@ class DuckUnits(StoredUnits):
             f"SELECT {keys}, 1 AS a FROM {given_table} WHERE u IS NULL",
             *([] if alone is None else [alone]),
         ]
-        own_parameters = () if alone is None else parameters
         database.run(
             f"CREATE TABLE {self._alone} AS SELECT {keys}, sum(a)::BIGINT AS a "
             f"FROM ({' UNION ALL '.join(parts)}) GROUP BY {keys}",
-            own_parameters,
+            () if alone is None else parameters,
         )
         own = ", ".join(f"{given_table}.{name}" for name in words.names)
         numbers = f"SELECT u, row_number() OVER () - 1 AS k FROM {by_unit} WHERE spread"
