@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, compile_tree
-from anonymizer.model.table import Column, ValueType
+from anonymizer.model.arrays import CodeArray
+from anonymizer.model.table import Column, Hierarchy, ValueType
 from tests.hierarchy.columns import NOWHERE, chains, column, dates, decimals, integers, source, texts
 
 ANY = st.one_of(integers(), decimals(), dates(), texts())
@@ -39,35 +40,28 @@ def test_every_rule_built_source_is_among_the_cases() -> None:
 
 @pytest.mark.parametrize(("case", "columns"), CASES)
 @given(data=st.data())
-def test_every_value_is_one_leaf_of_one_tree(
+def test_a_column_has_one_tree_of_consistent_levels(
     case: HierarchySource[Any], columns: st.SearchStrategy[Column], data: st.DataObject
 ) -> None:
     drawn = data.draw(columns)
     hierarchy, leaf = place(drawn, case, Placement(NOWHERE))
+    assert_every_value_is_one_leaf(hierarchy, leaf, drawn)
+    again = compile_tree(case.build(drawn, NOWHERE), "t")
+    assert again.labels == hierarchy.labels
+    assert again.parent.tolist() == hierarchy.parent.tolist()
+    assert_values_published_alike_stay_alike_further_up(hierarchy)
+
+
+def assert_every_value_is_one_leaf(hierarchy: Hierarchy, leaf: CodeArray, drawn: Column) -> None:
     assert sorted(leaf.tolist()) == list(range(hierarchy.leaves))
     assert [hierarchy.labels[hierarchy.ancestors[0, position]] for position in leaf] == list(drawn.texts)
     assert hierarchy.labels[0] == "*"
     assert hierarchy.height >= 1
 
 
-@pytest.mark.parametrize(("case", "columns"), CASES)
-@given(data=st.data())
-def test_the_same_column_gives_the_same_tree(
-    case: HierarchySource[Any], columns: st.SearchStrategy[Column], data: st.DataObject
-) -> None:
-    drawn = data.draw(columns)
-    first, second = (compile_tree(case.build(drawn, NOWHERE), "t") for _ in range(2))
-    assert first.labels == second.labels
-    assert first.parent.tolist() == second.parent.tolist()
-
-
-@pytest.mark.parametrize(("case", "columns"), CASES)
-@given(data=st.data())
-def test_values_that_are_published_alike_stay_alike_further_up(
-    case: HierarchySource[Any], columns: st.SearchStrategy[Column], data: st.DataObject
-) -> None:
+def assert_values_published_alike_stay_alike_further_up(hierarchy: Hierarchy) -> None:
     seen: dict[tuple[int, str], list[str]] = {}
-    for chain in chains(compile_tree(case.build(data.draw(columns), NOWHERE), "t")).values():
+    for chain in chains(hierarchy).values():
         for level, label in enumerate(chain):
             assert seen.setdefault((level, label), chain[level:]) == chain[level:]
 

@@ -30,7 +30,7 @@ def test_groups_grow_until_the_attack_does_not_break_them(tmp_path: Path) -> Non
     free = job.report()
     reached, baseline = free["attacks"][0]["success"], free["attacks"][0]["baseline"]
     assert reached > baseline + 0.1
-    job.constraints({"model": "l-diversity", "l": 2}, {"model": "inference-risk", "max": 0.7})
+    job.constraints({"model": "l-diversity", "l": 2}, {"model": "inference-risk", "max": 0.7, "sweeps": 128})
     assert baseline < 0.7 < reached
     done = job.run("--overwrite")
     assert done.code == 0, done.err
@@ -50,7 +50,9 @@ def test_groups_grow_until_the_attack_does_not_break_them(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_what_no_grouping_keeps_is_not_released(tmp_path: Path) -> None:
     job = anatomy_job(tmp_path).rows(telling(60))
-    job.constraints({"model": "l-diversity", "l": 2}, {"model": "inference-risk", "max": 0.05})
+    job.constraints(
+        {"model": "l-diversity", "l": 2}, {"model": "inference-risk", "max": 0.05, "chains": 2, "sweeps": 64}
+    )
     done = job.run()
     assert done.code == 1
     assert "UNDECIDED" in done.err
