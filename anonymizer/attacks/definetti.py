@@ -1499,10 +1499,10 @@ class Definetti(Attack):
         guesses = f"{expected} {knowledge['sensitive']} correctly in {success} of cases"
         who = f"{subject_of(knowledge)} and learns from all classes of the release"
         if "unit" in knowledge:
-            guesses = f"guesses {knowledge['sensitive']} correctly in at least one record"
-            whom = f"of {success} of the {targets_of(knowledge)}"
+            guesses = f"guesses {knowledge['sensitive']} correctly"
+            whom = f"for {success} of the {targets_of(knowledge)} (in at least one record)"
             blind = "from the class of each record alone, or with one value for everybody,"
-            return f"{who} {guesses} {whom}; {blind} of {guess} of them."
+            return f"{who} {guesses} {whom}; {blind} for {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

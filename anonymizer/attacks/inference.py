@@ -115,8 +115,8 @@ class Inference(Attack):
         who = f"{subject_of(knowledge)} and trains a model on the release"
         guesses = f"{who} guesses {knowledge['sensitive']} correctly"
         if "unit" in knowledge:
-            whom = f"{success} of the {targets_of(knowledge)}"
-            return f"{guesses} in at least one record of {whom}; without the release, of {guess} of them."
+            whom = f"{success} of the {targets_of(knowledge)} (in at least one record)"
+            return f"{guesses} for {whom}; without the release, for {guess}."
         return f"{guesses} in {success} of cases; without the release in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

@@ -11,8 +11,10 @@ from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
+    COARSE,
     LOOK_AGAIN,
     NOT_PEOPLE,
+    STARRED,
     attack_sentence,
     by_unit,
     by_weights,
@@ -58,6 +60,9 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
     yield from advice_lines(content.get("advice"))
     yield "Release read back and verified."
+    # Anybody sees columns without values in the release; an attack that succeeds takes a decision.
+    if any(not each.startswith((STARRED, COARSE)) for each in look_again):
+        yield "Before you share the files, read the verdict in report.html:"
     yield from look_again
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
     yield from files_to_share(

@@ -303,7 +303,7 @@ def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if unit not in config.input.unit_columns:
         yield path, _not_defined(unit, config.input, RECORD)
     if config.suppression.method is not Method.CLASSES:
-        what = f"method {config.suppression.method} limits records, not how many {unit}s lose some"
+        what = f"with method {config.suppression.method}, the limit counts records and cannot count {unit}s"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or unit: {RECORD}"
     if not plug_in.unit_suppressions:
         able = [name for name, each in config.algorithm.registry().items() if each.unit_suppressions]
@@ -600,7 +600,7 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
         return constraint
     people = built.people_units if given.person is not None else ()
     if people and unit not in (None, *people):
-        what = f"{constraint.model} counts people; accepted: {', '.join(people)}"
+        what = f"{constraint.model} counts people, not {unit}s; accepted: {', '.join(people)}"
         raise refusal([problem(what, ("unit",))])
     if people or (unit or given.default_unit) == RECORD:
         return constraint
@@ -612,15 +612,16 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
         at = "mean" if constraint.settings.at == "mean" else "{share-above: ...}"
         what, instead = (
             f"{constraint.model} with at: {at} counts records only",
-            "; at: highest counts persons",
+            ", or use at: highest, which counts persons",
         )
     if unit is None:
         # Nobody wrote a unit.
         what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint{instead}"
+        problems = [problem(what, ("model",))]
         if given.person is not None and built.fault_with_persons is not None:
-            # The next message would refuse what this one asks for.
-            what += f"; {built.fault_with_persons}"
-        raise refusal([problem(what, ("model",))])
+            # It would refuse what the first message asks for.
+            problems.append(problem(built.fault_with_persons, ("estimator",)))
+        raise refusal(problems)
     raise refusal([problem(f"{what}; accepted: {RECORD}{instead}", ("unit",))])
 
 

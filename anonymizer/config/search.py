@@ -119,18 +119,21 @@ class ObjectiveSettings(PluginSection):
     @model_validator(mode="after")
     def _weighs(self) -> Self:
         if self.weights is not None:
-            self._refuse_unweighable("weights", "be by weights")
+            self._refuse_unweighable("weights", "be averaged by weights")
         if self.unit is not None:
             self._refuse_unweighable("unit", f"count each {self.unit} once")
         if self.weights is not None and self.unit is not None:
-            what = f"objective.weights counts people, and unit: {self.unit} counts each {self.unit} once"
+            what = (
+                "objective.weights averages over the people whom the records represent, "
+                f"unit: {self.unit} over the {self.unit}s of the input"
+            )
             raise refusal([problem(f"{what}; remove one of the two", ("unit",))])
         return self
 
     def _refuse_unweighable(self, key: str, how: str) -> None:
         if not self.plug_in.weighable:
             able = [name for name, metric in self.registry().items() if metric.weighable]
-            what = f"metric {self.metric} is not a mean over records, so that it cannot {how}"
+            what = f"metric {self.metric} is not a mean over records, so it cannot {how}"
             raise refusal([problem(f"{what}; remove the key, or use one of {', '.join(able)}", (key,))])
 
     def build(self) -> Any:

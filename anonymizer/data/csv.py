@@ -159,7 +159,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check input.path") from None
+        raise DataError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
         raise DataError(f"{path}: is a directory; name a file in it") from None
     except UnicodeError as error:

@@ -582,4 +582,7 @@ def _owned(owners: Owners | None, asked: str | None) -> tuple[str, Owners] | Non
 def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
     if asked in (None, RECORD) or (owners is not None and asked in owners.units):
         return None
-    return f"original records, each with its {asked}, that fit the released rows in only one way"
+    return (
+        f"the original file with the column of each record's {asked}, and every record fitting only one "
+        f"released row, because of unit: {asked} (unit: {RECORD} needs neither)"
+    )

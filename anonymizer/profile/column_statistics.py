@@ -351,8 +351,8 @@ def weight_warnings(
         link = "" if alike else ", and link nearly all records to another extract of it"
         yield (
             f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
-            f"occur in fewer than k = {k} records each (in all, {sum(rare):,} of the records) and may "
-            f"reveal the stratum of the survey that these come from{link}; round the weights in the file, or "
+            f"occur in fewer than k = {k} records each (records in all: {sum(rare):,}); such values may "
+            f"reveal the stratum of their records in the survey{link}; round the weights in the file, or "
             "leave the column out with release: false"
         )
 

@@ -1438,7 +1438,7 @@ def _check_quasi_identifier(name: str, columns: Sequence[ColumnProposal]) -> Non
         return
     dropped = sum(each.role is Role.IDENTIFIER for each in columns)
     raise DataError(
-        f"{name}: nothing remains to protect: no column is a quasi-identifier (identifiers, which would "
+        f"{name}: nothing to generalize: no column is a quasi-identifier (identifiers, which would "
         f"be dropped: {dropped}; others: {len(columns) - dropped}); add a column, or choose a "
         "quasi-identifier with --qi or --interactive"
     )

@@ -401,7 +401,7 @@ def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
     if plan.needs_households:
         raise out_of_core(found, ", where constraints cannot count households", ", or use engine memory")
     if found.beyond and (plan.loss_weights or plan.loss_unit):
-        key, what = "weights", "are not by weights"
+        key, what = "weights", "cannot be averaged by weights"
         if plan.loss_unit is not None:
             key, what = "unit", f"cannot count each {plan.loss_unit} once"
         raise out_of_core(found, f", where losses {what}", f", or remove objective.{key}")
@@ -1104,9 +1104,9 @@ def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None
         )
         if rounded:
             found.append(
-                f"{relation.name}: the weights in column '{name}' are added rounded to {ROUNDED} decimals, "
-                f"those below 1 to {ROUNDED} digits, so that sums are exact: {rounded:,} of "
-                f"{relation.rows:,} records; the file and the release keep all digits"
+                f"{relation.name}: {rounded:,} of {relation.rows:,} records have weights in column '{name}' "
+                f"with too many digits for exact sums; for sums they are rounded to {ROUNDED} decimals, "
+                f"those below 1 to {ROUNDED} digits; the file and the release keep all digits"
             )
     return found
 

@@ -195,6 +195,13 @@ def suppressed_records(prepared: Prepared, recoding: Recoding) -> BoolArray:
     return recoding.suppressed[_rows(prepared, recoding)]
 
 
+_FAILED, _OUR_ERROR = (
+    "verification failed, so nothing is released: ",
+    "; this is an error of the program, please report it",
+)
+"""What a message about a failed verification begins and ends with: the user cannot mend it."""
+
+
 def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     """Check record by record that all records of a unit are suppressed, or none.
 
@@ -211,8 +218,8 @@ def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
         raise AuditFailed(
-            f"some but not all records of {plural(torn, plan.whole)} are suppressed, but suppression.whole "
-            "requires all or none"
+            f"{_FAILED}some but not all records of {plural(torn, plan.whole)} are suppressed, but "
+            f"suppression.whole requires all or none{_OUR_ERROR}"
         )
 
 
@@ -229,8 +236,8 @@ def check_unit_limit(prepared: Prepared, recoding: Recoding) -> None:
     lost = _units_lost(prepared, recoding, limit.unit)
     if lost > limit.most:
         raise AuditFailed(
-            f"{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit allows "
-            f"{limit.most:,}"
+            f"{_FAILED}{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit "
+            f"allows {limit.most:,}{_OUR_ERROR}"
         )
 
 
@@ -462,7 +469,7 @@ class RepeatedKey:
         """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
         if not (self.household or SERVING.fit(self.name)):
             named = f"set input.person: {self.name}"
-            yield f"to protect persons, {f'add a constraint without unit: {RECORD}' if self.known else named}"
+            yield f"to protect persons, {f'add a constraint with unit: {PERSON}' if self.known else named}"
         yield from self._acknowledgement()
         if self.household and not self.known:
             yield (
@@ -747,7 +754,7 @@ def _unlike_constraints(plan: Plan, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
-    unlike = f"; constraints with unit: {PERSON} count persons" if plan.counts_persons else ""
+    unlike = ", but constraints count persons: the numbers cannot be compared" if plan.counts_persons else ""
     return f"records{NOT_PEOPLE}{reason}{unlike}"
 
 
@@ -784,7 +791,9 @@ def records_warnings(
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
     if counted and unlike:
-        said.append(f"{listed(list(dict.fromkeys(counted)))} counted {_unlike_constraints(plan)}")
+        needed = f"; {three} count persons only where input and control have column '{plan.units[PERSON]}'"
+        counting = _unlike_constraints(plan) + (needed if three in counted else "")
+        said.append(f"{listed(list(dict.fromkeys(counted)))} counted {counting}")
     return said
 
 
@@ -811,7 +820,7 @@ def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
     """Return why it is not known whose the released records are, to follow what is counted in their place."""
     own = view.original
     if original is None or own is None:
-        return ", as no original records are given"
+        return ", as no original records are given (--original)"
     if view.grouped is not None:
         return ", as nobody knows whose the records of an Anatomy release are"
     lacking = [each for each in plan.units.values() if each not in original.columns]

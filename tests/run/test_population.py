@@ -338,7 +338,7 @@ def test_floating_point_weights_are_rounded_in_run_check_and_report(estimated: b
         done = run(config, "--overwrite")
         assert done.code == 0, done.err
         report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-        said = "are added rounded to 6 decimals"
+        said = "rounded to 6 decimals"
         assert (said in done.out) is (decimals == 16)
         assert [each for each in report["warnings"] if said in each] == [
             each.removeprefix("Warning: ") for each in done.out.splitlines() if said in each

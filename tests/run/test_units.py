@@ -1164,10 +1164,10 @@ def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, as
     assert run(config).code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     expected = "linkage (attacks[1]) counted records, not people"
-    assert [each.split(";")[0] for each in report["warnings"] if "counted" in each] == [expected]
+    assert [each.split(", but")[0] for each in report["warnings"] if "counted" in each] == [expected]
     original = ("--original", tmp_path / "visits.csv")
     done = call("attack", release_path(tmp_path), "-c", config, *original)
-    assert [line.split(";")[0] for line in done.out.splitlines() if "counted" in line] == [
+    assert [line.split(", but")[0] for line in done.out.splitlines() if "counted" in line] == [
         f"Warning: {expected}"
     ]
     table = an.attack(pd.read_csv(release_path(tmp_path), dtype=str), frame.astype(str), config)

@@ -931,7 +931,8 @@ class DuckTableReader:
             database.run(f"ATTACH {quoted(self._path.resolve())} AS source (READ_ONLY, TYPE duckdb)")
         except duckdb.Error as error:
             raise DataError(
-                f"{self._path}: cannot be opened as a DuckDB database: {reason_of(error)}"
+                f"{self._path}: cannot be opened as a DuckDB database: {reason_of(error)}; table and query "
+                "are for databases: remove them, or name a DuckDB file"
             ) from None
         database.run("USE source")
         try:
