@@ -675,9 +675,10 @@ def released_key_warnings(
         known.setdefault(name, measure_column(relation, name, numerals))
     return [
         f"column '{name}' is released unchanged and looks like the number of a household, a person or "
-        f"another group: its {known[name].distinct:,} values repeat, and the records of each agree in "
-        f"{listed(told)}; "
-        "leave it out with role: drop, and if it is such a number, name it in input.household or input.person"
+        f"another group: its {known[name].distinct:,} values repeat, and records with the same value "
+        f"agree in {listed(told)}; "
+        "leave the column out with role: drop; if it is such a number, also name it in input.household or "
+        "input.person"
         for name, told in released_keys(relation, found, known).items()
     ]
 
