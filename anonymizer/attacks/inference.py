@@ -132,7 +132,7 @@ class Inference(Attack):
         if owned is not None and owned[1].targets(owned[0])[1] < 2:
             return f"released records of two {targets_of({'unit': owned[0]})}"
         if self.settings.links(adversary.original).records < 2:
-            return "two released records with links to original ones"
+            return "at least two released records that can be linked to original ones"
         return None
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:

@@ -236,10 +236,15 @@ class Interval(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how often the true number is near the published one."""
-        width = f"{knowledge['measure']}, width {knowledge['width']:g}"
+        size = float(knowledge["width"])
+        width = f"{size:g} standard deviations"
+        if knowledge["measure"] == Measure.RANK:
+            width = f"{100 * size:g} % of the ranks"
         near = f"The true value of {knowledge['attribute']} is in the interval around the published one"
         some = " in at least one record" if "unit" in knowledge else ""
-        return f"{near} ({width}){some} for {success} of the {targets_of(knowledge)}; by chance for {guess}."
+        return (
+            f"{near} (± {width}){some} for {success} of the {targets_of(knowledge)}; by chance for {guess}."
+        )
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original numbers or links, if any."""

@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from anonymizer.config.section import (
+    NOWHERE,
     SETTINGS,
     JsonSchema,
     Section,
@@ -77,12 +78,19 @@ PLUG_IN_SETTINGS = Field(default=None, validation_alias=SETTINGS)
 """The field for the parameters of a plug-in, an instance of its ``Settings``."""
 
 
-def parse_settings(plug_in: type[Any], raw: Any, own_keys: Iterable[str] = ()) -> Any:
+ABLE = 3
+"""Most plug-ins with a key that a message names."""
+
+
+def parse_settings(
+    plug_in: type[Any], raw: Any, own_keys: Iterable[str] = (), elsewhere: Mapping[str, str] = NOWHERE
+) -> Any:
     """Validate the parameters of a plug-in by its ``Settings``.
 
     Parameters
     ----------
     own_keys: other keys of the section, for the message about an unknown key.
+    elsewhere: as for ``validated``.
 
     Raises
     ------
@@ -91,7 +99,7 @@ def parse_settings(plug_in: type[Any], raw: Any, own_keys: Iterable[str] = ()) -
     model = plug_in.Settings
     if isinstance(raw, model):
         return raw
-    return validated(model, raw, model.model_validate, [*own_keys, *keys(model)])
+    return validated(model, raw, model.model_validate, [*own_keys, *keys(model)], elsewhere)
 
 
 def named(registry: AnyRegistry, name: Any) -> str:
@@ -152,7 +160,19 @@ class PluginSection(Section):
     def _parsed(cls, raw: Any, info: ValidationInfo) -> Any:
         name = info.data.get(cls.selector)
         # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
-        return raw if name is None else parse_settings(cls.registry()[name], raw, cls.accepted_keys())
+        if name is None:
+            return raw
+        return parse_settings(cls.registry()[name], raw, cls.accepted_keys(), cls._elsewhere(name, raw))
+
+    @classmethod
+    def _elsewhere(cls, name: str, raw: Any) -> dict[str, str]:
+        """Return which plug-ins have the keys that the named one lacks: users forget to name the plug-in."""
+        found = {}
+        for key in raw if isinstance(raw, Mapping) else ():
+            able = [each for each, plug_in in cls.registry().items() if key in keys(plug_in.Settings)]
+            if 0 < len(able) <= ABLE:
+                found[key] = f"{name} has none; to use it, set {cls.selector}: {' or '.join(able)}"
+        return found
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

@@ -372,10 +372,22 @@ def _dumped(value: Any) -> Any:
             return plain(value)
 
 
+NOWHERE: Mapping[str, str] = {}
+"""No key of another model."""
+
+
 def validated(
-    model: type[Model], data: Any, handler: ModelWrapValidatorHandler[Model], accepted: Iterable[str]
+    model: type[Model],
+    data: Any,
+    handler: ModelWrapValidatorHandler[Model],
+    accepted: Iterable[str],
+    elsewhere: Mapping[str, str] = NOWHERE,
 ) -> Model:
     """Validate data by a model.
+
+    Parameters
+    ----------
+    elsewhere: what to do to use a key that the model lacks, by the key.
 
     Raises
     ------
@@ -385,7 +397,9 @@ def validated(
     try:
         result = handler(data)
     except ValidationError as error:
-        found = [_explained(model, data, line, accepted) for line in error.errors(include_url=False)]
+        found = [
+            _explained(model, data, line, accepted, elsewhere) for line in error.errors(include_url=False)
+        ]
         raise refusal(_first_of_each_place(misfits + found)) from None
     if misfits:
         raise refusal(misfits)
@@ -453,13 +467,18 @@ def _is_number(text: str) -> bool:
 
 
 def _explained(
-    model: type[BaseModel], data: Any, line: ErrorDetails, accepted: Iterable[str]
+    model: type[BaseModel],
+    data: Any,
+    line: ErrorDetails,
+    accepted: Iterable[str],
+    elsewhere: Mapping[str, str],
 ) -> InitErrorDetails:
     path: KeyPath = tuple(part for part in line["loc"] if part != SETTINGS)
     if line["type"] == "config":
         return problem(line["msg"], path, line["input"])
     if line["type"] == "extra_forbidden":
-        where = suggestion(str(path[0]), accepted) if len(path) == 1 else "remove it"
+        key = str(path[0])
+        where = elsewhere.get(key, suggestion(key, accepted)) if len(path) == 1 else "remove it"
         return problem(f"unknown key; {where}", path, line["input"])
     schema, definitions, path = _place(model, path)
     if line["type"] == "value_error":

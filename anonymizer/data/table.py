@@ -236,7 +236,11 @@ def _fitting(texts: Collection[str], numerals: Numerals) -> str:
     """Return what helps against texts that are not of the declared type."""
     key = key_of(ValueType.NUMBER, numerals)
     if any(key(text) is None for text in texts):
-        return "set `type: text`"
+        comma = key_of(ValueType.NUMBER, COMMA)
+        decimal = numerals == POINT and all(comma(text) is not None for text in texts)
+        return (
+            "set " + ("input.decimal: ',' if the comma is decimal, or " if decimal else "") + "`type: text`"
+        )
     padded = any(map(_PADDED.fullmatch, texts))
     return f"set {'`type: text` (keeps leading zeros) or ' if padded else ''}`type: number`"
 
@@ -255,6 +259,8 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
         forms[shown_form(text)] += count
     ranked = sorted(forms.items(), key=lambda each: (-each[1], each[0]))
     shown = ", ".join(f"'{form}' ({count:,})" for form, count in ranked[:_FORMS])
+    if not dates.forms and [*forms] == ["9999-99-99"]:
+        shown += ", which is no day of the calendar"
     more = ", ..." if len(ranked) > _FORMS else ""
     return (
         f"{strange:,} of {records:,} records {found} in the format {accepted}; their forms (9 for a digit, a "

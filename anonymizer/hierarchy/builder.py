@@ -10,10 +10,13 @@ import re
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anonymizer.errors import HierarchyError, InputError, suggestion
+import numpy as np
+
+from anonymizer.errors import HierarchyError, InputError, plural, suggestion
 from anonymizer.hierarchy.file import FileSettings, FileSource
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
 from anonymizer.hierarchy.source import FlatSource, HierarchySource, Tree, make_source, tree_of_rows
@@ -79,10 +82,11 @@ class ColumnsBuilder(Builder):
     takes = "COUNTY,STATE"
 
     def build(self, data: Path, column: Column) -> Tree:
-        """Return the tree; ``compile_tree`` refuses a value with two parents.
+        """Return the tree.
 
         Raises
         ------
+        HierarchyError: a value occurs with two values of the next column.
         InputError: a column is named twice.
         DataError: there is no such column.
         """
@@ -101,6 +105,15 @@ class ColumnsBuilder(Builder):
             read = list(read_columns(relation, requests).values())
             combinations = encode(relation, read).codes
         known = combinations[combinations[:, 0] < len(column.present)]
+        for place, (fine, coarse) in enumerate(pairwise((column.name, *names))):
+            pairs = np.unique(known[:, [place, place + 1]], axis=0)
+            for one, other in pairs[np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])[:1, None] + [0, 1]]:
+                value = read[place].column.texts[one[0]]
+                first, second = (read[place + 1].column.texts[each[1]] for each in (one, other))
+                raise HierarchyError(
+                    f"--by {self.name}={self.value}: '{value}' of column '{fine}' occurs with several values "
+                    f"of '{coarse}', such as '{first}' and '{second}'; name columns from fine to coarse"
+                )
         levels = [
             [each.column.texts[code] for code in codes]
             for each, codes in zip(read, known.T.tolist(), strict=True)
@@ -243,17 +256,26 @@ class RulesBuilder(Builder):
         path = Path(self.value)
         try:
             with path.open(encoding="utf-8-sig", newline="") as stream:
-                rows = [row for row in csv.reader(stream) if row]
+                reader = csv.reader(stream)
+                rows = [(reader.line_num, row) for row in reader if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text in CSV"
             raise InputError(f"{path}: cannot be read: {reason}") from None
-        lengths = {len(row) for row in rows}
-        if len(lengths) != 1 or min(lengths) < 2 or any(not cell.strip() for row in rows for cell in row):
-            raise InputError(
-                f"{path}: rows differ in length, have an empty cell or no group; accepted: a rule and its "
-                "groups in each row, as in J*,respiratory"
-            )
-        return rows
+        accepted = "accepted: a rule and its groups in each row, as in J*,respiratory"
+        if not rows:
+            raise InputError(f"{path}: has no rows; {accepted}")
+        number = len(rows[0][1])
+        for line, row in rows:
+            if len(row) != number:
+                fault = f"has {plural(len(row), 'cell')}, the first row {number}"
+            elif not all(map(str.strip, row)):
+                fault = "has an empty cell"
+            elif number < 2:
+                fault = "has no group"
+            else:
+                continue
+            raise InputError(f"{path} line {line}: {fault}; {accepted}")
+        return [row for _, row in rows]
 
 
 class SourceBuilder(Builder):
@@ -341,7 +363,7 @@ class MaskBuilder(SourceBuilder):
     """Characters masked from one end."""
 
     name = "mask"
-    takes = "right"
+    takes = "right or left"
     parameter = "from"
 
 

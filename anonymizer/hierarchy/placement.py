@@ -217,8 +217,8 @@ def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
         taken = [node for node in chain[1:] if node in tree]
         if taken:
             raise HierarchyError(
-                f"{name}: '{value}' cannot be placed under the root, because level {taken[0][0]} has another "
-                "node of that label; add it to the hierarchy"
+                f"{name}: '{value}' is not a value of the hierarchy, and cannot be placed under the root, "
+                f"because level {taken[0][0]} has a node '{value}' already; add the value to the hierarchy"
             )
         tree.add_edges_from(pairwise(chain))
 

@@ -429,7 +429,7 @@ def _example(texts: Texts) -> str:
         forms[form] = forms.get(form, 0) + records
     best = max(forms, key=lambda form: (forms[form], form))
     records = sum(forms.values())
-    return f"{records:,} {'record' if records == 1 else 'records'} like {best}"
+    return f"{records:,} {'record' if records == 1 else 'records'} of the form {best} (9 for a digit)"
 
 
 def _listed(names: Sequence[str]) -> str:

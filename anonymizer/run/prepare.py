@@ -861,7 +861,8 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             if shared:
                 raise InputError(
                     f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
-                    f"'{column}'); held-out people must not be in the release"
+                    f"'{column}'); held-out people must not be in the release: give a control file without "
+                    "them, or remove them from the input"
                 )
 
 
