@@ -211,6 +211,8 @@ class DualBound:
 
         Deterministic, unless ``stopped`` ends the round, which then has no effect.
         """
+        if stopped():
+            return False
         try:
             found = self._priced(stopped)
         except Stopped:
