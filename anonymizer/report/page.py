@@ -806,14 +806,16 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
 
 
 def _sentence(warning: str, columns: Collection[str]) -> str:
-    """Return a warning with a capital letter, unless it begins with the name of a column or a key.
+    """Return a warning with a capital letter, unless it begins with a name: of a column, a key or a source.
 
-    >>> _sentence("column 'age' repeats", ["age"]), _sentence("age and job are rare", ["age", "job"])
-    ("Column 'age' repeats", 'age and job are rare')
+    >>> _sentence("column 'age' repeats", ["age"]), _sentence("body mass is rare", ["body mass"])
+    ("Column 'age' repeats", 'body mass is rare')
+    >>> _sentence("people: 3 of 9 records have weights", ["age"])
+    'people: 3 of 9 records have weights'
     """
-    first = warning.split(" ", 1)[0].rstrip(",:")
-    known = first in columns or not first.isalpha()
-    return warning if known else warning[:1].upper() + warning[1:]
+    first = warning.split(" ", 1)[0]
+    named = not first.isalpha() or any(warning.startswith(each) for each in columns)
+    return warning if named else warning[:1].upper() + warning[1:]
 
 
 def _kept(report: dict[str, Any]) -> tuple[str, ...]:

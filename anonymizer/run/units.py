@@ -481,13 +481,13 @@ class RepeatedKey:
             )
 
     def _acknowledgement(self) -> Iterator[str]:
-        """Yield when rows are persons, unless the warning about another key says so."""
+        """Yield when rows are persons, unless another key's warning does and this one has a remedy."""
         if self.alone is not None:
             yield (
                 f"column '{self.alone}' has a different value in every record: if it is a key of persons, "
                 f"each record is a person, so {ACKNOWLEDGE}"
             )
-        elif not self.beside:
+        elif not self.beside or self.known:
             again = f", not even with different values of '{self.time}'" if self.time is not None else ""
             yield f"if no person has two records{again}, {ACKNOWLEDGE}"
 
