@@ -53,3 +53,17 @@ def test_one_model_is_found_without_the_others() -> None:
         "sys.exit('anonymizer.privacy.t_closeness' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_config_imports_only_the_plug_ins_that_it_names() -> None:
+    """Also where it gives parameters, which a message about an unknown key looks for in all plug-ins."""
+    program = (
+        "import sys; from anonymizer.config.load import load_config; "
+        "load_config({'attributes': {'a': {'role': 'quasi-identifier'}, 'b': {'role': 'sensitive'}}, "
+        "'constraints': [{'model': 'k-anonymity', 'k': 2}], 'attacks': [{'attack': 'background', 'facts': 1}], "
+        "'algorithm': {'name': 'mondrian', 'mode': 'relaxed'}}); "
+        "others = {'anonymizer.privacy.t_closeness', 'anonymizer.attacks.definetti', "
+        "'anonymizer.search.local.algorithm'}; "
+        "sys.exit(not others.isdisjoint(sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -8,6 +8,7 @@ The modules of plug-ins are imported on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
@@ -15,11 +16,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from anonymizer.config.section import (
-    NOWHERE,
     SETTINGS,
+    Elsewhere,
     JsonSchema,
     Section,
     keys,
+    nowhere,
     problem,
     refusal,
     shown,
@@ -83,7 +85,7 @@ ABLE = 3
 
 
 def parse_settings(
-    plug_in: type[Any], raw: Any, own_keys: Iterable[str] = (), elsewhere: Mapping[str, str] = NOWHERE
+    plug_in: type[Any], raw: Any, own_keys: Iterable[str] = (), elsewhere: Elsewhere = nowhere
 ) -> Any:
     """Validate the parameters of a plug-in by its ``Settings``.
 
@@ -162,17 +164,18 @@ class PluginSection(Section):
         # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
         if name is None:
             return raw
-        return parse_settings(cls.registry()[name], raw, cls.accepted_keys(), cls._elsewhere(name, raw))
+        return parse_settings(cls.registry()[name], raw, cls.accepted_keys(), partial(cls._elsewhere, name))
 
     @classmethod
-    def _elsewhere(cls, name: str, raw: Any) -> dict[str, str]:
-        """Return which plug-ins have the keys that the named one lacks: users forget to name the plug-in."""
-        found = {}
-        for key in raw if isinstance(raw, Mapping) else ():
-            able = [each for each, plug_in in cls.registry().items() if key in keys(plug_in.Settings)]
-            if 0 < len(able) <= ABLE:
-                found[key] = f"{name} has none; to use it, set {cls.selector}: {' or '.join(able)}"
-        return found
+    def _elsewhere(cls, name: str, key: str) -> str | None:
+        """Return which plug-ins have a key that the named one lacks: users forget to name the plug-in.
+
+        All plug-ins are imported for it, so only a key that is refused may ask.
+        """
+        able = [each for each, plug_in in cls.registry().items() if key in keys(plug_in.Settings)]
+        if 0 < len(able) <= ABLE:
+            return f"{name} has none; to use it, set {cls.selector}: {' or '.join(able)}"
+        return None
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

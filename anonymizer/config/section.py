@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
@@ -372,8 +372,12 @@ def _dumped(value: Any) -> Any:
             return plain(value)
 
 
-NOWHERE: Mapping[str, str] = {}
-"""No key of another model."""
+Elsewhere = Callable[[str], str | None]
+"""Returns what to do to use a key that a model lacks; None if no other has it."""
+
+
+def nowhere(_: str) -> None:
+    """Return None: no other model has the key."""
 
 
 def validated(
@@ -381,13 +385,13 @@ def validated(
     data: Any,
     handler: ModelWrapValidatorHandler[Model],
     accepted: Iterable[str],
-    elsewhere: Mapping[str, str] = NOWHERE,
+    elsewhere: Elsewhere = nowhere,
 ) -> Model:
     """Validate data by a model.
 
     Parameters
     ----------
-    elsewhere: what to do to use a key that the model lacks, by the key.
+    elsewhere: asked about each key that the model lacks.
 
     Raises
     ------
@@ -471,14 +475,14 @@ def _explained(
     data: Any,
     line: ErrorDetails,
     accepted: Iterable[str],
-    elsewhere: Mapping[str, str],
+    elsewhere: Elsewhere,
 ) -> InitErrorDetails:
     path: KeyPath = tuple(part for part in line["loc"] if part != SETTINGS)
     if line["type"] == "config":
         return problem(line["msg"], path, line["input"])
     if line["type"] == "extra_forbidden":
         key = str(path[0])
-        where = elsewhere.get(key, suggestion(key, accepted)) if len(path) == 1 else "remove it"
+        where = elsewhere(key) or suggestion(key, accepted) if len(path) == 1 else "remove it"
         return problem(f"unknown key; {where}", path, line["input"])
     schema, definitions, path = _place(model, path)
     if line["type"] == "value_error":
