@@ -810,11 +810,11 @@ def _sentence(warning: str, columns: Collection[str]) -> str:
 
     >>> _sentence("column 'age' repeats", ["age"]), _sentence("body mass is rare", ["body mass"])
     ("Column 'age' repeats", 'body mass is rare')
-    >>> _sentence("people: 3 of 9 records have weights", ["age"])
-    'people: 3 of 9 records have weights'
+    >>> _sentence("people: 3 of 9 records have weights", ["age"]), _sentence("column 'age' repeats", ["c"])
+    ('people: 3 of 9 records have weights', "Column 'age' repeats")
     """
     first = warning.split(" ", 1)[0]
-    named = not first.isalpha() or any(warning.startswith(each) for each in columns)
+    named = not first.isalpha() or any(warning.startswith((f"{each} ", f"{each},")) for each in columns)
     return warning if named else warning[:1].upper() + warning[1:]
 
 
