@@ -60,7 +60,8 @@ def test_a_config_imports_only_the_plug_ins_that_it_names() -> None:
     program = (
         "import sys; from anonymizer.config.load import load_config; "
         "load_config({'attributes': {'a': {'role': 'quasi-identifier'}, 'b': {'role': 'sensitive'}}, "
-        "'constraints': [{'model': 'k-anonymity', 'k': 2}], 'attacks': [{'attack': 'background', 'facts': 1}], "
+        "'constraints': [{'model': 'k-anonymity', 'k': 2}], "
+        "'attacks': [{'attack': 'background', 'facts': 1}], "
         "'algorithm': {'name': 'mondrian', 'mode': 'relaxed'}}); "
         "others = {'anonymizer.privacy.t_closeness', 'anonymizer.attacks.definetti', "
         "'anonymizer.search.local.algorithm'}; "
