@@ -107,9 +107,12 @@ class ColumnsBuilder(Builder):
         known = combinations[combinations[:, 0] < len(column.present)]
         for place, (fine, coarse) in enumerate(pairwise((column.name, *names))):
             pairs = np.unique(known[:, [place, place + 1]], axis=0)
-            for one, other in pairs[np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])[:1, None] + [0, 1]]:
-                value = read[place].column.texts[one[0]]
-                first, second = (read[place + 1].column.texts[each[1]] for each in (one, other))
+            several = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
+            if len(several):
+                (value, first), (_, second) = (
+                    (read[place].column.texts[one], read[place + 1].column.texts[other])
+                    for one, other in pairs[several[0] : several[0] + 2]
+                )
                 raise HierarchyError(
                     f"--by {self.name}={self.value}: '{value}' of column '{fine}' occurs with several values "
                     f"of '{coarse}', such as '{first}' and '{second}'; name columns from fine to coarse"

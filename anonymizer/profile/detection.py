@@ -352,7 +352,7 @@ class PersonNames(Detector):
         if column.type is not ValueType.TEXT:
             return None
         sure = GIVEN_AND_FAMILY_NAMES.fit(column.name)
-        named = sure or (NAMES.fit(column.name))
+        named = sure or NAMES.fit(column.name)
         known = share(column, _holds_name)
         few = column.distinct <= min(FEW_NAMES, column.present - 1)
         if few and not (named and known.value >= OFTEN):

@@ -223,7 +223,7 @@ class Subject:
 
 
 def _known(words: str, what: str) -> Subject:
-    """Return a subject of which others may know the values."""
+    """Return a subject whose values others may know."""
     return Subject(WordList(words), what, Ground.OUTSIDE, Role.QUASI_IDENTIFIER)
 
 

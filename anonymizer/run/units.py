@@ -195,11 +195,12 @@ def suppressed_records(prepared: Prepared, recoding: Recoding) -> BoolArray:
     return recoding.suppressed[_rows(prepared, recoding)]
 
 
-_FAILED, _OUR_ERROR = (
-    "verification failed, so nothing is released: ",
-    "; this is an error of the program, please report it",
-)
-"""What a message about a failed verification begins and ends with: the user cannot mend it."""
+def _refuted(what: str) -> AuditFailed:
+    """Return the error that a release is not what the config asks for, which the user cannot mend."""
+    return AuditFailed(
+        f"verification failed, so nothing is released: {what}; this is an error of the program, please "
+        "report it"
+    )
 
 
 def check_whole(prepared: Prepared, recoding: Recoding) -> None:
@@ -217,9 +218,9 @@ def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     gone = np.bincount(units[suppressed & (units >= 0)], minlength=len(records))
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
-        raise AuditFailed(
-            f"{_FAILED}some but not all records of {plural(torn, plan.whole)} are suppressed, but "
-            f"suppression.whole requires all or none{_OUR_ERROR}"
+        raise _refuted(
+            f"some but not all records of {plural(torn, plan.whole)} are suppressed, but suppression.whole "
+            "requires all or none"
         )
 
 
@@ -235,9 +236,9 @@ def check_unit_limit(prepared: Prepared, recoding: Recoding) -> None:
         return
     lost = _units_lost(prepared, recoding, limit.unit)
     if lost > limit.most:
-        raise AuditFailed(
-            f"{_FAILED}{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit "
-            f"allows {limit.most:,}{_OUR_ERROR}"
+        raise _refuted(
+            f"{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit allows "
+            f"{limit.most:,}"
         )
 
 
@@ -609,7 +610,7 @@ def with_times(relation: Relation, keys: Iterable[RepeatedKey]) -> list[Repeated
 
 
 def _with_time(relation: Relation, key: RepeatedKey, times: Sequence[str]) -> RepeatedKey:
-    """Return a key with the first time of which no value repeats among its records, else with any time."""
+    """Return a key with the first column of times that tells its records apart, else with any such column."""
     once = (time for time in times if relation.group_counts([key.name, time]).counts.max(initial=0) == 1)
     time = next(once, None)
     return replace(key, time=time or next(iter(times), None), once=time is not None)

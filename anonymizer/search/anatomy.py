@@ -34,7 +34,7 @@ from anonymizer.model.recoding import (
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
-from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun
+from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun, node_columns
 from anonymizer.search.judge import Judge
 
 NOBODY = -1
@@ -152,12 +152,7 @@ def all_distinct(values: IntArray) -> bool:
 
 def published_ranks(table: Table, levels: Sequence[int]) -> IntArray:
     """Return the rank of each combination among the published tuples, shape (combinations,), int64."""
-    # One column after the other: those of all quasi-identifiers together may not fit in memory.
-    nodes = (
-        attribute.nodes(level)[table.quasi_identifier_codes(position)]
-        for position, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
-    )
-    return numbered(nodes, table.combinations)[0]
+    return numbered(node_columns(table, levels), table.combinations)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -543,11 +543,15 @@ def judged_attributes(
 
 def nodes_at(table: Table, levels: Sequence[int], rows: IntArray | slice = slice(None)) -> CodeArray:
     """Return the nodes of some rows of a table at some levels, shape (rows, quasi-identifiers), int32."""
-    columns = [
-        attribute.nodes(level)[table.quasi_identifier_codes(place)[rows]]
-        for place, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True))
-    ]
-    return np.stack(columns, axis=1)
+    return np.stack([*node_columns(table, levels, rows)], axis=1)
+
+
+def node_columns(
+    table: Table, levels: Sequence[int], rows: IntArray | slice = slice(None)
+) -> Iterator[CodeArray]:
+    """Yield what ``nodes_at`` returns column by column: all columns together may not fit in memory."""
+    for place, (attribute, level) in enumerate(zip(table.quasi_identifiers, levels, strict=True)):
+        yield attribute.nodes(level)[table.quasi_identifier_codes(place)[rows]]
 
 
 def sensitive_codes(

@@ -224,7 +224,7 @@ class BoundSchedule:
 
     @property
     def dual(self) -> DualBound | None:
-        """The dual bound; None before the first round, and where there is none."""
+        """The dual bound; None before the first round, and if the bound is another."""
         return self._begun if isinstance(self._begun, DualBound) else None
 
     @property
