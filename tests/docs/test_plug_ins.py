@@ -86,8 +86,9 @@ def test_ready_hierarchy_is_listed(ready: str) -> None:
 
 def test_the_page_on_persons_names_each_model_that_counts_records_only() -> None:
     page = (ROOT / "docs" / "howto" / "persons.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"the run says which\. ([^.]*?need `unit: record`[^:]*)`at: mean`", page)
-    always, places = sentence.split("need `unit: record`")
+    ((always, places),) = re.findall(
+        r"Write `unit: record` for them:\n\n- ([^-].*)\n- ([^-].*?)`at: mean`", page
+    )
     plug_ins = privacy_models().values()
     counting = [each.name for each in plug_ins if not (each.counts_units or each.people_units)]
     placed = [
