@@ -323,7 +323,9 @@ def joined_key(text: str) -> str | None:
     node = yaml.compose(text, Loader=_Loader)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     glued = (
-        key.value for key, value in pairs if key.tag == _PLAIN and ":" in key.value and value.value == ""
+        key.value
+        for key, value in pairs
+        if key.tag == value.tag == _PLAIN and ":" in key.value and value.value == ""
     )
     return next(glued, None)
 

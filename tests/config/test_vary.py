@@ -49,6 +49,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 @example({":": None})
+@example({"0:0": ""})
 def test_a_value_survives_the_way_through_texts(value: Any) -> None:
     (found,) = variations(as_texts({"constraints.0.k": [value]}))
     (override,) = found.overrides
