@@ -98,15 +98,35 @@ class StdoutError(AnonymizerError):
 
 
 class AuditFailed(AnonymizerError):
-    """The release, read back, differs from what the search found; nothing is released."""
+    """The release, read back, differs from what the search found; nothing is released.
+
+    Its text adds to the disagreement that nothing is released and that the program is at fault.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the whole message; ``args`` have the disagreement only, so that a pickle reads the same."""
+        return (
+            f"verification failed, so nothing is released: {super().__str__()}; this is an error of the "
+            "program, not of your data; please report it"
+        )
 
 
 class Interrupted(AnonymizerError):
     """Stopped by the user before there was a result."""
 
     exit_code = 130
+
+
+def nearest(given: str, names: Iterable[str]) -> str | None:
+    """Return the name that a text is or resembles; None if none is close.
+
+    >>> nearest("hierachy", ["hierarchy", "role"]), nearest("x", ["a"])
+    ('hierarchy', None)
+    """
+    close = get_close_matches(given, sorted(names), n=1, cutoff=0.7)
+    return close[0] if close else None
 
 
 def suggestion(given: str, allowed: Iterable[str]) -> str:
@@ -120,9 +140,9 @@ def suggestion(given: str, allowed: Iterable[str]) -> str:
     "accepted: ',' or '.'"
     """
     names = sorted(allowed)
-    close = get_close_matches(given, names, n=1, cutoff=0.7)
-    if close:
-        return f"did you mean '{close[0]}'?"
+    close = nearest(given, names)
+    if close is not None:
+        return f"did you mean '{close}'?"
     if all(name in punctuation for name in names):
         return "accepted: " + " or ".join(f"'{name}'" for name in names)
     return "accepted: " + ", ".join(f'"{name}"' if "," in name else name for name in names)

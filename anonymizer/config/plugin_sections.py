@@ -28,7 +28,7 @@ from anonymizer.config.section import (
     validated,
     with_field_bounds,
 )
-from anonymizer.errors import suggestion
+from anonymizer.errors import nearest, suggestion
 from anonymizer.plugins import Registry
 
 AnyRegistry: TypeAlias = Registry[Any]
@@ -168,14 +168,21 @@ class PluginSection(Section):
 
     @classmethod
     def _elsewhere(cls, name: str, key: str) -> str | None:
-        """Return which plug-ins have a key that the named one lacks: users forget to name the plug-in.
+        """Return which other plug-ins have a key, or one like it: users forget to name the plug-in.
 
         All plug-ins are imported for it, so only a key that is refused may ask.
         """
-        able = [each for each, plug_in in cls.registry().items() if key in keys(plug_in.Settings)]
-        if 0 < len(able) <= ABLE:
-            return f"{name} has none; to use it, set {cls.selector}: {' or '.join(able)}"
-        return None
+        by_key: dict[str, list[str]] = {}
+        for each, plug_in in cls.registry().items():
+            for own in keys(plug_in.Settings):
+                by_key.setdefault(own, []).append(each)
+        meant = nearest(key, by_key)
+        if meant is None or len(by_key[meant]) > ABLE:
+            return None
+        use = f"set {cls.selector}: {' or '.join(by_key[meant])}"
+        if meant == key:
+            return f"{name} does not have it; to use it, {use}"
+        return f"did you mean '{meant}'? {name} does not have it; to use it, {use}"
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

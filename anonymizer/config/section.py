@@ -25,13 +25,14 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from anonymizer.errors import suggestion
+from anonymizer.errors import nearest, suggestion
 from anonymizer.plugins import Settings
 
 JsonSchema = dict[str, Any]
 KeyPath = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[\w-]+", re.ASCII)
+_PER_CENT = re.compile(r"\s*(\d{1,3}(?:[.,]\d{1,9})?)\s*%\s*", re.ASCII)
 _LONGEST = 60
 
 
@@ -459,8 +460,43 @@ def _misfits_in(
     truth = isinstance(value, bool) and bool(allowed) and "boolean" not in allowed
     text = isinstance(value, str) and bool(allowed) and allowed <= {"integer", "number", "boolean"}
     if truth or (text and not ("number" in allowed and _is_number(value))):
-        return [problem(f"{shown(value)}; accepted: {describe(schema, definitions)}", path, value)]
+        return [problem(_refused(value, schema, definitions), path, value)]
     return []
+
+
+def _refused(value: Any, schema: JsonSchema, definitions: JsonSchema) -> str:
+    """Return the message about a value that a schema refuses; a share in per cent also as a number."""
+    message = f"{shown(value)}; accepted: {describe(schema, definitions)}"
+    share = _of_per_cent(value)
+    if share is None or not _accepts(share, schema, definitions):
+        return message
+    return f"{message}; write {share}"
+
+
+def _of_per_cent(value: Any) -> Decimal | None:
+    """Return the share that a text gives in per cent.
+
+    >>> _of_per_cent("2%"), _of_per_cent("2,5 %"), _of_per_cent("2")
+    (Decimal('0.02'), Decimal('0.025'), None)
+    """
+    given = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
+    return Decimal(given[1].replace(",", ".")).scaleb(-2).normalize() if given else None
+
+
+def _accepts(share: Decimal, schema: JsonSchema, definitions: JsonSchema) -> bool:
+    """Return whether a schema accepts a number, and none above 1."""
+    schema = resolved(schema, definitions)
+    if _branches(schema):
+        return any(_accepts(share, branch, definitions) for branch in _branches(schema))
+    tests = {
+        "minimum": Decimal.__ge__,
+        "exclusiveMinimum": Decimal.__gt__,
+        "maximum": Decimal.__le__,
+        "exclusiveMaximum": Decimal.__lt__,
+    }
+    bounds = {key: Decimal(str(schema[key])) for key in tests if key in schema}
+    most = [bounds[key] for key in ("maximum", "exclusiveMaximum") if key in bounds]
+    return bool(most) and min(most) <= 1 and all(tests[key](share, bound) for key, bound in bounds.items())
 
 
 def _is_number(text: str) -> bool:
@@ -482,8 +518,8 @@ def _explained(
         return problem(line["msg"], path, line["input"])
     if line["type"] == "extra_forbidden":
         key = str(path[0])
-        where = elsewhere(key) or suggestion(key, accepted) if len(path) == 1 else "remove it"
-        return problem(f"unknown key; {where}", path, line["input"])
+        remedy = _instead_of(key, accepted, elsewhere) if len(path) == 1 else "remove it"
+        return problem(f"unknown key; {remedy}", path, line["input"])
     schema, definitions, path = _place(model, path)
     if line["type"] == "value_error":
         return problem(str(line["ctx"]["error"]), path, line["input"])
@@ -492,7 +528,14 @@ def _explained(
     given = _at(data, path, line["input"])
     if isinstance(given, str) and choices(schema):
         return problem(f"{shown(given)}; {suggestion(given, choices(schema))}", path, given)
-    return problem(f"{shown(given)}; accepted: {describe(schema, definitions)}", path, given)
+    return problem(_refused(given, schema, definitions), path, given)
+
+
+def _instead_of(key: str, accepted: Iterable[str], elsewhere: Elsewhere) -> str:
+    """Return what to do about an unknown key: a misspelt key of the model is likelier than one of another."""
+    names = list(accepted)
+    other = None if nearest(key, names) else elsewhere(key)
+    return other or suggestion(key, names)
 
 
 def _place(model: type[BaseModel], path: KeyPath) -> tuple[JsonSchema, JsonSchema, KeyPath]:

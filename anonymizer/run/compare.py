@@ -117,7 +117,7 @@ def run_to_result(work: Callable[[], Report]) -> RunResult:
     except InputError as error:
         return RunResult(RunStatus.REFUSED, after(), _reason(str(error)))
     except AuditFailed as error:
-        return RunResult(RunStatus.FAILED, after(), f"verification failed: {_reason(str(error))}")
+        return RunResult(RunStatus.FAILED, after(), _reason(str(error)))
     return RunResult(RunStatus.SATISFIED, after(), "", _without_steps(report))
 
 

@@ -875,7 +875,7 @@ class Shape(ABC):
 
     Attributes
     ----------
-    fault: predicate of the message about records that differ from the recoding.
+    fault: end of the message "records that ..." about those that differ from the recoding.
     whole: whether one search covered all records, so that rejected candidates are informative about them.
     columns: of each table, in their order.
     """
@@ -1198,11 +1198,11 @@ def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
     counted = shape.count(tables, found)
     violated = next((each for each in counted.measurements if not each.satisfied), None)
     if violated is not None:
-        raise AuditFailed(f"{release.name}: {violated.model} is violated, measured {violated.measured}")
+        raise AuditFailed(f"{release.name}: violates {violated.model}, measured {violated.measured}")
     shape.check_sizes(release, counted.classes, found)
     wrong = counted.wrong()
     if wrong:
-        raise AuditFailed(f"{release.name}: {wrong:,} records {shape.fault}")
+        raise AuditFailed(f"{release.name}: records that {shape.fault}: {wrong:,}")
     shape.check_untouched(release, found)
     second = SecondTable(tables[1].sha256, tables[1].rows) if len(tables) > 1 else None
     return Audited(release.sha256, release.rows, counted.classes.sizes, counted.measurements, second)
@@ -1230,7 +1230,9 @@ def check_columns(release: Relation, expected: Sequence[str]) -> None:
     AuditFailed: the release has others.
     """
     if tuple(expected) != release.columns:
-        raise AuditFailed(f"{release.name}: has columns {release.columns}, expected {tuple(expected)}")
+        raise AuditFailed(
+            f"{release.name}: has the columns {listed(release.columns)}; expected: {listed(expected)}"
+        )
 
 
 def check_untouched(release: Relation, found: Found, recoded: Sequence[str]) -> None:

@@ -195,14 +195,6 @@ def suppressed_records(prepared: Prepared, recoding: Recoding) -> BoolArray:
     return recoding.suppressed[_rows(prepared, recoding)]
 
 
-def _refuted(what: str) -> AuditFailed:
-    """Return the error that a release is not what the config asks for, which the user cannot mend."""
-    return AuditFailed(
-        f"verification failed, so nothing is released: {what}; this is an error of the program, please "
-        "report it"
-    )
-
-
 def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     """Check record by record that all records of a unit are suppressed, or none.
 
@@ -218,7 +210,7 @@ def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     gone = np.bincount(units[suppressed & (units >= 0)], minlength=len(records))
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
-        raise _refuted(
+        raise AuditFailed(
             f"some but not all records of {plural(torn, plan.whole)} are suppressed, but suppression.whole "
             "requires all or none"
         )
@@ -236,7 +228,7 @@ def check_unit_limit(prepared: Prepared, recoding: Recoding) -> None:
         return
     lost = _units_lost(prepared, recoding, limit.unit)
     if lost > limit.most:
-        raise _refuted(
+        raise AuditFailed(
             f"{plural(lost, limit.unit)} of {limit.number:,} lose records, but suppression.limit allows "
             f"{limit.most:,}"
         )

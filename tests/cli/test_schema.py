@@ -79,7 +79,12 @@ def test_wrong_usage_is_one_message_and_exit_2(
     ("error", "code", "message"),
     [
         (ConfigError("c.yaml", [ConfigProblem("k", "0")]), 2, "error: c.yaml has 1 problem\n  k: 0\n"),
-        (AuditFailed("the file differs"), 1, "error: the file differs\n"),
+        (
+            AuditFailed("the file differs"),
+            1,
+            "error: verification failed, so nothing is released: the file differs; this is an error of the "
+            "program, not of your data; please report it\n",
+        ),
         (Interrupted("stopped"), 130, "error: stopped\n"),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from anonymizer.data.duckdb.writers import DuckQuery
+from anonymizer.errors import AuditFailed
 from tests.run.commands import Job, call, snapshot
 from tests.run.tampering import TAMPERS, Tamper, lying
 
@@ -30,6 +32,14 @@ def test_a_file_written_otherwise_is_found_out(
     done = call("run", job.file, "--overwrite")
     assert (done.code, done.out) == (1, "")
     assert done.err.count("error: ") == 1
+    assert "error: verification failed, so nothing is released: " in done.err
     assert "release.csv" in done.err
+    assert done.err.endswith("; this is an error of the program, not of your data; please report it\n")
     assert "Traceback" not in done.err
     assert snapshot(tmp_path) == before
+
+
+def test_a_failed_verification_reads_the_same_in_another_process() -> None:
+    error = AuditFailed("release.csv: differs")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error).count("verification failed") == 1
