@@ -31,7 +31,7 @@ from anonymizer.attacks.linkage.pairs import SMALL, TIE, Pairs
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import IntArray
 from benchmarks.numbers import standardised, targets_of
-from tests.helpers.examples import quickly, share
+from tests.helpers.examples import costly, quickly
 from tests.helpers.learning import distance_of
 from tests.shared import shared
 from tests.twins import learning as twin
@@ -120,7 +120,7 @@ def _few_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_few_searches")
 @pytest.mark.parametrize(("kind", "features"), [(WeightedMean, squares), (Owa, ordered_squares)])
-@share(2)
+@costly(2)
 @given(seed=st.integers(0, 2**20))
 def test_proves_the_optimum_among_ties(kind: Callable[[int], Family], features: Features, seed: int) -> None:
     """Few values and shared masked ones make ties at every share; what is proven has none of them."""

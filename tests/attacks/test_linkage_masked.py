@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 import numpy as np
@@ -186,8 +187,9 @@ def test_what_is_learned_from_permuted_truth_is_worth_nothing_on_others(monkeypa
     assert inside >= 279
 
 
+@cache
 def unrelated(seed, records):
-    """Return masked numbers, each of a random record."""
+    """Return masked numbers, each of a random record; making these takes longer than linking them."""
     original, masked = noisy(seed, records=records, noise=1.0)
     order = np.random.default_rng(1000 + seed).permutation(records)
     return scene(original, masked.iloc[order].reset_index(drop=True))

@@ -18,11 +18,12 @@ from anonymizer.data.relation import Coding, DistinctRows, InMemoryRows, KeyWord
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.arrays import Packing, count_keys
 from anonymizer.model.table import PlacedRows
+from tests.helpers.examples import costly
 
 Records = list[tuple[int, int, int]]
 Count = Callable[[Records], DistinctRows]
 VALUES = (5, 3, 4)
-SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+SHARED = settings(costly(), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 def records() -> st.SearchStrategy[Records]:

@@ -8,6 +8,10 @@ USUAL = 50
 """Examples of the profile that is not thorough."""
 
 
+COSTLY = 100
+"""Most examples of a property test that :func:`costly` is for."""
+
+
 def share(divisor: int) -> settings:
     """Return settings with a share of the profile's examples, for tests that run once per plug-in."""
     return settings(max_examples=max(settings().max_examples // divisor, 10))
@@ -18,7 +22,10 @@ def quickly(number: int, quick: int) -> settings:
     return settings(max_examples=number if settings().max_examples > USUAL else quick, deadline=None)
 
 
-def many() -> settings:
-    """Return settings with 1,000 examples where the profile is thorough, for what all else rests on."""
-    usual = settings().max_examples
-    return settings(max_examples=1000 if usual > USUAL else usual)
+def costly(divisor: int = 1) -> settings:
+    """Return settings with a share of the profile's examples, at most ``COSTLY``.
+
+    Such a test takes 20 ms or more of processor time per example, or runs once for each of many plug-ins.
+    Thirty such tests had taken almost half of the time of all property tests.
+    """
+    return settings(max_examples=min(max(settings().max_examples // divisor, 10), COSTLY))

@@ -12,6 +12,7 @@ from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, compile_tree
 from anonymizer.model.arrays import CodeArray
 from anonymizer.model.table import Column, Hierarchy, ValueType
+from tests.helpers.examples import costly
 from tests.hierarchy.columns import NOWHERE, chains, column, dates, decimals, integers, source, texts
 
 ANY = st.one_of(integers(), decimals(), dates(), texts())
@@ -39,6 +40,7 @@ def test_every_rule_built_source_is_among_the_cases() -> None:
 
 
 @pytest.mark.parametrize(("case", "columns"), CASES)
+@costly()
 @given(data=st.data())
 def test_a_column_has_one_tree_of_consistent_levels(
     case: HierarchySource[Any], columns: st.SearchStrategy[Column], data: st.DataObject

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from tests.helpers.examples import share
+from tests.helpers.examples import costly
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
@@ -176,7 +176,7 @@ def config(models: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-@share(2)
+@costly(2)
 @given(st.integers(0, 10**6))
 def test_a_release_counts_each_person_once(seed: int) -> None:
     random = Random(seed)

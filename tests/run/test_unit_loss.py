@@ -24,7 +24,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.population import LARGEST
 from anonymizer.model.table import SamplingWeights
 from tests import strategies
-from tests.helpers.examples import quickly
+from tests.helpers.examples import COSTLY, quickly
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 from tests.run.test_weighted_loss import (
@@ -137,7 +137,7 @@ def test_the_loss_is_that_of_the_release(algorithm: str, method: str, random: Ra
 
 
 @pytest.mark.parametrize("method", ["classes", "records", "cells"])
-@quickly(100, 5)
+@quickly(COSTLY, 5)
 @given(strategies.randoms())
 def test_the_lattice_equals_every_recoding(method: str, random: Random) -> None:
     data = stays(random, MOST_RECORDS[method], empty=False)
@@ -163,7 +163,7 @@ def test_rows_that_differ_in_weights_alone_share_a_class_that_stays() -> None:
     )
 
 
-@quickly(300, 5)
+@quickly(COSTLY, 5)
 @given(strategies.randoms())
 def test_the_lattice_equals_every_recoding_with_persons_in_classes(random: Random) -> None:
     data, k = stays(random, 14, empty=False), random.randint(2, 3)
@@ -202,7 +202,7 @@ def shares_hold(rows: Sequence[Row | None], data: pd.DataFrame, k: int, alpha: F
     )
 
 
-@quickly(100, 5)
+@quickly(COSTLY, 5)
 @given(strategies.randoms())
 def test_fewest_records_with_persons_in_classes(random: Random) -> None:
     data, k = stays(random, 7, empty=False), random.randint(1, 3)

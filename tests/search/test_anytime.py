@@ -24,7 +24,7 @@ from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, u
 from anonymizer.search.rollup import RollUp
 from anonymizer.testing.search import check_release, check_rows
 from tests import strategies
-from tests.helpers.examples import many
+from tests.helpers.examples import costly
 from tests.helpers.problems import problem
 from tests.helpers.slow import slow_but
 from tests.strategies import problems
@@ -75,7 +75,7 @@ class Clock(Control):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small_parts")
-@many()
+@costly()
 @given(spec=problems(), looks=st.integers(1, 80))
 def test_the_gap_is_never_below_the_truth(spec: ProblemSpec, looks: int) -> None:
     optimum = min((result.objective for result in BruteForce(spec).valid()), default=np.inf)

@@ -21,7 +21,7 @@ from anonymizer.search.suppression import cells as cell_classes
 from anonymizer.testing.search import check_release, check_rows, check_search_algorithm, check_values
 from tests import strategies
 from tests.helpers import problems
-from tests.helpers.examples import quickly
+from tests.helpers.examples import COSTLY, quickly
 from tests.helpers.messages import exchange
 from tests.search.test_units import check_valid
 from tests.twins import cells as twin
@@ -171,7 +171,7 @@ def test_what_is_claimed_where_classes_are_too_many_to_list(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("most", [0, cell_classes.MOST_CLASSES], ids=["programme", "listed"])
-@quickly(300, 10)
+@quickly(COSTLY, 10)
 @given(seed=st.integers(0, 2**32))
 def test_levels_and_cells_of_lowest_loss_where_persons_are_counted(most: int, seed: int) -> None:
     """The programme does not know persons: it only bounds what they need, and what it finds is repaired."""

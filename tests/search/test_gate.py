@@ -29,6 +29,7 @@ from anonymizer.search.local.algorithm import Local
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.helpers import adult, build
+from tests.helpers.examples import costly
 from tests.helpers.problems import metric, problem
 from tests.strategies import constraint, table
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
@@ -246,6 +247,7 @@ class Drawing(AttackModel):
 
 
 @pytest.mark.slow
+@costly()
 @given(specs(), st.booleans())
 def test_what_an_estimate_rejects_is_not_proven_invalid(
     asked: tuple[ProblemSpec, str], every_step: bool

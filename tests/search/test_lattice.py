@@ -20,7 +20,7 @@ from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice import frontier
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
-from tests.helpers.examples import many, share
+from tests.helpers.examples import share
 from tests.helpers.problems import problem
 from tests.helpers.slow import slow_but
 from tests.strategies import problems
@@ -49,7 +49,6 @@ def texts_of(data: Microdata, rows: frozenset[int]) -> Counter[tuple[str, ...]]:
     )
 
 
-@many()
 @given(problems())
 def test_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     asked = problem(spec)

@@ -26,7 +26,7 @@ from anonymizer.search.local.trees import NONE, AllowedTrees, RowJoins
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.conformance.asked import about, any_table
-from tests.helpers.examples import share
+from tests.helpers.examples import costly, share
 from tests.helpers.messages import exchange
 from tests.helpers.problems import problem
 from tests.twins.local import TwinLocal
@@ -320,6 +320,7 @@ def climbing(forest: AllowedTrees, one: int, other: int) -> float:
     return inf if one == NONE else float(forest.cost[one])
 
 
+@costly()
 @given(random=strategies.randoms())
 def test_with_many_attributes_it_starts_from_mondrian_and_stays_valid(random: Random) -> None:
     """As if there were too many level vectors: the models hold, and no loss is above Mondrian's."""

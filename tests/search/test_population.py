@@ -21,7 +21,7 @@ from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many, share
+from tests.helpers.examples import share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.twins.microdata import QuasiIdentifierSpec, Value
@@ -91,7 +91,6 @@ def cases(draw: st.DrawFn) -> tuple[ProblemSpec, People, Bounds, bool]:
     return spec, population(random, spec, estimated=estimated), bounds, estimated
 
 
-@many()
 @given(cases())
 def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(
     case: tuple[ProblemSpec, People, Bounds, bool],

@@ -25,7 +25,7 @@ from anonymizer.search.suppression.records import ClassProblem, View, solve
 from anonymizer.search.suppression.suppressor import holding, references_of
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import share
+from tests.helpers.examples import costly, share
 from tests.helpers.problems import problem
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.records import RecordsBruteForce, fewest_under_release, most_that_stay, plain
@@ -134,7 +134,7 @@ def check_release(spec: ProblemSpec, outcome: Outcome) -> None:
     assert all(brute.holds(rows, reference) for rows in classes if rows)
 
 
-@share(1)
+@costly()
 @given(seed=SEEDS)
 def test_the_best_of_all_nodes_is_found_and_proven(seed: int) -> None:
     random = Random(seed)
@@ -228,7 +228,7 @@ def test_an_error_of_the_solver_proves_nothing(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("moving", [False, True])
-@share(2)
+@costly(2)
 @given(seed=SEEDS)
 def test_every_class_of_mondrian_satisfies_the_models(moving: bool, seed: int) -> None:
     random = Random(seed)

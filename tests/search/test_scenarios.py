@@ -17,7 +17,7 @@ from anonymizer.search.local.bound import best_possible
 from anonymizer.search.mondrian.algorithm import Mondrian
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many, share
+from tests.helpers.examples import costly, share
 from tests.helpers.problems import constraint, problem
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec
@@ -35,7 +35,6 @@ def problems(draw: st.DrawFn, persons: float = 0.3) -> ProblemSpec:
     return strategies.with_knowledge(random, spec)
 
 
-@many()
 @given(problems())
 def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     outcome = Lattice().search(problem(spec), Control())
@@ -54,7 +53,7 @@ def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec
     assert records_of(table, outcome.recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
 
 
-@share(2)
+@costly(2)
 @given(problems())
 def test_any_of_columns_is_every_set_of_them(spec: ProblemSpec) -> None:
     apart = tuple(
@@ -93,7 +92,6 @@ def test_others_satisfy_every_adversary_and_prove_nothing(
     assert not list(KnownBruteForce(spec).failing(cells, stays, reference))
 
 
-@many()
 @given(problems())
 def test_best_possible_is_never_above_a_release(spec: ProblemSpec) -> None:
     spec = replace(spec, metric="loss", aggregate="arithmetic-mean")

@@ -20,7 +20,7 @@ from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSe
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many, quickly, share
+from tests.helpers.examples import COSTLY, costly, quickly, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import same
 from tests.search.test_local import small
@@ -65,7 +65,6 @@ def linked_problems(draw: st.DrawFn) -> ProblemSpec:
     return replace(spec, constraints=own, whole=True, linked=True, keep_rows=False)
 
 
-@many()
 @given(st.one_of(problems(), problems(), linked_problems()))
 def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     check_optimum(spec)
@@ -112,7 +111,7 @@ def test_the_limit_in_records_excludes_no_release(spec: ProblemSpec) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-@share(2)
+@costly(2)
 @given(strategies.randoms())
 def test_what_divides_rows_loses_no_more_persons(name: str, random: Random) -> None:
     spec = strategies.problem(random)
@@ -128,7 +127,7 @@ def test_what_divides_rows_loses_no_more_persons(name: str, random: Random) -> N
 
 
 @pytest.mark.parametrize("labels", LabelName)
-@share(2)
+@costly(2)
 @given(problems(), st.sampled_from(("loss", "ncp")))
 def test_mondrian_loses_no_more_persons(labels: LabelName, spec: ProblemSpec, metric: str) -> None:
     spec = replace(spec, metric=metric)
@@ -144,7 +143,7 @@ def test_mondrian_loses_no_more_persons(labels: LabelName, spec: ProblemSpec, me
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exactly", [True, False])
-@quickly(300, 25)
+@quickly(COSTLY, 25)
 @given(seed=st.integers(0, 2**32))
 def test_local_recoding_against_all_partitions(seed: int, exactly: bool) -> None:
     random = Random(seed)

@@ -28,7 +28,7 @@ from anonymizer.search.mondrian.algorithm import (
 )
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import many, quickly, share
+from tests.helpers.examples import COSTLY, costly, quickly, share
 from tests.helpers.problems import problem
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.search.test_local import small
@@ -81,7 +81,6 @@ def check_optimum(spec: ProblemSpec) -> None:
     assert records_of(table, outcome.recoding.suppressed) == texts_of(spec.data, at_levels.suppressed)
 
 
-@many()
 @given(st.one_of(problems(), linked_problems()))
 def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec) -> None:
     check_optimum(spec)
@@ -107,7 +106,7 @@ def published(
 
 
 @pytest.mark.parametrize("labels", LabelName)
-@share(2)
+@costly(2)
 @given(problems(), st.sampled_from(("loss", "ncp")))
 def test_every_class_of_mondrian_satisfies_the_models(
     labels: LabelName, spec: ProblemSpec, metric: str
@@ -160,7 +159,7 @@ def fewest_persons(spec: ProblemSpec, constraint: ClassConstraint) -> int:
 
 
 @pytest.mark.parametrize("labels", LabelName)
-@share(2)
+@costly(2)
 @given(strategies.randoms())
 def test_mondrian_cuts_persons_as_the_twin_does(labels: LabelName, random: Random) -> None:
     """Both sides of a cut need k persons, wherever else these have records."""
@@ -187,7 +186,7 @@ def tripled(spec: ProblemSpec) -> ProblemSpec:
     return replace(spec, data=data, constraints=constraints, limit=3 * spec.limit)
 
 
-@share(2)
+@costly(2)
 @given(strategies.randoms())
 def test_tripled_records_are_recoded_as_the_records(random: Random) -> None:
     """Every model of classes says of persons with one value what it says of records."""
@@ -252,7 +251,7 @@ PARTS: dict[str, SearchAlgorithm] = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-@share(2)
+@costly(2)
 @given(strategies.randoms())
 def test_what_divides_rows_satisfies_the_models(name: str, random: Random) -> None:
     spec = strategies.problem(random)
@@ -291,7 +290,7 @@ def few_persons(seed: int, most: int) -> ProblemSpec:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exactly", [True, False])
-@quickly(300, 25)
+@quickly(COSTLY, 25)
 @given(seed=st.integers(0, 2**32))
 def test_local_recoding_of_persons_against_all_partitions(seed: int, exactly: bool) -> None:
     check_local(few_persons(seed, 8), exactly=exactly)
