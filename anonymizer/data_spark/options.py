@@ -107,6 +107,8 @@ QUIET: Mapping[str, str] = {
     "spark.app.name": "anonymizer",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Each expression and each step of a plan would ask Java four times to remember the line that made it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 """Settings that a config may change."""
 

@@ -49,6 +49,14 @@ def refusal(path: Path) -> str:
     return str(refused.value)
 
 
+def test_java_is_not_told_which_line_made_an_expression(spark: Session) -> None:
+    """A setting of another name would be ignored, and each expression cost four more questions to Java."""
+    from pyspark.errors.utils import is_debugging_enabled
+
+    assert not is_debugging_enabled()
+    assert spark.spark.conf.get("spark.python.sql.dataFrameDebugging.enabled") == "false"
+
+
 def test_a_missing_path_is_named(tmp_path: Path, message: SnapshotAssertion) -> None:
     assert exchange("no such path", refusal(tmp_path / "none.parquet"), tmp_path) == message
 

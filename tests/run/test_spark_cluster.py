@@ -16,15 +16,14 @@ from anonymizer.data_spark.session import Session
 from anonymizer.run.job import run
 from anonymizer.run.prepare import RunMonitor
 from tests.run.spark_runs import config, facts, people, ran, released, went_on
-from tests.spark import JAVA, engine, running
+from tests.spark import AS_USERS, JAVA, engine, running
 
 CLUSTER = {
     "master": "local-cluster[2,1,1024]",
     "spark.executor.memory": "512m",
     "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.shuffle.partitions": 4,
-    # Compiled expressions, as users have them.
-    "spark.sql.codegen.factoryMode": "FALLBACK",
+    **AS_USERS,
 }
 RECORDS = 20_000
 
