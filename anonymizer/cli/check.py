@@ -26,7 +26,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help=f"A {READABLE} file (for Anatomy, either of its two), a DuckDB file, or the URL of PostgreSQL.",
+        help=f"A file {READABLE} (for Anatomy, either of its two), a DuckDB file, or the URL of PostgreSQL.",
     ),
 ]
 ConfigOption = Annotated[

@@ -24,7 +24,7 @@ from anonymizer.cli.output import (
     write_json,
     write_line,
 )
-from anonymizer.data.source import READABLE
+from anonymizer.data.source import READABLE, SEPARATORS
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SHOWN = 40
 """Number of columns from which on the terminal lists uncertain ones first; the config lists all."""
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help=f"A {READABLE} file, a DuckDB file, or the URL of PostgreSQL.")
+    str, typer.Argument(metavar="DATA", help=f"A file {READABLE}, a DuckDB file, or the URL of PostgreSQL.")
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The config [default: DATA's name with .yaml].")
@@ -250,7 +250,6 @@ def _warnings(drafted: Drafted) -> Iterator[str]:
 
 def _dialect(drafted: Drafted) -> str:
     from anonymizer.config.files import DecimalSign  # noqa: PLC0415
-    from anonymizer.data.csv import SEPARATORS  # noqa: PLC0415
 
     separator = drafted.proposal.separator
     if separator is None:

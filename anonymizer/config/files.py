@@ -219,7 +219,7 @@ class PopulationSettings(ShortSection):
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
-    path: FilePath | None = Field(default=None, description=f"file, relative to the config file; {READABLE}")
+    path: FilePath | None = Field(default=None, description=f"file, relative to the config file, {READABLE}")
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
     )

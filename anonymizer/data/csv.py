@@ -11,23 +11,29 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import re
 import sys
-import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.data.source import CsvDialect, is_gzipped, separator_of
-from anonymizer.errors import DataError, OutputError, plural
+from anonymizer.data.source import (
+    CHUNK,
+    SEPARATORS,
+    CsvDialect,
+    is_gzipped,
+    name_columns,
+    open_content,
+    reading,
+    separator_of,
+)
+from anonymizer.errors import DataError, plural
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -115,7 +121,6 @@ class Tally:
         self._enclosing &= bool(self._around[before].all() and self._around[after].all())
 
 
-CHUNK = 1 << 20
 UTF8 = frozenset({"utf-8", "utf-8-sig"})
 
 
@@ -146,37 +151,6 @@ class _Digested:
         data = self._file.read(size)
         self.sha256.update(data)
         return data
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn errors while a file is read into ``DataError``.
-
-    Raises
-    ------
-    DataError: missing, a directory, not permitted, a damaged gzip file, or any other failure to read.
-    """
-    try:
-        yield
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: is a directory; name a file in it") from None
-    except UnicodeError as error:
-        raise DataError(f"{path}: cannot be decoded: {error}; check input.encoding") from None
-    except EOFError:
-        raise DataError(f"{path}: the gzip file ends too early: it was cut off; fetch it again") from None
-    except (gzip.BadGzipFile, zlib.error):
-        raise DataError(
-            f"{path}: not a gzip file, or a damaged one; if it is text, remove '.gz' from its name"
-        ) from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from None
-
-
-def open_content(path: Path) -> BinaryIO:
-    """Open the content of a file for reading, decompressed when its name ends in ``.gz``."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzipped(path) else path.open("rb")
 
 
 def codec(path: Path, encoding: str) -> codecs.CodecInfo:
@@ -323,130 +297,6 @@ def _as_character(value: int) -> str:
     shown = "a no-break space" if character == "\xa0" else character
     return f"0x{value:02X} would be {shown} in Windows-1252{both}"
 
-
-def encode_file(path: Path, encoding: str) -> None:
-    """Write a text file in UTF-8 again in another encoding, compressed if it was.
-
-    Raises
-    ------
-    OutputError: the encoding lacks a character.
-    """
-    plain = path.rename(path.with_name(f"utf8-{path.name}"))
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    encoder = codecs.getincrementalencoder(encoding)()
-    try:
-        with open_content(plain) as source, path.open("wb") as file, _compressed(path, file) as target:
-            while content := source.read(CHUNK):
-                target.write(encoder.encode(decoder.decode(content)))
-    except UnicodeEncodeError as error:
-        lacking = error.object[error.start]
-        raise OutputError(
-            f"{path.name}: encoding {encoding} lacks the character '{lacking}' (U+{ord(lacking):04X}); "
-            "set output.encoding: utf-8"
-        ) from None
-    finally:
-        plain.unlink()
-
-
-def _compressed(path: Path, file: BinaryIO) -> AbstractContextManager[Any]:
-    """Return a file that compresses what is written to it if the path ends in ``.gz``, without a time."""
-    return gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzipped(path) else nullcontext(file)
-
-
-_INDEX_LEVEL = re.compile(r"__index_level_\d+__")
-
-
-@dataclass(frozen=True)
-class Naming:
-    """The column names of an input, none empty and no two the same.
-
-    Attributes
-    ----------
-    columns: in the order of the input.
-    warnings: one for each name that is not the input's.
-    """
-
-    columns: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-
-
-def name_columns(
-    source: str, columns: Sequence[str], *, strict: bool = False, place: str = "the header"
-) -> Naming:
-    """Return a name for each column: ``row`` for an unnamed first one, ``name_2`` for a second ``name``.
-
-    Parameters
-    ----------
-    source: the file, table or DataFrame in messages.
-    strict: whether unnamed and repeated columns are refused.
-    place: where columns are named.
-
-    Raises
-    ------
-    DataError: a name is missing or repeated, and ``strict`` is set.
-
-    >>> name_columns("a.csv", ["", "x", "x", "x_2", " "]).columns
-    ('row', 'x', 'x_3', 'x_2', 'column_5')
-    """
-    taken, first, names, warnings = set(columns), dict[str, int](), list[str](), list[str]()
-    for number, column in enumerate(columns, start=1):
-        name = column
-        if not column.strip():
-            name = _free_name("row" if number == 1 else f"column_{number}", taken)
-            fault = f"column {number} of {len(columns)} has no name"
-            remedy = f"name it in {place}"
-        elif column in first:
-            name = _free_name(column, taken)
-            fault = f"columns {first[column]} and {number} are both named '{column}'"
-            remedy = "rename one of them"
-        else:
-            first[column] = number
-        if name != column:
-            if strict:
-                raise DataError(f"{source}: {fault}; {remedy}, or remove input.strict_header")
-            warnings.append(f"{fault}; column {number} is called '{name}'")
-            taken.add(name)
-        names.append(name)
-    return Naming(tuple(names), tuple(warnings))
-
-
-def _free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name, with the first number from 2 that makes it differ from all others, if it is taken."""
-    numbered = (f"{name}_{number}" for number in count(2))
-    return next(each for each in chain([name], numbered) if each not in taken)
-
-
-def pandas_index(
-    columns: Sequence[str], metadata: str | None, named: Collection[str] | None
-) -> tuple[str, ...]:
-    """Return the columns of a Parquet file that are the index of a pandas frame and have no role; never all.
-
-    Parameters
-    ----------
-    metadata: of pandas in the file, in JSON; None without any.
-    named: columns with a role; None to return no columns.
-
-    >>> pandas_index(["a", "id"], '{"index_columns": ["id"]}', {"a"}), pandas_index(["id"], None, None)
-    (('id',), ())
-    """
-    if named is None:
-        return ()
-    try:
-        content = json.loads(metadata or "{}")
-    except ValueError:
-        content = {}
-    stated = content.get("index_columns") if isinstance(content, dict) else None
-    stated = stated if isinstance(stated, list) else []
-    found = tuple(
-        name
-        for name in columns
-        if name not in named and (name in stated or _INDEX_LEVEL.fullmatch(name) is not None)
-    )
-    return found if len(found) < len(columns) else ()
-
-
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-"""The separators that can be detected, the likelier first."""
 
 SAMPLE_CHARACTERS = 1 << 18
 SAMPLE_RECORDS = 100

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.data.csv import Naming, name_columns
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckRelation
 from anonymizer.data.relation import (
@@ -27,7 +26,14 @@ from anonymizer.data.relation import (
     Replacement,
     shuffled_rows,
 )
-from anonymizer.data.source import EngineOptions, MissingTexts, RewrittenNumbers, mixed_numbers
+from anonymizer.data.source import (
+    EngineOptions,
+    MissingTexts,
+    Naming,
+    RewrittenNumbers,
+    mixed_numbers,
+    name_columns,
+)
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
@@ -422,7 +428,7 @@ def open_in_database(frame: pandas.DataFrame, options: EngineOptions) -> DuckRel
     selected = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in arrays)
     with database.holding("frame", arrays):
         database.run(f"CREATE TABLE records AS SELECT {selected} FROM frame")
-    return DuckRelation(database, NAME, check_frame(frame).columns)
+    return DuckRelation(database, NAME, check_frame(frame))
 
 
 ACCEPTED = "a DataFrame of pandas or polars, an Arrow table, or an object that exports an Arrow stream"

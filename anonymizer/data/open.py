@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.relation import DuckTableReader, load_csv, load_parquet
+from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckTableReader, input_format
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import REMOTE, Relation, engine_named
 from anonymizer.data.source import (
-    CSV_FILES,
-    PARQUET_FILES,
-    SUFFIXES,
     CsvDialect,
     EngineOptions,
     Query,
     Selection,
-    is_parquet_folder,
     is_url,
     location_of,
 )
@@ -37,58 +33,38 @@ OPTIONS = EngineOptions()
 
 
 def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a data file by its suffix, or a folder of Parquet files; the dialect is for CSV only.
+    """Open a data file by its suffix, or a folder of Parquet files; the dialect is for text only.
 
     A plug-in engine reads other file systems.
 
     Raises
     ------
-    DataError: the suffix is unknown, a folder of other files, or as for ``open_csv``, ``open_parquet``
-        and ``Engine.open``.
+    DataError: the suffix is unknown, a folder of other files, without records, or as for
+        ``InputFormat.open`` and ``Engine.open``.
+    InputError: several plug-ins read such files.
     """
     if options.engine is not None or is_url(str(path)):
         return open_by_engine(location_of(path), replace(options, engine=options.engine or REMOTE))
-    if PARQUET_FILES.named(path.name) or is_parquet_folder(path):
-        return open_parquet(path, options)
-    if CSV_FILES.named(path.name):
-        return open_csv(path, dialect, options)
+    form = input_format(path)
+    if form is not None:
+        reader = form(dialect, options)
+        return _opened(options, lambda database, folder: reader.open(database, path, folder))
     if path.is_dir():
         raise DataError(f"{path}: is a directory; name a file in it")
-    accepted = f"{', '.join(SUFFIXES)}, or a folder of .parquet files"
+    accepted = f"{', '.join(input_suffixes())}, or a folder of .parquet files"
     kind = f"unknown kind of file '{path.suffix}'" if path.suffix else "its name has no suffix"
     raise DataError(f"{path}: {kind}; accepted: {accepted}")
+
+
+def input_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of files that can be read."""
+    return tuple(suffix for each in INPUT_FORMATS.values() for suffix in each.suffixes)
 
 
 def open_by_engine(location: str, options: EngineOptions) -> Relation:
     """Open files by the plug-in engine of the options; raises as ``Engine.open`` and ``engine_named`` do."""
     assert options.engine is not None
     return engine_named(options.engine).open(location, options)
-
-
-def open_csv(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a CSV file, gzipped if its name ends in ``.gz``; every field is a text, possibly empty.
-
-    Raises
-    ------
-    DataError: missing, a directory, empty, header only, a record of another width, a
-        misplaced quote, undecodable, NUL bytes, a damaged gzip file.
-    """
-    return _opened(
-        options,
-        lambda database, folder: load_csv(
-            database, path, dialect, folder, strict_header=options.strict_header
-        ),
-    )
-
-
-def open_parquet(path: Path, options: EngineOptions = OPTIONS) -> Relation:
-    """Open a Parquet file, or a folder of them; the text of a value is ``text_of`` its column.
-
-    Raises
-    ------
-    DataError: missing, not Parquet, without records, files of a folder that differ in their columns.
-    """
-    return _opened(options, lambda database, folder: load_parquet(database, path, folder, options))
 
 
 def open_duckdb(

@@ -9,10 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from anonymizer.data.csv import name_columns
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckError, DuckRelation, reason_of
-from anonymizer.data.source import Query, QueryError, Selection, identifier, quoted
+from anonymizer.data.source import Query, QueryError, Selection, identifier, name_columns, quoted
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError
 
@@ -365,8 +364,7 @@ def load_selection(
         schema = connection.schema(f"SELECT * FROM {selection.sql} AS selected")
         place, found = "the table or query", [field.name for field in schema]
         naming = name_columns(name, found, strict=strict_header, place=place)
-        columns = naming.columns
-        numbered = ", ".join(f"c{index}" for index in range(len(columns)))
+        numbered = ", ".join(f"c{index}" for index in range(len(naming.columns)))
         read = [_read(f"c{index}", field) for index, field in enumerate(schema)]
         requested = ", ".join(each for each, _ in read)
         values = ", ".join(each for _, each in read)
@@ -381,9 +379,7 @@ def load_selection(
         raise _failure(
             selection, f"{name} cannot be read: {reason_of(error)}; cast unusual types to text in a query"
         ) from None
-    relation = DuckRelation(database, name, columns)
-    relation.renamed = naming.warnings
-    return relation
+    return DuckRelation(database, name, naming)
 
 
 def _failure(selection: Selection, message: str) -> DataError:

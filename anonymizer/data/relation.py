@@ -12,6 +12,7 @@ files on other file systems: one class, with an entry point of the group ``anony
 from __future__ import annotations
 
 import codecs
+import gzip
 import math
 import os
 import re
@@ -19,19 +20,19 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
-from anonymizer.data.csv import encode_file
-from anonymizer.data.source import PARQUET_FILES, CsvDialect, EngineOptions
-from anonymizer.errors import AuditFailed, ConfigProblem, DataError, InputError, suggestion
+from anonymizer.data.source import CHUNK, PARQUET_FILES, CsvDialect, EngineOptions, is_gzipped, open_content
+from anonymizer.errors import AuditFailed, ConfigProblem, DataError, InputError, OutputError, suggestion
 from anonymizer.model.arrays import (
     SPACE,
     BoolArray,
@@ -86,6 +87,35 @@ class ReleaseQuery(ABC):
         ------
         AuditFailed: they differ.
         """
+
+
+def encode_file(path: Path, encoding: str) -> None:
+    """Write a text file in UTF-8 again in another encoding, compressed if it was.
+
+    Raises
+    ------
+    OutputError: the encoding lacks a character.
+    """
+    plain = path.rename(path.with_name(f"utf8-{path.name}"))
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    encoder = codecs.getincrementalencoder(encoding)()
+    try:
+        with open_content(plain) as source, path.open("wb") as file, _compressed(path, file) as target:
+            while content := source.read(CHUNK):
+                target.write(encoder.encode(decoder.decode(content)))
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start]
+        raise OutputError(
+            f"{path.name}: encoding {encoding} lacks the character '{lacking}' (U+{ord(lacking):04X}); "
+            "set output.encoding: utf-8"
+        ) from None
+    finally:
+        plain.unlink()
+
+
+def _compressed(path: Path, file: BinaryIO) -> AbstractContextManager[Any]:
+    """Return a file that compresses what is written to it if the path ends in ``.gz``, without a time."""
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzipped(path) else nullcontext(file)
 
 
 Dictionary = Iterable[tuple[str | None, int]]

@@ -1,4 +1,4 @@
-"""Input sources: files, Parquet folders, Hadoop locations, tables and queries, and reading options.
+"""Input sources: files, folders, Hadoop locations, tables and queries, names of columns, reading options.
 
 A file that is read more than once must not change. A folder of Parquet files, as Spark writes it, is one
 table.
@@ -6,15 +6,19 @@ table.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import re
 import time
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self, cast
 
 from anonymizer.errors import DataError
 from anonymizer.model.table import Numerals
@@ -32,11 +36,11 @@ def identifier(name: str) -> str:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of data files, recognized by suffix, in capitals or not.
+    """A format that releases can have, recognized by suffix, in capitals or not.
 
     Attributes
     ----------
-    suffixes: of input files.
+    suffixes: of files that are read.
     released: of output files in a config.
     """
 
@@ -50,16 +54,61 @@ class FileFormat:
 
 CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
 PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
-FORMATS = (CSV_FILES, PARQUET_FILES)
-SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
-READABLE = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-"""The suffixes of input files, for messages."""
-RELEASED = tuple(suffix for each in FORMATS for suffix in each.released)
+SUFFIXES = CSV_FILES.suffixes + PARQUET_FILES.suffixes
+RELEASED = CSV_FILES.released + PARQUET_FILES.released
+
+
+def listed(suffixes: Sequence[str]) -> str:
+    """Return suffixes as words.
+
+    >>> listed([".csv", ".tsv", ".parquet"])
+    '.csv, .tsv or .parquet'
+    """
+    return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+
+
+READABLE = f"such as {listed(SUFFIXES)}"
+"""Input files, for help and descriptions: plug-ins can add formats, which only messages load and list."""
 
 
 def is_gzipped(path: Path) -> bool:
     """Return whether a file is compressed, by its name."""
     return path.suffix.lower() == ".gz"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn errors while a file is read into ``DataError``.
+
+    Raises
+    ------
+    DataError: missing, a directory, not permitted, a damaged gzip file, or any other failure to read.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: is a directory; name a file in it") from None
+    except UnicodeError as error:
+        raise DataError(f"{path}: cannot be decoded: {error}; check input.encoding") from None
+    except EOFError:
+        raise DataError(f"{path}: the gzip file ends too early: it was cut off; fetch it again") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise DataError(
+            f"{path}: not a gzip file, or a damaged one; if it is text, remove '.gz' from its name"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or type(error).__name__}") from None
+
+
+CHUNK = 1 << 20
+"""Bytes of a file that are read at once."""
+
+
+def open_content(path: Path) -> BinaryIO:
+    """Open the content of a file for reading, decompressed when its name ends in ``.gz``."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzipped(path) else path.open("rb")
 
 
 def separator_of(name: str) -> str | None:
@@ -71,13 +120,13 @@ def separator_of(name: str) -> str | None:
     return "\t" if "tsv" in name.lower().split(".")[1:] else None
 
 
-def split_suffix(name: str) -> tuple[str, str]:
+def split_suffix(name: str, suffixes: Sequence[str] = SUFFIXES) -> tuple[str, str]:
     """Return the name of a data file without its suffix, and the suffix, empty for other files.
 
     >>> split_suffix("data.CSV.gz"), split_suffix("notes.txt")
     (('data', '.CSV.gz'), ('notes.txt', ''))
     """
-    size = max((len(each) for each in SUFFIXES if name.lower().endswith(each)), default=0)
+    size = max((len(each) for each in suffixes if name.lower().endswith(each)), default=0)
     size = size if size < len(name) else 0
     return name[: len(name) - size], name[len(name) - size :]
 
@@ -316,6 +365,10 @@ class EngineOptions:
     numbers: RewrittenNumbers | None = None
 
 
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+"""The separators that can be detected, the likelier first."""
+
+
 @dataclass(frozen=True)
 class CsvDialect:
     """Separator and encoding of a CSV file.
@@ -328,6 +381,107 @@ class CsvDialect:
 
     separator: str | None = None
     encoding: str = "utf-8"
+
+    @classmethod
+    def usual(cls, name: str) -> Self:
+        r"""Return the dialect of a release by its name: in UTF-8, a tab for ``.tsv``, else a comma.
+
+        >>> CsvDialect.usual("data.tsv.gz").separator
+        '\t'
+        """
+        return cls(separator_of(name) or ",")
+
+
+_INDEX_LEVEL = re.compile(r"__index_level_\d+__")
+
+
+@dataclass(frozen=True)
+class Naming:
+    """The column names of an input, none empty and no two the same.
+
+    Attributes
+    ----------
+    columns: in the order of the input.
+    warnings: one for each name that is not the input's.
+    """
+
+    columns: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def name_columns(
+    source: str, columns: Sequence[str], *, strict: bool = False, place: str = "the header"
+) -> Naming:
+    """Return a name for each column: ``row`` for an unnamed first one, ``name_2`` for a second ``name``.
+
+    Parameters
+    ----------
+    source: the file, table or DataFrame in messages.
+    strict: whether unnamed and repeated columns are refused.
+    place: where columns are named.
+
+    Raises
+    ------
+    DataError: a name is missing or repeated, and ``strict`` is set.
+
+    >>> name_columns("a.csv", ["", "x", "x", "x_2", " "]).columns
+    ('row', 'x', 'x_3', 'x_2', 'column_5')
+    """
+    taken, first, names, warnings = set(columns), dict[str, int](), list[str](), list[str]()
+    for number, column in enumerate(columns, start=1):
+        name = column
+        if not column.strip():
+            name = _free_name("row" if number == 1 else f"column_{number}", taken)
+            fault = f"column {number} of {len(columns)} has no name"
+            remedy = f"name it in {place}"
+        elif column in first:
+            name = _free_name(column, taken)
+            fault = f"columns {first[column]} and {number} are both named '{column}'"
+            remedy = "rename one of them"
+        else:
+            first[column] = number
+        if name != column:
+            if strict:
+                raise DataError(f"{source}: {fault}; {remedy}, or remove input.strict_header")
+            warnings.append(f"{fault}; column {number} is called '{name}'")
+            taken.add(name)
+        names.append(name)
+    return Naming(tuple(names), tuple(warnings))
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with the first number from 2 that makes it differ from all others, if it is taken."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
+
+
+def pandas_index(
+    columns: Sequence[str], metadata: str | None, named: Collection[str] | None
+) -> tuple[str, ...]:
+    """Return the columns of a Parquet file that are the index of a pandas frame and have no role; never all.
+
+    Parameters
+    ----------
+    metadata: of pandas in the file, in JSON; None without any.
+    named: columns with a role; None to return no columns.
+
+    >>> pandas_index(["a", "id"], '{"index_columns": ["id"]}', {"a"}), pandas_index(["id"], None, None)
+    (('id',), ())
+    """
+    if named is None:
+        return ()
+    try:
+        content = json.loads(metadata or "{}")
+    except ValueError:
+        content = {}
+    stated = content.get("index_columns") if isinstance(content, dict) else None
+    stated = stated if isinstance(stated, list) else []
+    found = tuple(
+        name
+        for name in columns
+        if name not in named and (name in stated or _INDEX_LEVEL.fullmatch(name) is not None)
+    )
+    return found if len(found) < len(columns) else ()
 
 
 _PART = re.compile(r'"(?:[^"]|"")+"|[^."]+')

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from anonymizer.data.csv import name_columns, pandas_index
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -35,7 +34,7 @@ from anonymizer.data.relation import (
     UnitFacts,
     check_sum,
 )
-from anonymizer.data.source import EngineOptions, MissingTexts, location_of
+from anonymizer.data.source import EngineOptions, MissingTexts, location_of, name_columns, pandas_index
 from anonymizer.data_spark.columns import (
     ColumnTexts,
     lookup,

@@ -18,7 +18,7 @@ import numpy as np
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckError, reason_of
-from anonymizer.data.open import OPTIONS, open_parquet, open_transaction
+from anonymizer.data.open import OPTIONS, open_file, open_transaction
 from anonymizer.data.relation import Projection, Relation
 from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
 from anonymizer.errors import DataError, OutputError
@@ -242,7 +242,7 @@ class DuckDbTable(ReleaseTable):
         copy = scratch / "table.parquet"
         try:
             self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
-            relation = open_parquet(copy, options)
+            relation = open_file(copy, options=options)
         except DuckError as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
         relation.name = self.title

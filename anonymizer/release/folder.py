@@ -11,13 +11,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, separator_of, split_suffix
+from anonymizer.data.source import SUFFIXES, split_suffix
 from anonymizer.errors import OutputError
 from anonymizer.system import (
     LockedFolder,
@@ -29,32 +29,6 @@ from anonymizer.system import (
     same_file,
     sync,
 )
-
-FORMATS: Mapping[str, str | None] = {
-    **{suffix: separator_of(suffix) or "," for suffix in CSV_FILES.suffixes},
-    **dict.fromkeys(PARQUET_FILES.suffixes),
-}
-r"""The usual separator of each format by the suffix of the file; Parquet has none.
-
-Text has a header, quotes where needed, lines ending in ``\n``; gzipped for ``.gz``. Parquet has no metadata
-but the schema; recoded columns are text.
-"""
-
-
-def release_separator(path: Path) -> str | None:
-    """Return the usual separator of a released file by its suffix; None for Parquet.
-
-    Raises
-    ------
-    OutputError: no format has that suffix.
-    """
-    suffix = split_suffix(path.name)[1].lower()
-    if suffix in FORMATS:
-        return FORMATS[suffix]
-    raise OutputError(
-        f"output.path '{path.name}': unknown file format; accepted: a name ending in {', '.join(FORMATS)}"
-    )
-
 
 EARLIER = ".earlier"
 """Suffix of a predecessor that was just moved aside."""
@@ -375,7 +349,7 @@ class ReleaseFolder:
 
     def _check(self) -> None:
         for name in self.names:
-            _check_name(name)
+            check_name(name)
         fault = new_path_fault(self.directory)
         if fault is not None:
             raise OutputError(f"{self.directory}: {fault}; choose another with -o")
@@ -409,13 +383,21 @@ class ReleaseFolder:
         return OutputError(f"{self.directory}: cannot be written: {reason}; nothing was released, {remedy}")
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Check the name of a released file.
+
+    Raises
+    ------
+    OutputError: it is not a plain name of a CSV or Parquet file, or a system refuses it.
+    """
     if Path(name).name != name or name.casefold() == PUBLIC_REPORT:
         raise OutputError(f"output.path '{name}': accepted: a plain file name, such as release.csv")
     fault = output_fault(name)
     if fault is not None:
         raise OutputError(f"output.path: {fault}")
-    release_separator(Path(name))
+    if not split_suffix(name)[1]:
+        accepted = f"a name ending in {', '.join(SUFFIXES)}"
+        raise OutputError(f"output.path '{name}': unknown file format; accepted: {accepted}")
 
 
 class _Move:

@@ -76,7 +76,7 @@ from anonymizer.model.table import (
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import find_anatomy_files, pair_named
-from anonymizer.release.folder import PUBLIC_REPORT, RECODING, release_separator
+from anonymizer.release.folder import PUBLIC_REPORT, RECODING
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.assessment import run_timed
@@ -1590,7 +1590,7 @@ def _is_as_written(relation: Relation, path: Path, dialect: CsvDialect | None) -
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         try:
-            relation.records_query(everything).write(copy, dialect or CsvDialect(release_separator(path)))
+            relation.records_query(everything).write(copy, dialect or CsvDialect.usual(path.name))
         except (OSError, OutputError):
             return False
         return sha256_of(copy) == sha256_of(path)

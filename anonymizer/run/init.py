@@ -14,7 +14,7 @@ from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import plain
-from anonymizer.data.open import DIALECT, open_file, open_frame
+from anonymizer.data.open import DIALECT, input_suffixes, open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url, location_of, split_suffix
 from anonymizer.errors import DataError, InputError, OutputError
@@ -269,7 +269,7 @@ def config_path(data: Path) -> Path:
     name = data.name
     if not name:
         raise DataError(f"{data}: is a directory; name a file in it")
-    stem, suffix = split_suffix(name)
+    stem, suffix = split_suffix(name, input_suffixes())
     folder = Path() if is_url(str(data)) else data.parent
     return folder / f"{stem if suffix else data.stem}.yaml"
 

@@ -16,12 +16,19 @@ from anonymizer.config.load import check_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
-from anonymizer.data.duckdb.relation import parquet_columns
-from anonymizer.data.open import OPTIONS, open_by_engine, open_duckdb, open_file, open_frame, open_postgres
+from anonymizer.data.duckdb.files import parquet_columns
+from anonymizer.data.open import (
+    OPTIONS,
+    input_suffixes,
+    open_by_engine,
+    open_duckdb,
+    open_file,
+    open_frame,
+    open_postgres,
+)
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
     CSV_FILES,
-    READABLE,
     CsvDialect,
     EngineOptions,
     Query,
@@ -30,10 +37,10 @@ from anonymizer.data.source import (
     TableName,
     WholeTable,
     is_url,
+    listed,
     location_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
-from anonymizer.release.folder import release_separator
 from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.system import same_file
@@ -235,7 +242,7 @@ def input_path(config: Config) -> Path:
     ConfigError: the config names none.
     """
     if config.input.path is None:
-        what = f"missing; accepted: the path of a {READABLE} file"
+        what = f"missing; accepted: the path of a {listed(input_suffixes())} file"
         raise ConfigError(config.source, [ConfigProblem("input.path", what)])
     return config.folder / config.input.path
 
@@ -276,7 +283,7 @@ def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
     ------
     DataError: as for ``open_described``.
     """
-    usual = CsvDialect(release_separator(path))
+    usual = CsvDialect.usual(path.name)
     if config is None:
         return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
     dialects = (_written_by(config), usual, CsvDialect(), config.input.dialect)
@@ -302,9 +309,9 @@ def open_release(path: Path, options: EngineOptions = OPTIONS, dialect: CsvDiale
 
     Parameters
     ----------
-    dialect: as it was written; None for the usual separator of its format, in UTF-8.
+    dialect: as it was written; None for the usual one.
     """
-    return open_file(path, dialect or CsvDialect(release_separator(path)), options)
+    return open_file(path, dialect or CsvDialect.usual(path.name), options)
 
 
 def release_dialect(config: Config, separator: str | None) -> CsvDialect:

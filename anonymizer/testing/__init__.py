@@ -5,9 +5,15 @@
 >>> check_privacy_model(KAnonymity(KAnonymitySettings(k=2)))
 """
 
-from anonymizer.testing.engine import check_relation
+from anonymizer.testing.engine import check_input_format, check_relation
 from anonymizer.testing.loss import check_loss_metric
 from anonymizer.testing.privacy import check_privacy_model
 from anonymizer.testing.search import check_search_algorithm
 
-__all__ = ["check_loss_metric", "check_privacy_model", "check_relation", "check_search_algorithm"]
+__all__ = [
+    "check_input_format",
+    "check_loss_metric",
+    "check_privacy_model",
+    "check_relation",
+    "check_search_algorithm",
+]

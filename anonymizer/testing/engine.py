@@ -1,15 +1,24 @@
-"""The conformance suite of engines, against counts record by record."""
+"""The conformance suites of engines and input formats, against counts record by record."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date, timedelta
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import numpy as np
 
+from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Relation, UnitFacts, column_statistics
+from anonymizer.data.source import CsvDialect, EngineOptions, MissingTexts
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import group_rows
 from anonymizer.testing.samples import fail
@@ -221,3 +230,232 @@ def _coded(
         {text: place for place, (text, _) in enumerate(relation.dictionary(name))} for name in columns
     ]
     return [tuple(own[text] for own, text in zip(place_of, record, strict=True)) for record in records]
+
+
+Value: TypeAlias = str | int | float | date | None
+Writer: TypeAlias = Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], None]
+
+PLAIN = [
+    "007",
+    "1.50",
+    "-0",
+    "1e3",
+    "true",
+    "NULL",
+    "NA",
+    "nan",
+    "2020-01-31",
+    "2020-01-31 00:00:00",
+    "a b",
+    "é 東",
+]
+"""Texts that every format can hold."""
+
+AWKWARD = ["", " a ", 'a "quoted" word', "a,b;c|d\te", "C:\\x", "first\nsecond", "'", "{}", "😀", "<missing>"]
+"""Texts that some formats cannot hold."""
+
+MANY = 12_000
+"""Records of a file that is read in several pieces: more than a megabyte, and several blocks of DuckDB."""
+
+
+def check_input_format(suffix: str, write: Writer) -> None:
+    """Check that files of a format are read letter by letter, and all others refused with a ``DataError``.
+
+    Parameters
+    ----------
+    suffix: of the names of the files, such as ``.parquet``; a registered format reads them.
+    write: takes the path of a new file, the names of its columns and its records. Numbers and dates are
+        stored as such if the format has types. It raises ``ValueError`` for what the format cannot hold: a
+        null, some texts, and names of columns that are empty, repeated or differ in case alone.
+
+    Raises
+    ------
+    AssertionError: the format breaks a rule.
+    """
+    with TemporaryDirectory() as name:
+        form = _Format(Path(name), suffix, write)
+        check_values(form)
+        check_pieces(form)
+        check_missing_texts(form)
+        check_names(form)
+        check_hash_and_changes(form)
+        check_refusals(form)
+        check_encoding(form)
+        for stem in ("a[1]", "it's", "year=2020"):
+            path = form.file(["a"], [["x"]], stem)
+            form.expect(path, ["a"], [("x",)], "by a name that is a pattern or has a quote")
+        capital = form.file(["a"], [["x"]]).rename(form.folder / f"CAPITAL{suffix.upper()}")
+        form.expect(capital, ["a"], [("x",)], "by a name in capitals")
+
+
+class _Format:
+    """Writes files of a format in a folder and opens them."""
+
+    def __init__(self, folder: Path, suffix: str, write: Writer) -> None:
+        self.folder, self.suffix, self._write = folder, suffix, write
+
+    def file(self, columns: Sequence[str], records: Sequence[Sequence[Value]], stem: str = "a") -> Path:
+        path = self.folder / f"{stem}{self.suffix}"
+        path.unlink(missing_ok=True)
+        self._write(path, columns, records)
+        return path
+
+    def holds(self, columns: Sequence[str], record: Sequence[Value]) -> bool:
+        """Return whether the format can hold a record."""
+        try:
+            self.file(columns, [record])
+        except ValueError:
+            return False
+        return True
+
+    def expect(self, path: Path, columns: Sequence[str], records: Sequence[Record], what: str) -> None:
+        """Check that a file is read as these records, in their order."""
+        with open_file(path) as relation:
+            if relation.columns != tuple(columns):
+                fail(f"{what}: columns {relation.columns} instead of {tuple(columns)}")
+            found = list(zip(*(_texts(relation, name) for name in relation.columns), strict=True))
+        if found != list(records):
+            place = next(
+                (i for i, (a, b) in enumerate(zip(found, records, strict=False)) if a != b), len(found)
+            )
+            fail(f"{what}: {len(found)} records of {len(records)}, the first wrong one is {place}")
+
+
+def _texts(relation: Relation, name: str) -> list[str | None]:
+    """Return the text of each record in a column."""
+    dictionary = relation.dictionary(name)
+    return [dictionary[code][0] for code in relation.codes(name).tolist()]
+
+
+def _text(value: Value) -> str | None:
+    """Return the text of a value that a format with types stores."""
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def check_values(form: _Format) -> None:
+    """Check texts, numbers, dates and nulls of a small file, by all that a relation answers."""
+    texts = [*PLAIN, *(text for text in AWKWARD if form.holds(["a", "b"], [text, "x"]))]
+    null = form.holds(["a", "b"], [None, "x"])
+    records: list[list[Value]] = [
+        [
+            text,
+            n % 4 - 2,
+            n / 4 + 0.125,
+            date(2020, 2, 27) + timedelta(n % 5),
+            None if null and n % 3 else "x",
+        ]
+        for n, text in enumerate(texts)
+    ]
+    path = form.file(["text", "number", "fraction", "day", "absent"], records)
+    with open_file(path) as relation:
+        has_nulls = any(text is None for text, _ in relation.dictionary("absent"))
+        expected = [
+            tuple("" if value is None and not has_nulls else _text(value) for value in record)
+            for record in records
+        ]
+        check_relation(relation, expected)
+    form.expect(path, relation.columns, expected, "a small file")
+
+
+def check_pieces(form: _Format) -> None:
+    """Check that a large file, read in pieces and by several threads, has all its records in their order."""
+    records = [(f"{n:05}", f"{n * 7919 % 997} {'ä東' * (n % 30)}x") for n in range(MANY)]
+    form.expect(form.file(["n", "text"], records), ["n", "text"], records, "a file read in pieces")
+
+
+def check_missing_texts(form: _Format) -> None:
+    """Check that the texts of ``input.missing`` are read as nulls."""
+    path = form.file(["a", "b"], [["?", "x"], ["y", "x"], ["?", "?"]])
+    options = EngineOptions(missing=MissingTexts("", read=("?", "")))
+    with open_file(path, options=options) as relation:
+        found = [relation.dictionary(name) for name in relation.columns]
+    if found != [[("y", 1), (None, 2)], [("x", 2), (None, 1)]]:
+        fail(f"texts of missing values are read as {found}")
+
+
+def check_names(form: _Format) -> None:
+    """Check the names of columns, and that unnamed and repeated ones get a name with a warning."""
+    for columns in (['a "b"', "é", "c0", "records", "0"], ["A", "a"]):
+        if form.holds(columns, columns):
+            form.expect(form.file(columns, [columns]), columns, [tuple(columns)], "names of columns")
+    columns = ["a", "a", ""]
+    if not form.holds(columns, columns):
+        return
+    path = form.file(columns, [["1", "2", "3"]])
+    form.expect(path, ["a", "a_2", "column_3"], [("1", "2", "3")], "repeated and unnamed columns")
+    with open_file(path) as relation:
+        if len(relation.renamed) != 2:
+            fail("no warning names a repeated or unnamed column")
+    with refused(path, "repeated columns, with strict_header"):
+        open_file(path, options=EngineOptions(strict_header=True))
+
+
+def check_hash_and_changes(form: _Format) -> None:
+    """Check the hash of a file, and that a change while it is open is found."""
+    path = form.file(["a"], [["x"], ["y"]])
+    with open_file(path) as relation:
+        if relation.sha256 != hashlib.sha256(path.read_bytes()).hexdigest():
+            fail(f"the hash of the file is {relation.sha256}")
+        os.utime(path, ns=(1, 1))
+        with refused(path, "a file that changes while it is open"):
+            relation.check_unchanged()
+
+
+def check_refusals(form: _Format) -> None:
+    """Check that what is not a file of the format with records is refused."""
+    path = form.folder / f"bad{form.suffix}"
+    with refused(path, "a file that does not exist"):
+        open_file(path)
+    path.mkdir()
+    with refused(path, "a folder"):
+        open_file(path)
+    path.rmdir()
+    whole = form.file(["a", "b"], [["x", f"y {n}"] for n in range(50)]).read_bytes()
+    noise = bytes(range(256)) * 40
+    for content, what in (
+        (b"", "an empty file"),
+        (noise, "bytes of no format"),
+        (whole + noise, "a damaged file"),
+    ):
+        path.write_bytes(content)
+        with refused(path, what):
+            open_file(path)
+    with suppress(ValueError):
+        form.file(["a", "b"], [], "bad")
+        with refused(path, "a file without records"):
+            open_file(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    # The end of a text may be missing unnoticed, but nothing else may be raised.
+    with suppress(DataError):
+        open_file(path).close()
+
+
+@contextmanager
+def refused(path: Path, what: str) -> Iterator[None]:
+    """Check that the block raises a ``DataError`` in one line that names a file."""
+    try:
+        yield
+    except DataError as error:
+        if path.name not in str(error) or "\n" in str(error):
+            fail(f"{what}: the message is not one line with the name of the file: {error}")
+        return
+    except Exception as error:
+        raise AssertionError(f"{what}: raises {type(error).__name__}, not DataError: {error}") from error
+    fail(f"{what} is read")
+
+
+def check_encoding(form: _Format) -> None:
+    """Check a text file with a byte-order mark and one that is not UTF-8; others have no encoding."""
+    path = form.file(["a", "b"], [["é", "x"]])
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return
+    if "é" not in text:
+        return
+    path.write_bytes(b"\xef\xbb\xbf" + content)
+    form.expect(path, ["a", "b"], [("é", "x")], "a byte-order mark")
+    path.write_bytes(text.encode("latin-1"))
+    with refused(path, "Latin-1 read as UTF-8"):
+        open_file(path, CsvDialect())

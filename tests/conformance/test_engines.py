@@ -13,7 +13,7 @@ import pytest
 
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations
 from anonymizer.data.frames import FrameRelation
-from anonymizer.data.open import open_by_engine, open_csv, open_file
+from anonymizer.data.open import open_by_engine, open_file
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.table import RowPiece
 from anonymizer.testing.engine import Record, check_relation
@@ -49,7 +49,7 @@ def test_csv_in_duckdb(tmp_path: Path) -> None:
     records = [tuple(text or "" for text in record) for record in RECORDS]
     path = tmp_path / "people.csv"
     path.write_text("\n".join(map(",".join, [COLUMNS, *records])) + "\n", encoding="utf-8")
-    with open_csv(path, options=OPTIONS) as relation:
+    with open_file(path, options=OPTIONS) as relation:
         found = [
             tuple(
                 None if (relation.dictionary(name)[-1][0] is None and not text) else text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.distinct_rows import DuckCombinations, placed_table
-from anonymizer.data.open import open_csv
+from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, DistinctRows, InMemoryRows, KeyWords
 from anonymizer.data.source import EngineOptions
 from anonymizer.model.arrays import Packing, count_keys
@@ -145,7 +145,7 @@ def test_a_file_is_counted_as_in_memory(tmp_path: Path, many: int) -> None:
     lines = [f"{n % 7},{'' if n % 5 == 0 else n * 7919 % (many or 11)},x{n % 3}" for n in range(many or 60)]
     path.write_text("a,b,c\n" + "\n".join(lines) + "\n", encoding="utf-8")
     random = np.random.default_rng(7)
-    with open_csv(path, options=EngineOptions(threads=1)) as relation:
+    with open_file(path, options=EngineOptions(threads=1)) as relation:
         codings = []
         for name in relation.columns:
             texts = len(relation.dictionary(name))

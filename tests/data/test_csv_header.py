@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.data.csv import SAMPLE_CHARACTERS, detect_separator, name_columns, read_header
-from anonymizer.data.open import open_csv, open_file, open_frame
-from anonymizer.data.source import CsvDialect
+from anonymizer.data.csv import SAMPLE_CHARACTERS, detect_separator, read_header
+from anonymizer.data.open import open_file, open_frame
+from anonymizer.data.source import CsvDialect, name_columns
 from anonymizer.errors import DataError
 from tests.data.files import rows, write
 from tests.helpers.messages import exchange
@@ -59,7 +59,7 @@ def test_a_record_longer_than_the_sample_does_not_hide_the_separator(tmp_path: P
 def test_a_header_of_several_lines_is_skipped_whole(tmp_path: Path) -> None:
     for end in ("\n", "\r\n", "\r"):
         text = f'\ufeff"a{end}x","b{end}{end}"{end}1,2{end}3,4{end}'
-        with open_csv(write(tmp_path / "a.csv", text)) as relation:
+        with open_file(write(tmp_path / "a.csv", text)) as relation:
             assert relation.columns == (f"a{end}x", f"b{end}{end}")
             assert rows(relation) == [("1", "2"), ("3", "4")]
 

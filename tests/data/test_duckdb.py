@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.duckdb import columns as room
-from anonymizer.data.open import open_csv, open_frame, open_parquet
+from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.relation import Groups
 from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError
@@ -65,15 +65,15 @@ def test_any_csv_text_is_read_as_the_strict_reader_of_python_does(width: int, pa
         path = write(Path(folder) / "a.csv", ",".join("hkm"[:width]) + "\n" + body)
         if not expected or any(len(record) != width for record in expected):
             with pytest.raises(DataError):
-                open_csv(path, CsvDialect(separator=","))
+                open_file(path, CsvDialect(separator=","))
             return
-        with open_csv(path, CsvDialect(separator=",")) as relation:
+        with open_file(path, CsvDialect(separator=",")) as relation:
             assert rows(relation) == expected
 
 
 def test_a_csv_file_tells_its_digest_and_separator(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv.gz", "a;b\n1;2\n")
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         assert relation.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
         assert relation.separator == ";"
         assert relation.name == str(path)
@@ -81,14 +81,14 @@ def test_a_csv_file_tells_its_digest_and_separator(tmp_path: Path) -> None:
 
 def test_texts_stay_texts(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", 'a,b\n01234,\nNULL,""\n1.50,nan\n')
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         assert rows(relation) == [("01234", ""), ("NULL", ""), ("1.50", "nan")]
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_very_long_field(quote: str, tmp_path: Path) -> None:
     long = "é" * 3_000_000
-    with open_csv(write(tmp_path / "a.csv", f"a,b\n1,{quote}{long}{quote}\n2,x\n")) as relation:
+    with open_file(write(tmp_path / "a.csv", f"a,b\n1,{quote}{long}{quote}\n2,x\n")) as relation:
         assert rows(relation) == [("1", long), ("2", "x")]
 
 
@@ -127,7 +127,7 @@ def test_parquet_values_have_their_canonical_text(tmp_path: Path) -> None:
         "(NULL, 2.0, NULL, NULL, TIMESTAMP '2024-01-02 03:04:05', false, '', NULL)) "
         'AS t(i, f, g, d, ts, b, "t x", s)'
     ).write_parquet(str(path))
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         assert relation.columns == ("i", "f", "g", "d", "ts", "b", "t x", "s")
         assert rows(relation) == [
             ("1", "1.5", "1.50", "2024-01-02", "2024-01-02", "true", "é", "{'x': 1}"),
@@ -181,7 +181,7 @@ def test_a_frame_has_the_texts_of_the_same_parquet_file(tmp_path: Path) -> None:
     )
     path = tmp_path / "a.parquet"
     duckdb.sql("SELECT * FROM data").write_parquet(str(path))
-    with open_parquet(path) as stored, open_frame(data) as held:
+    with open_file(path) as stored, open_frame(data) as held:
         assert rows(stored) == rows(held)
         assert held.columns == tuple(data.columns)
 
@@ -214,11 +214,11 @@ def test_bad_parquet_headers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     duckdb.sql('SELECT 1 AS a, 2 AS " "').write_parquet(str(path))
     with pytest.raises(DataError, match="column 2 of 2 has no name"):
-        open_parquet(path, EngineOptions(strict_header=True))
-    with open_parquet(path) as relation:
+        open_file(path, options=EngineOptions(strict_header=True))
+    with open_file(path) as relation:
         assert relation.columns == ("a", "column_2")
         assert rows(relation) == [("1", "2")]
         assert relation.header_warnings == list(relation.renamed)
     duckdb.sql("SELECT 1 AS a WHERE false").write_parquet(str(path))
     with pytest.raises(DataError, match="no records"):
-        open_parquet(path)
+        open_file(path)

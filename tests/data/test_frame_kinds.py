@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.data.frames import frame_kind
-from anonymizer.data.open import open_frame, open_parquet
+from anonymizer.data.open import open_file, open_frame
 from tests.data.files import rows
 from tests.helpers.messages import exchange
 from tests.test_api import as_csv, config, expected, frame
@@ -126,7 +126,7 @@ def test_texts_are_those_of_the_same_parquet_file(tmp_path: Path) -> None:
     TYPES.write_parquet(tmp_path / "types.parquet")
     with (
         open_frame(frame_kind(TYPES).to_pandas(TYPES)) as here,
-        open_parquet(tmp_path / "types.parquet") as there,
+        open_file(tmp_path / "types.parquet") as there,
     ):
         assert here.columns == there.columns
         assert rows(here) == rows(there)

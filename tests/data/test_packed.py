@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anonymizer.data.duckdb.columns import codes_of_digits
-from anonymizer.data.open import open_frame, open_parquet
+from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.relation import Coding
 from anonymizer.errors import DataError
 from tests.data.files import frame
@@ -37,7 +37,7 @@ def test_keys_are_those_of_the_dictionaries(kind: str, held: bool, tmp_path: Pat
     records = frame(["zip", "sex"], list(zip(values, sexes, strict=True)))
     path = tmp_path / "a.parquet"
     duckdb.from_df(records).write_parquet(str(path))
-    with open_frame(records) if held else open_parquet(path) as relation:
+    with open_frame(records) if held else open_file(path) as relation:
         texts = [text for text, _ in relation.dictionary("zip")]
         codes = random.permutation(len(texts)).astype(np.int32) // 2
         size = int(codes.max()) + 1
@@ -54,7 +54,7 @@ def test_whole_numbers(more: str, tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     numbers = f"SELECT (i * 7919 % 1000 + {more})::BIGINT AS n FROM range(4000) AS t(i)"
     duckdb.sql(numbers).write_parquet(str(path))
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         texts = [text for text, _ in relation.dictionary("n")]
         coding = Coding("n", np.arange(len(texts), dtype=np.int32), len(texts))
         keys = relation.packed([coding]).take_keys()
@@ -73,7 +73,7 @@ def test_a_number_that_no_dictionary_has_gets_no_code() -> None:
 def test_a_record_that_came_later_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     duckdb.from_df(frame(["zip"], [[text] for text in ZIPS])).write_parquet(str(path))
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         coding = Coding("zip", np.arange(len(ZIPS), dtype=np.int32), len(ZIPS))
         relation.dictionary("zip")
         duckdb.from_df(frame(["zip"], [["12345"], *([text] for text in ZIPS)])).write_parquet(str(path))

@@ -11,7 +11,7 @@ import pytest
 from anonymizer.data.duckdb import columns as duckdb_spread
 from anonymizer.data.duckdb import columns as duckdb_values
 from anonymizer.data.duckdb.relation import DuckRelation
-from anonymizer.data.open import open_parquet
+from anonymizer.data.open import open_file
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import IntArray
@@ -40,10 +40,10 @@ def same_classes(one: IntArray, other: IntArray) -> bool:
 def both(tmp_path: Path) -> tuple[Relation, Relation]:
     """Open the same file in place and loaded."""
     path = written(tmp_path / "a.parquet")
-    loaded = open_parquet(path)
+    loaded = open_file(path)
     assert isinstance(loaded, DuckRelation)
     loaded.load()
-    return open_parquet(path), loaded
+    return open_file(path), loaded
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_hashes_that_share_a_place_of_the_table_are_told_apart(
 @pytest.mark.parametrize("last", ["'P1'", "''", "NULL", "'?'"])
 def test_a_column_of_different_texts_but_one_is_counted_exactly(tmp_path: Path, last: str) -> None:
     query = f"SELECT 'P' || i AS person FROM range(30000) AS t(i) UNION ALL SELECT {last}"
-    with open_parquet(written(tmp_path / "a.parquet", query)) as relation:
+    with open_file(written(tmp_path / "a.parquet", query)) as relation:
         found = relation.profiling.spread("person", 1000, ("", "?"))
         repeated = last == "'P1'"
         assert (found.distinct, found.singles) == (30_000, 29_999 if repeated else 30_000)
@@ -100,7 +100,7 @@ def test_a_column_of_different_texts_but_one_is_counted_exactly(tmp_path: Path, 
 
 def counted(path: Path) -> None:
     """Count every column of a file."""
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         for column in relation.columns:
             relation.profiling.spread(column, 500)
 
@@ -119,7 +119,7 @@ def test_a_damaged_page_is_a_message_about_the_file(tmp_path: Path, start: int) 
 def test_any_name_and_a_column_named_as_the_number_of_records(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     written(tmp_path / "plain.parquet", "SELECT 1 AS file_row_number, 'x' AS b").rename(path)
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         assert relation.columns == ("file_row_number", "b")
         assert relation.dictionary("file_row_number") == [("1", 1)]
 
@@ -130,6 +130,6 @@ def test_any_name_and_a_column_named_as_the_number_of_records(tmp_path: Path, na
 )
 def test_whole_numbers_over_all_of_their_type(tmp_path: Path, kind: str, lowest: int, number: int) -> None:
     query = f"SELECT ({lowest} + i)::{kind} AS a FROM range({number}) AS t(i)"
-    relation = open_parquet(written(tmp_path / "a.parquet", query))
+    relation = open_file(written(tmp_path / "a.parquet", query))
     texts = [text for text, _ in relation.dictionary("a")]
     assert [int(texts[code] or 0) for code in relation.codes("a")] == list(range(lowest, lowest + number))

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from anonymizer.data.open import open_frame, open_parquet
+from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.relation import Coding, Projection, Relation
 from anonymizer.data.source import FileSource
 from anonymizer.data.table import ColumnRequest, encode, read_columns
@@ -49,7 +49,7 @@ def codings(relation: Relation) -> list[Coding]:
 
 
 def test_the_engine_packs_as_one_column_after_another_does(tmp_path: Path) -> None:
-    with open_parquet(written(tmp_path / "data.parquet")) as relation:
+    with open_file(written(tmp_path / "data.parquet")) as relation:
         columns = codings(relation)
         for chosen in (columns, columns[::-1], [*columns, *columns, *columns]):
             fast, slow = relation.packed(chosen), Relation.packed(relation, chosen)
@@ -59,7 +59,7 @@ def test_the_engine_packs_as_one_column_after_another_does(tmp_path: Path) -> No
 
 def test_codes_are_positions_in_the_dictionary(tmp_path: Path) -> None:
     path = written(tmp_path / "data.parquet")
-    with open_parquet(path) as relation, duckdb.connect() as connection:
+    with open_file(path) as relation, duckdb.connect() as connection:
         for name in COLUMNS:
             texts = connection.execute(f"SELECT CAST({name} AS VARCHAR) FROM '{path}'").fetchall()
             known = [text for text, _ in relation.dictionary(name)]
@@ -73,7 +73,7 @@ def test_a_frame_of_the_same_records_is_encoded_alike(tmp_path: Path) -> None:
     with duckdb.connect() as connection:
         frame = connection.execute(f"SELECT {', '.join(names)} FROM '{path}'").df()
     found = []
-    for relation in (open_parquet(path), open_frame(frame)):
+    for relation in (open_file(path), open_frame(frame)):
         with relation:
             columns = read_columns(relation, [ColumnRequest(name) for name in names])
             encoded = encode(relation, list(columns.values()))
@@ -106,7 +106,7 @@ def test_a_file_that_changes_between_two_readings_is_refused(
     change: Callable[[Path], None], tmp_path: Path
 ) -> None:
     path = written(tmp_path / "data.parquet")
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         relation.dictionary("few")
         change(path)
         with pytest.raises(DataError, match=r"data\.parquet: changed while"):
@@ -115,7 +115,7 @@ def test_a_file_that_changes_between_two_readings_is_refused(
 
 def test_records_are_loaded_once_they_are_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path / "data.parquet")
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         everything = Projection(relation.columns, {}, np.ones(relation.rows, dtype=np.bool_))
         relation.records_query(everything).copy(tmp_path / "before.csv", ",")
         rewritten(path)
@@ -129,7 +129,7 @@ def test_a_damaged_page_is_found_when_it_is_read(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4:600] = bytes(596)
     path.write_bytes(bytes(data))
-    with open_parquet(path) as relation, pytest.raises(DataError, match="or a damaged one"):
+    with open_file(path) as relation, pytest.raises(DataError, match="or a damaged one"):
         relation.dictionary("few")
 
 
@@ -140,7 +140,7 @@ def test_many_distinct_records_are_counted_as_few_are(
     for many in (1 << 20, 1):
         monkeypatch.setattr("anonymizer.data.duckdb.columns.MANY", many)
         monkeypatch.setattr("anonymizer.data.duckdb.columns.SAMPLE", 1_000)
-        with open_parquet(written(tmp_path / "data.parquet")) as relation:
+        with open_file(written(tmp_path / "data.parquet")) as relation:
             groups = relation.group_counts(list(COLUMNS))
         texts = zip(*(groups.texts(column) for column in range(len(COLUMNS))), strict=True)
         found.append(dict(zip(texts, groups.counts.tolist(), strict=True)))
@@ -151,7 +151,7 @@ def test_many_distinct_records_are_counted_as_few_are(
 def test_the_reason_of_the_engine_is_told(tmp_path: Path) -> None:
     path = written(tmp_path / "data.parquet", 20_000)
     content = path.read_bytes()
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         stat = path.stat()
         # Damaged in place, as by a failing disk: neither its size nor its times tell.
         path.write_bytes(content[:200] + b"\xff" * (len(content) // 2) + content[200 + len(content) // 2 :])
@@ -164,7 +164,7 @@ def test_the_reason_of_the_engine_is_told(tmp_path: Path) -> None:
 
 def test_a_value_without_a_code_is_refused(tmp_path: Path) -> None:
     """A null among codes would be read as whatever stands in its place."""
-    with open_parquet(written(tmp_path / "data.parquet")) as relation:
+    with open_file(written(tmp_path / "data.parquet")) as relation:
         texts = relation.dictionary("few")
         known = relation._values  # type: ignore[attr-defined]
         known._dictionaries[relation.position("few")] = texts[1:]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.data.open import open_csv, open_frame, open_parquet
+from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.relation import ColumnStatistics
 from tests.data.files import frame, write
 
@@ -56,7 +56,7 @@ def test_a_frame_and_a_file_are_spread_alike(texts: list[str]) -> None:
         assert found.sample == expected.sample
     with tempfile.TemporaryDirectory() as folder:
         quoted = "".join(f'"{text}"\n' for text in texts)
-        with open_csv(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
+        with open_file(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
             found = relation.profiling.spread("v", 100, ABSENT)
             assert alike(found, expected)
             assert found.sample == expected.sample
@@ -65,7 +65,7 @@ def test_a_frame_and_a_file_are_spread_alike(texts: list[str]) -> None:
 def test_of_many_values_a_sample_is_fetched_and_all_are_counted(tmp_path: Path) -> None:
     texts = [str(number % 700) for number in range(1_000)] + ["", "?", "?"]
     path = write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         found = relation.profiling.spread("v", 50, ABSENT)
         assert alike(found, counted(texts))
         assert not found.whole
@@ -78,7 +78,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_records(tmp_path: Path) 
     texts = [str(number) for number in range(2_000)]
     found = []
     for name, order in (("a.csv", texts), ("b.csv", texts[::-1])):
-        with open_csv(write(tmp_path / name, "v\n" + "".join(f"{text}\n" for text in order))) as relation:
+        with open_file(write(tmp_path / name, "v\n" + "".join(f"{text}\n" for text in order))) as relation:
             found.append(relation.profiling.spread("v", 100).sample)
     assert found[0] == found[1]
 
@@ -88,7 +88,7 @@ def test_records_that_match(pattern: str, tmp_path: Path) -> None:
     texts = ["", "?", "a", "ab", "7", "-12", "x'y", "7"]
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
     path = write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
-    with open_csv(path) as file, open_frame(frame(["v"], [[text] for text in texts])) as table:
+    with open_file(path) as file, open_frame(frame(["v"], [[text] for text in texts])) as table:
         assert (
             file.profiling.count_matching("v", pattern)
             == table.profiling.count_matching("v", pattern)
@@ -100,7 +100,7 @@ def test_records_that_match(pattern: str, tmp_path: Path) -> None:
 def test_records_that_match_where_few_texts_repeat(pattern: str, tmp_path: Path) -> None:
     texts = ["", "-12", *(f"a{number}" for number in range(40))] * 3
     expected = sum(re.fullmatch(pattern, text) is not None for text in texts)
-    with open_csv(write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))) as file:
+    with open_file(write(tmp_path / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))) as file:
         assert not file.profiling.spread("v", 10).whole  # from then on it is known how many there are
         assert file.profiling.count_matching("v", pattern) == expected
 
@@ -110,7 +110,7 @@ def test_records_that_match_where_few_texts_repeat(pattern: str, tmp_path: Path)
 def test_keys_are_the_same_where_the_texts_are(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         quoted = "".join(f'"{text}"\n' for text in texts)
-        with open_csv(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
+        with open_file(write(Path(folder) / "a.csv", f"v\n{quoted}")) as relation:
             by_hash = relation.profiling.keys("v").tolist()
             relation.dictionary("v")
             by_code = relation.profiling.keys("v").tolist()
@@ -123,7 +123,7 @@ def test_keys_of_nulls(tmp_path: Path) -> None:
     import pandas as pd
 
     pd.DataFrame({"v": ["a", None, "", None, "a"], "w": 1}).to_parquet(tmp_path / "a.parquet")
-    with open_parquet(tmp_path / "a.parquet") as relation:
+    with open_file(tmp_path / "a.parquet") as relation:
         keys = relation.profiling.keys("v").tolist()
     assert len(set(keys)) == 3
     assert (keys[1], keys[0]) == (keys[3], keys[4])

@@ -15,7 +15,7 @@ import anonymizer.run.assessment as assessment
 import anonymizer.run.job as job
 import anonymizer.run.report as flow
 import anonymizer.run.shape as shape
-from anonymizer.data.open import open_duckdb, open_parquet
+from anonymizer.data.open import open_duckdb, open_file
 from anonymizer.data.source import EngineOptions, Query, TableName, WholeTable
 from anonymizer.errors import DataError
 from anonymizer.report.public import RECORDS
@@ -55,7 +55,7 @@ def test_a_table_reads_as_the_same_table_in_parquet(selection: Any, folder: Path
         connection.execute(f"COPY people TO '{folder / 'people.parquet'}'")
     with (
         open_duckdb(folder / "in.duckdb", selection) as here,
-        open_parquet(folder / "people.parquet") as there,
+        open_file(folder / "people.parquet") as there,
     ):
         assert here.columns == there.columns
         assert sorted(rows(here), key=str) == sorted(rows(there), key=str)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.config.attribute import HierarchySettings
-from anonymizer.data.open import open_csv
+from anonymizer.data.open import open_file
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
 from anonymizer.profile.hierarchies import (
@@ -193,7 +193,7 @@ def test_a_draft_that_cannot_be_built_makes_room_for_the_next(tmp_path: Path) ->
     # The name of a region stands as a value among its countries, so the ready tree has no place for it.
     values = ["France", "Spain", "Italy", "Peru", "Chad", "Western Europe"] * 20
     path = write(tmp_path / "a.csv", "country,w\n" + "".join(f"{value},1\n" for value in values))
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         found = measure(relation)
         best = [draft.hierarchy for draft in drafts(found.columns[0])]
         assert best[:2] == [{"ready": "country", "unknown": "top"}, {"frequency": {}}]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.data.open import open_csv
+from anonymizer.data.open import open_file
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import SAMPLE, Measured, measure
 from tests.data.files import write
@@ -18,7 +18,7 @@ WIDE = 3 * SAMPLE
 def measured(folder: Path, texts: list[str]) -> Measured:
     """Measure a column beside another one."""
     path = write(folder / "a.csv", "v,w\n" + "".join(f"{text},1\n" for text in texts))
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         return measure(relation)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.data.open import open_csv
+from anonymizer.data.open import open_file
 from anonymizer.data.table import key_of
 from anonymizer.model.table import COMMA, POINT, ValueType
 from anonymizer.profile.column_statistics import SAMPLE, Measured, measure, writing_of
@@ -27,7 +27,7 @@ def measured(folder: Path, *columns: Sequence[str]) -> Measured:
     """Measure columns of a file with semicolons."""
     names = ";".join(f"c{number}" for number in range(len(columns)))
     lines = "".join(";".join(row) + "\n" for row in zip(*columns, strict=True))
-    with open_csv(write(folder / "a.csv", f"{names}\n{lines}")) as relation:
+    with open_file(write(folder / "a.csv", f"{names}\n{lines}")) as relation:
         return measure(relation)
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import CountedRows, EngineRelation, Relation
+from anonymizer.data.source import CsvDialect
 from anonymizer.model.recoding import FullDomainRecoding
-from anonymizer.release.folder import release_separator
 from anonymizer.release.query import counted_rows, project, single_shuffled
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import Prepared, prepare
@@ -85,8 +85,8 @@ def test_it_is_the_release_of_the_records(rows: list[tuple[str, ...]], rng: rand
         every = relation.records_query(project(relation, job.rows(recoding), recoding, relation.columns))
         for suffix in ("csv", "tsv", "parquet"):
             one, two = Path(name) / f"one.{suffix}", Path(name) / f"two.{suffix}"
-            table.copy(one, release_separator(one))
-            every.copy(two, release_separator(two))
+            table.write(one, CsvDialect.usual(one.name))
+            every.write(two, CsvDialect.usual(two.name))
             if suffix == "parquet":
                 assert content(one) == content(two)
                 assert (

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-import anonymizer.data.duckdb.relation as reading
+import anonymizer.data.duckdb.files as reading
 import anonymizer.run.compare as comparing
 import anonymizer.run.job as running
-from anonymizer.data.open import open_csv, open_duckdb
+from anonymizer.data.open import open_duckdb, open_file
 from anonymizer.data.source import TableName, WholeTable
 from anonymizer.errors import DataError
 from tests.databases.jobs import filled
@@ -99,7 +99,7 @@ def test_a_change_that_keeps_size_and_times(
     monkeypatch.setattr("anonymizer.data.source._stamp", lambda path: (1, 1, 1, *times * 2))
     after_the_hash(path, lambda path: path.write_bytes(path.read_bytes().replace(b"flu", b"flx")))
     with pytest.raises(DataError, match="changed while"):
-        open_csv(path)
+        open_file(path)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "people.parquet"])
@@ -208,6 +208,6 @@ def test_a_database_that_is_replaced_while_it_is_read(
 def test_a_file_that_stays_is_read(tmp_path: Path) -> None:
     path = written(tmp_path / "people.csv")
     os.utime(path, ns=(10**18, 10**18))
-    with open_csv(path) as relation:
+    with open_file(path) as relation:
         assert relation.columns == COLUMNS
         relation.check_unchanged()

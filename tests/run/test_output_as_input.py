@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.data.csv import encode_file, open_text
+from anonymizer.data.csv import open_text
+from anonymizer.data.relation import encode_file
 from anonymizer.errors import OutputError
 from tests.run.commands import Job, call, people
 

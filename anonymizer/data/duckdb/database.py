@@ -14,7 +14,7 @@ import duckdb
 from anonymizer.data.memory import SpillFolder, parse_memory_setting
 from anonymizer.data.source import EngineOptions, FileSource, identifier, quoted
 from anonymizer.errors import InputError, OutputError
-from anonymizer.system import Closing, no_space
+from anonymizer.system import Closing, link_to, no_space
 
 T = TypeVar("T")
 
@@ -180,6 +180,15 @@ class Database(Closing):
             if str(self._spill.path) in str(error):
                 raise no_space(self._spill.path.parent) from None
             raise
+
+
+def plain_name(path: Path, folder: Path) -> Path:
+    """Return a path that DuckDB does not read as a pattern: the same, or a link in ``folder``."""
+    if not any(character in str(path.resolve()) for character in "*?["):
+        return path.resolve()
+    link = folder / f"input{''.join(path.suffixes[-2:])}"
+    link_to(link, path.resolve())
+    return link
 
 
 RELEASED = "(SELECT * FROM (SELECT * FROM records POSITIONAL JOIN plan) WHERE place >= 0 ORDER BY place)"

@@ -1,39 +1,25 @@
-"""Relations in DuckDB: CSV, Parquet, tables and queries of a DuckDB file.
+"""Relations in DuckDB: of files, by their formats, and of tables and queries of a DuckDB file.
 
-A CSV file is loaded strictly and as text; a Parquet file is read with its own types. Records can be
-appended to an earlier release out of core.
+Records can be appended to an earlier release out of core.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from math import prod
 from operator import mul
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.data.csv import (
-    UTF8,
-    Header,
-    Naming,
-    Scan,
-    codec,
-    name_columns,
-    pandas_index,
-    read_header,
-    reading,
-    rewrite,
-    scan,
-)
 from anonymizer.data.duckdb.columns import (
     ColumnValues,
     HighCardinalityColumns,
@@ -77,21 +63,22 @@ from anonymizer.data.source import (
     CsvDialect,
     EngineOptions,
     FileSource,
+    Naming,
     Query,
     QueryError,
     Selection,
     WholeTable,
-    data_files,
     identifier,
-    is_gzipped,
     mixed_numbers,
+    name_columns,
     quoted,
+    reading,
     sha256_of,
 )
-from anonymizer.errors import DataError
+from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
 from anonymizer.model.table import CODE, MISSING, POINT, Numerals
-from anonymizer.system import link_to
+from anonymizer.plugins import Registry
 
 FEW_RECORDS = 1 << 17
 """Number of records up to which the texts of units are read into memory, and keys are kept."""
@@ -141,7 +128,8 @@ class DuckRelation(EngineRelation):
     Parameters
     ----------
     database: closed with the relation.
-    name, columns, sha256, separator: as for every relation.
+    name, sha256, separator: as for every relation.
+    naming: of the columns, with the warnings about them.
     source: the file of the view; None if ``records`` is a table.
     watched: files and folders that must not change while the relation is open.
     """
@@ -150,7 +138,7 @@ class DuckRelation(EngineRelation):
         self,
         database: Database,
         name: str,
-        columns: Sequence[str],
+        naming: Naming,
         *,
         sha256: str | None = None,
         separator: str | None = None,
@@ -158,14 +146,14 @@ class DuckRelation(EngineRelation):
         watched: Sequence[FileSource] = (),
     ) -> None:
         self._database = database
-        self._watched = watched
+        self.watched = tuple(watched)
         database.source = source
         self.name = name
-        self.columns = tuple(columns)
+        self.columns, self.renamed = naming.columns, naming.warnings
         self.sha256 = sha256
         self.separator = separator
-        _mark_missing(database, columns)
-        _rewrite_numbers(database, name, columns)
+        _mark_missing(database, self.columns)
+        _rewrite_numbers(database, name, self.columns)
         self.marker = None if database.missing is None else database.missing.marker
         self.rows = int(database.rows("SELECT count(*) FROM records")[0][0])
         self._look()
@@ -355,7 +343,7 @@ class DuckRelation(EngineRelation):
 
     def check_unchanged(self) -> None:
         """Check that the files are unchanged, so that the hash in the report is theirs."""
-        for each in self._watched:
+        for each in self.watched:
             each.check()
 
     def is_text(self, column: str) -> bool:
@@ -523,236 +511,89 @@ def _signed(text: str, given: Numerals, released: Numerals) -> str:
     return f"translate({text}, {quoted(given.decimal + dropped)}, {quoted(released.decimal)})"
 
 
-LONGEST_RECORD = 4 << 20
-"""Maximum bytes of a record in the fast reading, whose buffers grow with it."""
+class InputFormat(ABC):
+    """A format of input files, whose records are loaded into a database.
 
-
-def load_csv(
-    database: Database, path: Path, dialect: CsvDialect, folder: Path, *, strict_header: bool = False
-) -> DuckRelation:
-    """Load a CSV file; ``folder`` is for rewritten copies.
-
-    DuckDB is fast, but accepts mixed line ends, stray quotes and surplus empty fields. So it reads plain
-    files only. The separators are counted before; if DuckDB finds another number of fields, or fails, the
-    strict reader finds the fault.
-
-    The file is read several times, so it must not change in between.
-
-    Raises
-    ------
-    DataError: as for ``open_csv``.
-    """
-    with reading(path):
-        source = FileSource.of(path, "a CSV file")
-    with source.explaining():
-        header = read_header(path, dialect, strict=strict_header)
-        found = _loaded(database, path, dialect, header, folder)
-    source.check_bytes(found.sha256)
-    relation = DuckRelation(
-        database,
-        str(path),
-        header.columns,
-        sha256=found.sha256,
-        separator=header.separator,
-        watched=(source,),
-    )
-    relation.renamed = header.warnings
-    return relation
-
-
-def _loaded(database: Database, path: Path, dialect: CsvDialect, header: Header, folder: Path) -> Scan:
-    """Create the table ``records``; return the scan."""
-    copy = folder / "utf8.csv"
-    found = scan(path, dialect.encoding, header.separator, copy)
-    source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
-    fast = found.plain and header.lines == 1 and _read(database, source, header, LONGEST_RECORD)
-    if not fast or found.separators != (_rows(database) + 1) * (len(header.columns) - 1):
-        strict = folder / "strict.csv"
-        rewrite(path, dialect.encoding, header, strict)
-        whole = Header(header.columns, header.separator, lines=0)
-        if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
-            raise DataError(
-                f"{path}: cannot be read as CSV, perhaps for a field larger than the memory; raise "
-                "engine.memory_limit"
-            )
-    return found
-
-
-def plain_name(path: Path, folder: Path) -> Path:
-    """Return a path that DuckDB does not read as a pattern: the same, or a link in ``folder``."""
-    if not any(character in str(path.resolve()) for character in "*?["):
-        return path.resolve()
-    link = folder / f"input{''.join(path.suffixes[-2:])}"
-    link_to(link, path.resolve())
-    return link
-
-
-def _rows(database: Database) -> int:
-    return int(database.rows("SELECT count(*) FROM records")[0][0])
-
-
-def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
-    """Create the table ``records``; return whether DuckDB could read the file.
+    Class attributes
+    ----------------
+    name: of the format; no other has it.
+    kind: of a file, for messages, such as "a Parquet file".
+    suffixes: of the names of files, in lower case.
 
     Parameters
     ----------
-    longest: maximum bytes of a record.
-    options: more options in SQL, each with a comma after it.
+    dialect: separator and encoding of text.
+    options: ``strict_header`` and ``named`` are about columns.
     """
-    names = [f"c{index}" for index in range(len(header.columns))]
-    types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
-    not_null = ", ".join(map(quoted, names))
-    try:
-        database.run(
-            f"CREATE OR REPLACE TABLE records AS SELECT * FROM read_csv({quoted(path)}, "
-            f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
-            f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
-            f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
-            f"compression = {quoted('gzip' if is_gzipped(path) else 'none')})"
-        )
-    except duckdb.Error:
-        return False
-    return True
 
+    name: ClassVar[str]
+    kind: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
 
-def load_parquet(database: Database, path: Path, folder: Path, options: EngineOptions) -> DuckRelation:
-    """Open a Parquet file, or a folder of them; ``folder`` is for a link if the path is a pattern.
+    def __init__(self, dialect: CsvDialect, options: EngineOptions) -> None:
+        self.dialect, self.options = dialect, options
 
-    Raises
-    ------
-    DataError: as for ``open_parquet``.
-    """
-    files = _readable(path)
-    watched = [FileSource.of(each, "a Parquet file") for each in _watched(path, files)]
-    found = watched[0]
-    plain = plain_name(path, folder)
-    sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
-    # Records may be larger than their file, so the file is read again until records are needed in an order.
-    # Not by a link, which is removed first, and not in a folder, whose changes would go unseen.
-    again = found if plain == path.resolve() and not path.is_dir() else None
-    # The texts of timestamps depend on it.
-    database.run("SET TimeZone = 'UTC'")
-    try:
-        naming = name_columns(str(path), _top_level(database, sources[0]), strict=options.strict_header)
-        columns = naming.columns
-        _check_same(database, path, files, sources)
-        names = ", ".join(f"c{index}" for index in range(len(columns)))
-        index_columns = pandas_index(columns, _of_pandas(database, sources[0]), options.named)
-        kept = [index for index, name in enumerate(columns) if name not in index_columns]
-        values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
-        database.run(
-            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
-            f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
-        )
-    except duckdb.Error as error:
-        raise found.damaged(error) from None
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        digest = beside.submit(sha256_of, path)
-        relation = DuckRelation(
-            database, str(path), [columns[index] for index in kept], source=again, watched=watched
-        )
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Return whether a file has the format, by its name in capitals or not."""
+        return path.name.lower().endswith(cls.suffixes)
+
+    @abstractmethod
+    def load(self, database: Database, source: FileSource, folder: Path) -> DuckRelation:
+        """Create the table ``records`` with columns c0, c1, … and return it with the names of its columns.
+
+        A column without a type is text, letter by letter as in the file; an absent value is a null if the
+        format has nulls. ``open`` does what all formats need: it explains errors of DuckDB and of reading,
+        sets the hash if there is none, and refuses a file that changed meanwhile.
+
+        Parameters
+        ----------
+        source: the file; ``source.damaged(error)`` is the error for content that is not of the format.
+        folder: for temporary files.
+
+        Raises
+        ------
+        DataError: the file is empty, not of this format, damaged, or as for ``name_columns``.
+        """
+
+    def open(self, database: Database, path: Path, folder: Path) -> DuckRelation:
+        """Load a file, which must not change while it is read, and later while the relation is open.
+
+        Raises
+        ------
+        DataError: it is missing, cannot be read, or changed; or as for ``load``.
+        """
         with reading(path):
-            relation.sha256 = digest.result()
-    relation.index_columns, relation.renamed = index_columns, naming.warnings
-    relation.check_unchanged()
-    return relation
+            source = FileSource.of(path, self.kind)
+            with source.explaining():
+                try:
+                    relation = self.load(database, source, folder)
+                except duckdb.Error as error:
+                    raise source.damaged(error) from None
+                relation.sha256 = relation.sha256 or sha256_of(path)
+        relation.watched = (source, *relation.watched)
+        relation.check_unchanged()
+        return relation
 
 
-def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
-    """Return the columns of a Parquet file, or of a folder as Spark reads it, from their metadata.
-
-    Parameters
-    ----------
-    named: columns with a role; see ``EngineOptions``.
-
-    Returns
-    -------
-    None if they cannot be read, or the path is a pattern.
-    """
-    if any(character in str(path.resolve()) for character in "*?["):
-        return None
-    file = next(iter(data_files(path)), path) if path.is_dir() else path
-    folders = [part.partition("=")[0] for part in file.relative_to(path).parts[:-1] if "=" in part]
-    source = quoted(file.resolve())
-    try:
-        with Database(EngineOptions()) as database:
-            columns = name_columns(str(path), _top_level(database, source)).columns
-            index_columns = pandas_index(columns, _of_pandas(database, source), named)
-    except duckdb.Error:
-        return None
-    return [name for name in columns if name not in index_columns] + folders
+INPUT_FORMATS: Registry[InputFormat] = Registry(
+    "input format", InputFormat, "anonymizer.data.duckdb", "anonymizer.input_formats"
+)
+"""Every ``InputFormat`` with a name."""
 
 
-def _of_pandas(database: Database, source: str) -> str | None:
-    """Return the metadata of pandas in a Parquet file, in JSON; None without any."""
-    query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = 'pandas'"
-    rows = database.rows(query)
-    return str(rows[0][0]) if rows else None
-
-
-def _readable(path: Path) -> Sequence[Path]:
-    """Return the files of a path; raises as ``open_parquet`` does if they are empty."""
-    with reading(path):
-        files = data_files(path) if path.is_dir() else [path]
-        for file in files[:1]:
-            with file.open("rb"):
-                pass
-    if not files:
-        raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
-    named = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
-    if named is not None:
-        raise DataError(
-            f"{path}: folders such as '{named}' are a column, which Spark reads; set engine.name: spark (for "
-            f"init and check: give {path.absolute().as_uri()}), or write the column into the files"
-        )
-    if not files[0].stat().st_size:
-        raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
-    return files
-
-
-def _watched(path: Path, files: Sequence[Path]) -> list[Path]:
-    """Return what must not change while a path is read: itself, and the files and folders in it."""
-    if not path.is_dir():
-        return [path]
-    return [path, *files, *sorted({file.parent for file in files} - {path})]
-
-
-def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:
-    """Check that all files have the same columns and types.
+def input_format(path: Path) -> type[InputFormat] | None:
+    """Return the format of a file, None if no format recognizes it.
 
     Raises
     ------
-    DataError: a column differs between two files.
+    InputError: several formats do.
     """
-    first: set[tuple[str, str]] = set()
-    for file, source in zip(files, sources, strict=True):
-        described = database.rows(f"DESCRIBE SELECT * FROM read_parquet({source}, hive_partitioning = false)")
-        own = {(str(row[0]), str(row[1])) for row in described}
-        first = first or own
-        if own != first:
-            column = min(own ^ first)[0]
-            raise DataError(
-                f"{path}: column '{column}' differs between files: {dict(first).get(column, 'missing')} in "
-                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; "
-                "give all files the same columns and types"
-            )
-
-
-def _top_level(database: Database, source: str) -> list[str]:
-    """Return column names as in the file; DuckDB would rename those that differ in case alone."""
-    rows = database.rows(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})")
-    columns = []
-    nested: list[int] = []
-    for name, children in rows[1:]:
-        if not nested:
-            columns.append(str(name))
-        else:
-            nested[-1] -= 1
-        if children:
-            nested.append(int(children))
-        while nested and not nested[-1]:
-            nested.pop()
-    return columns
+    found = [each for each in INPUT_FORMATS.values() if each.recognizes(path)]
+    if len(found) > 1:
+        names = " and ".join(f"'{each.name}'" for each in found)
+        raise InputError(f"{path}: the input formats {names} read such files; uninstall all but one")
+    return found[0] if found else None
 
 
 FIRST, FURTHER = "first_records", "further_records"
@@ -789,7 +630,10 @@ class DuckAppendedQuery(DuckQuery):
         types, kind = _types(database), _kind(database)
         database.run(f"ALTER {kind} records RENAME TO {FIRST}")
         database.source = None
-        other = self._loaded(self.further)
+        form = input_format(self.further)
+        assert form is not None
+        dialect = CsvDialect(self.relation.separator)
+        other = form(dialect, EngineOptions()).open(database, self.further, self.further.parent)
         self.new.check(other)
         other_kind = _kind(database)
         database.source = source
@@ -807,13 +651,6 @@ class DuckAppendedQuery(DuckQuery):
                 source.check()
         database.run(f"DROP {other_kind} {FURTHER}")
         database.run(f"ALTER {kind} {FIRST} RENAME TO records")
-
-    def _loaded(self, further: Path) -> DuckRelation:
-        """Load the file into the table ``records``."""
-        separator = self.relation.separator
-        if separator is None:
-            return load_parquet(self.database, further, further.parent, EngineOptions())
-        return load_csv(self.database, further, CsvDialect(separator), further.parent)
 
     def _ordered(self, union: str) -> str:
         """Return SQL for the records of both in the order that ``Relation.records_query`` describes."""
@@ -896,9 +733,7 @@ class DuckTableReader:
             database.run("DETACH handed_over")
         # DuckDB locks the file against writers, but it can be replaced.
         source.check()
-        relation = DuckRelation(database, self._name, naming.columns)
-        relation.renamed = naming.warnings
-        return relation
+        return DuckRelation(database, self._name, naming)
 
     def _copied_table(self, database: Database) -> Naming | None:
         """Load the rows of a stored table and return its columns; None for anything else."""

@@ -1,0 +1,253 @@
+"""CSV and Parquet files: the example for another input format, which is one such class in a module here.
+
+A CSV file is loaded strictly and as text; a Parquet file is read with its own types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+
+from anonymizer.data.csv import UTF8, Header, Scan, codec, read_header, rewrite, scan
+from anonymizer.data.duckdb.database import Database, plain_name
+from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
+from anonymizer.data.source import (
+    CSV_FILES,
+    PARQUET_FILES,
+    CsvDialect,
+    EngineOptions,
+    FileSource,
+    Naming,
+    data_files,
+    is_gzipped,
+    is_parquet_folder,
+    name_columns,
+    pandas_index,
+    quoted,
+    sha256_of,
+)
+from anonymizer.errors import DataError
+
+LONGEST_RECORD = 4 << 20
+"""Maximum bytes of a record in the fast reading, whose buffers grow with it."""
+
+
+class Csv(InputFormat):
+    """A CSV file, gzipped if its name ends in ``.gz``; every field is a text, possibly empty.
+
+    DuckDB is fast, but accepts mixed line ends, stray quotes and surplus empty fields. So it reads plain
+    files only. The separators are counted before; if DuckDB finds another number of fields, or fails, the
+    strict reader finds the fault.
+    """
+
+    name = "csv"
+    kind = "a CSV file"
+    suffixes = CSV_FILES.suffixes
+
+    def load(self, database: Database, source: FileSource, folder: Path) -> DuckRelation:
+        """Load the file, which is read several times; ``folder`` is for rewritten copies.
+
+        Raises
+        ------
+        DataError: empty, header only, a record of another width, a misplaced quote, undecodable, NUL bytes, a
+            damaged gzip file.
+        """
+        path = source.path
+        header = read_header(path, self.dialect, strict=self.options.strict_header)
+        found = _loaded(database, path, self.dialect, header, folder)
+        source.check_bytes(found.sha256)
+        naming = Naming(header.columns, header.warnings)
+        return DuckRelation(database, str(path), naming, sha256=found.sha256, separator=header.separator)
+
+
+def _loaded(database: Database, path: Path, dialect: CsvDialect, header: Header, folder: Path) -> Scan:
+    """Create the table ``records``; return the scan."""
+    copy = folder / "utf8.csv"
+    found = scan(path, dialect.encoding, header.separator, copy)
+    source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
+    fast = found.plain and header.lines == 1 and _read(database, source, header, LONGEST_RECORD)
+    if not fast or found.separators != (_rows(database) + 1) * (len(header.columns) - 1):
+        strict = folder / "strict.csv"
+        rewrite(path, dialect.encoding, header, strict)
+        whole = Header(header.columns, header.separator, lines=0)
+        if not _read(database, strict, whole, strict.stat().st_size + 1, r"new_line = '\n', "):
+            raise DataError(
+                f"{path}: cannot be read as CSV, perhaps for a field larger than the memory; raise "
+                "engine.memory_limit"
+            )
+    return found
+
+
+def _rows(database: Database) -> int:
+    return int(database.rows("SELECT count(*) FROM records")[0][0])
+
+
+def _read(database: Database, path: Path, header: Header, longest: int, options: str = "") -> bool:
+    """Create the table ``records``; return whether DuckDB could read the file.
+
+    Parameters
+    ----------
+    longest: maximum bytes of a record.
+    options: more options in SQL, each with a comma after it.
+    """
+    names = [f"c{index}" for index in range(len(header.columns))]
+    types = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    not_null = ", ".join(map(quoted, names))
+    try:
+        database.run(
+            f"CREATE OR REPLACE TABLE records AS SELECT * FROM read_csv({quoted(path)}, "
+            f"{options}columns = {{{types}}}, force_not_null = [{not_null}], auto_detect = false, "
+            f"header = false, skip = {header.lines}, delim = {quoted(header.separator)}, quote = '\"', "
+            f"escape = '\"', strict_mode = true, max_line_size = {longest}, hive_partitioning = false, "
+            f"compression = {quoted('gzip' if is_gzipped(path) else 'none')})"
+        )
+    except duckdb.Error:
+        return False
+    return True
+
+
+class Parquet(InputFormat):
+    """A Parquet file, or a folder of them; the text of a value is ``text_of`` its column."""
+
+    name = "parquet"
+    kind = "a Parquet file"
+    suffixes = PARQUET_FILES.suffixes
+
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Return whether a file has the suffix, or a folder has Parquet files only."""
+        return super().recognizes(path) or is_parquet_folder(path)
+
+    def load(self, database: Database, source: FileSource, folder: Path) -> DuckRelation:
+        """Open the file or folder; ``folder`` is for a link if the path is a pattern.
+
+        Raises
+        ------
+        DataError: not Parquet, without files, files of a folder that differ in their columns.
+        """
+        path = source.path
+        files = _readable(path)
+        inside = [FileSource.of(each, self.kind) for each in _inside(path, files)]
+        plain = plain_name(path, folder)
+        sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
+        # Records may be larger than their file, so the file is read again until records are needed in an
+        # order. Not by a link, which is removed first, and not in a folder, whose changes would go unseen.
+        again = source if plain == path.resolve() and not path.is_dir() else None
+        # The texts of timestamps depend on it.
+        database.run("SET TimeZone = 'UTC'")
+        strict = self.options.strict_header
+        naming = name_columns(str(path), _top_level(database, sources[0]), strict=strict)
+        columns = naming.columns
+        _check_same(database, path, files, sources)
+        names = ", ".join(f"c{index}" for index in range(len(columns)))
+        index_columns = pandas_index(columns, _of_pandas(database, sources[0]), self.options.named)
+        kept = [index for index, name in enumerate(columns) if name not in index_columns]
+        values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
+        database.run(
+            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
+            f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
+        )
+        naming = Naming(tuple(columns[index] for index in kept), naming.warnings)
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            digest = beside.submit(sha256_of, path)
+            relation = DuckRelation(database, str(path), naming, source=again, watched=inside)
+            relation.sha256 = digest.result()
+        relation.index_columns = index_columns
+        return relation
+
+
+def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
+    """Return the columns of a Parquet file, or of a folder as Spark reads it, from their metadata.
+
+    Parameters
+    ----------
+    named: columns with a role; see ``EngineOptions``.
+
+    Returns
+    -------
+    None if they cannot be read, or the path is a pattern.
+    """
+    if any(character in str(path.resolve()) for character in "*?["):
+        return None
+    file = next(iter(data_files(path)), path) if path.is_dir() else path
+    folders = [part.partition("=")[0] for part in file.relative_to(path).parts[:-1] if "=" in part]
+    source = quoted(file.resolve())
+    try:
+        with Database(EngineOptions()) as database:
+            columns = name_columns(str(path), _top_level(database, source)).columns
+            index_columns = pandas_index(columns, _of_pandas(database, source), named)
+    except duckdb.Error:
+        return None
+    return [name for name in columns if name not in index_columns] + folders
+
+
+def _of_pandas(database: Database, source: str) -> str | None:
+    """Return the metadata of pandas in a Parquet file, in JSON; None without any."""
+    query = f"SELECT decode(value) FROM parquet_kv_metadata({source}) WHERE decode(key) = 'pandas'"
+    rows = database.rows(query)
+    return str(rows[0][0]) if rows else None
+
+
+def _readable(path: Path) -> Sequence[Path]:
+    """Return the files of a path; raises as ``Parquet.load`` does if they are empty."""
+    files = data_files(path) if path.is_dir() else [path]
+    for file in files[:1]:
+        with file.open("rb"):
+            pass
+    if not files:
+        raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")
+    named = next((part for file in files for part in file.relative_to(path).parts[:-1] if "=" in part), None)
+    if named is not None:
+        raise DataError(
+            f"{path}: folders such as '{named}' are a column, which Spark reads; set engine.name: spark (for "
+            f"init and check: give {path.absolute().as_uri()}), or write the column into the files"
+        )
+    if not files[0].stat().st_size:
+        raise DataError(f"{files[0]}: the file is empty; a Parquet file with records is needed")
+    return files
+
+
+def _inside(path: Path, files: Sequence[Path]) -> list[Path]:
+    """Return what must not change in a folder while it is read: files and folders; nothing for a file."""
+    return [*files, *sorted({file.parent for file in files} - {path})] if path.is_dir() else []
+
+
+def _check_same(database: Database, path: Path, files: Sequence[Path], sources: Sequence[str]) -> None:
+    """Check that all files have the same columns and types.
+
+    Raises
+    ------
+    DataError: a column differs between two files.
+    """
+    first: set[tuple[str, str]] = set()
+    for file, source in zip(files, sources, strict=True):
+        described = database.rows(f"DESCRIBE SELECT * FROM read_parquet({source}, hive_partitioning = false)")
+        own = {(str(row[0]), str(row[1])) for row in described}
+        first = first or own
+        if own != first:
+            column = min(own ^ first)[0]
+            raise DataError(
+                f"{path}: column '{column}' differs between files: {dict(first).get(column, 'missing')} in "
+                f"{files[0].name}, {dict(own).get(column, 'missing')} in {file.name}; "
+                "give all files the same columns and types"
+            )
+
+
+def _top_level(database: Database, source: str) -> list[str]:
+    """Return column names as in the file; DuckDB would rename those that differ in case alone."""
+    rows = database.rows(f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({source})")
+    columns = []
+    nested: list[int] = []
+    for name, children in rows[1:]:
+        if not nested:
+            columns.append(str(name))
+        else:
+            nested[-1] -= 1
+        if children:
+            nested.append(int(children))
+        while nested and not nested[-1]:
+            nested.pop()
+    return columns
