@@ -1517,7 +1517,7 @@ class Definetti(Attack):
             and adversary.grouped is None
             and not _linked(adversary)
         ):
-            return f"original records with links to released ones, because of features: {features}"
+            return f"original records that can be matched to released ones, because of features: {features}"
         known = adversary.release.known(self.settings.knowledge)
         pairs = max(
             self._knowing(adversary).pairs(adversary, known, name) for name in self._learned(adversary)

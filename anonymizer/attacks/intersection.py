@@ -124,7 +124,8 @@ class Intersection(Attack):
             return "original records (--original); without them, release-linkage compares the two releases"
         lacking = self.settings.missing_requirement(adversary)
         if lacking is None and self.settings.unit not in (None, RECORD) and self._owned(adversary) is None:
-            return f"original records, each with its {self.settings.unit} and linked to both releases"
+            unit = self.settings.unit
+            return f"original records with their {unit}, matched to both releases, because of unit: {unit}"
         return lacking
 
     def _owned(self, adversary: AdversaryView) -> tuple[str, Owners, Owners] | None:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from anonymizer.cli.output import Json, Quiet, with_usable_paths, write_json, write_line
 from anonymizer.config.attribute import contradictory
-from anonymizer.data.table import read_column
+from anonymizer.data.table import NotDates, read_column
 from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.builder import make_builder, named_source, usages
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
@@ -88,7 +88,7 @@ def validate(
 ) -> None:
     """Check that a hierarchy is one tree that places every value of a column; exit code 1 if not."""
     named = named_source(source)
-    values = read_column(data, column, _dates(form))
+    values = _values(data, column, form)
     problems = []
     try:
         hierarchy: Hierarchy | None = place(values, named, Placement(HERE))[0]
@@ -125,7 +125,7 @@ def build(  # noqa: PLR0913 - one for each option
     """Build a hierarchy from the values of a column, and write it as a CSV file that you can edit."""
     builder = make_builder(by)
     _check_output(output, data, overwrite)
-    values = read_column(data, column, _dates(form))
+    values = _values(data, column, form)
     if not values.present:
         raise InputError(
             f"{data}: column '{column}' has only missing values; a hierarchy needs at least one value"
@@ -140,6 +140,19 @@ def build(  # noqa: PLR0913 - one for each option
         write_json(_summary(hierarchy, []))
     elif not quiet:
         write_line(f"Wrote {output}. {_size(hierarchy)}")
+
+
+def _values(data: Path, name: str, forms: list[str] | None) -> Column:
+    """Return the column of a file.
+
+    Raises
+    ------
+    InputError: a format is wrong, or the column cannot be read; the remedy is an option, not a key.
+    """
+    try:
+        return read_column(data, name, _dates(forms))
+    except NotDates as error:
+        raise InputError(f"{error.args[0]}; give another --format, or leave the option out") from None
 
 
 def _dates(forms: list[str] | None) -> DateFormat:

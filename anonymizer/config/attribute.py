@@ -189,7 +189,7 @@ def contradictory(forms: Sequence[str]) -> Iterator[str]:
     for form in forms:
         turned = form.translate(_TURNED)
         if form < turned and turned in forms:
-            yield f"'{form}' and '{turned}' read 1/2 as different days; accepted: one of them"
+            yield f"'{form}' and '{turned}' read 1/2 as different days; keep one of the formats"
 
 
 class AttributeSettings(ShortSection):
@@ -297,8 +297,9 @@ class AttributeSettings(ShortSection):
                 continue
             if key in self.model_fields_set and getattr(self, key) is not None:
                 fitting = f"{listed(roles)} columns"
-                bands = ", and for insensitive columns with labels" if key in _FOR_BANDS else ""
-                yield key, f"has no effect on a column with role {self.role}; accepted for {fitting}{bands}"
+                bands = ", and insensitive columns with labels" if key in _FOR_BANDS else ""
+                what = f"has no effect on a column with role {self.role}, only on {fitting}{bands}"
+                yield key, f"{what}; remove {key}, or change the role"
 
     def _wrong_bands(self) -> Iterator[tuple[str, str]]:
         if self.bands is None:

@@ -443,10 +443,10 @@ def read_document(path: Path) -> Document:
     """
     parse = _parsers().get(path.suffix.lower())
     if parse is None:
-        kind = f"'{path.suffix}'" if path.suffix else "no suffix"
+        kind = f"the suffix '{path.suffix}' is not that of a config" if path.suffix else "no suffix"
         raise InputError(
-            f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}; "
-            "anonymizer init DATA drafts one for a data file"
+            f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}; to draft a config "
+            "for a data file, run anonymizer init DATA"
         )
     text = _text(path)
     try:

@@ -417,6 +417,6 @@ class OutputSettings(Section):
             if not text and getattr(self, key) is not None:
                 raise refusal([problem("applies to text files only; remove it", (key,))])
         if not text and self.missing:
-            what = "is for text files; accepted: '', for a null, or a path that ends in .csv or .csv.gz"
+            what = "is for text files only; set '' (a null), or a path that ends in .csv or .csv.gz"
             raise refusal([problem(f"{shown(self.missing)} {what}", ("missing",))])
         return self

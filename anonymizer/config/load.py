@@ -342,11 +342,11 @@ def _check_known(one: Variation, others: Sequence[Variation]) -> None:
     """Check that a key may vary and does not overlap with others."""
     place = tuple(map(str, one.path))
     if place in (("algorithm",), ("algorithm", "name")):
-        raise ValueError("algorithms are varied with --algorithm NAME; give it once for each")
+        raise ValueError("to vary the algorithm, give --algorithm NAME once for each algorithm")
     levels = len(place) >= _LEVELS and (place[0], place[2]) == ("attributes", "levels")
     if place[0] not in _VARIABLE and not levels:
         raise ValueError(
-            "must be equal in all runs, otherwise results are not comparable; "
+            "this key must be equal in all runs, so that results can be compared; "
             f"accepted: keys of {', '.join(_VARIABLE)}, and attributes.NAME.levels"
         )
     for other in others:

@@ -210,9 +210,10 @@ def _conflicts_with_apply(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"recodings of '{config.algorithm.name}' cannot be applied to new records"
         yield ("algorithm", "name"), f"{what}; accepted: {', '.join(ALGORITHMS)}"
     if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), "with apply, whole classes are suppressed; accepted: classes"
+        what = f"method {config.suppression.method} cannot be combined with apply"
+        yield ("suppression", "method"), f"{what}; set suppression.method: {Method.CLASSES}"
     if config.suppression.keep_rows:
-        yield ("suppression", "keep_rows"), "with apply, suppressed records are removed; accepted: false"
+        yield ("suppression", "keep_rows"), "cannot be combined with apply; set keep_rows: false"
     if config.utility:
         what = "needs all original records, and apply reads only the new ones; remove it"
         yield ("utility",), what
@@ -229,8 +230,8 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         elif config.attributes[column].released:
             yield (
                 ("attributes", column, "role"),
-                f"'{column}' says which records belong to one {name}, and would be released; accepted: "
-                "identifier, drop",
+                f"'{column}' shows which records belong to one {name}, so it must not be released; "
+                "accepted: identifier, drop",
             )
     if config.input.missing_person is not None and not config.input.unit_columns:
         yield (
@@ -239,7 +240,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
         )
     apart = "suppression.whole" if config.input.pseudonym is None else "input.person.release_as"
     if config.engine.name not in set(EngineName) and (config.suppression.whole or config.input.pseudonym):
-        what = f"engine {config.engine.name} cannot tell which records belong to one unit"
+        what = f"engine {config.engine.name} does not support {apart}"
         yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove {apart}"
     yield from _conflicts_with_whole(config)
     yield from _conflicts_with_unit_limit(config)
@@ -269,10 +270,10 @@ def _counted_by_records(config: Config) -> Iterator[tuple[KeyPath, str]]:
         remedy = f"accepted: {', '.join(able)}; or set unit: {RECORD} in each constraint"
         yield ("algorithm", "name"), f"{what}; {remedy}"
     elif method.value not in accepted and config.input.pseudonym is None:
-        what = f"with constraints that count units, accepted with algorithm {config.algorithm.name}"
+        what = f"algorithm {config.algorithm.name} cannot count units with method {method.value}"
         able = [name for name, each in registry.items() if method.value in each.unit_suppressions]
-        other = f"; {method.value} needs algorithm {' or '.join(able)}" if able else ""
-        yield ("suppression", "method"), f"{what}: {', '.join(accepted)}{other}"
+        other = f", or algorithm.name: {' or '.join(able)}" if able else ""
+        yield ("suppression", "method"), f"{what}; set suppression.method: {' or '.join(accepted)}{other}"
 
 
 def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
@@ -285,11 +286,11 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield path, _not_defined(unit, config.input)
     if config.suppression.method is not Method.CLASSES:
         what = f"with method {config.suppression.method}, only some records of a {unit} may be suppressed"
-        yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove whole"
+        yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove suppression.whole"
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
         what = f"{config.algorithm.name} with these parameters cannot suppress all records of a {unit}"
-        yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove whole"
+        yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove suppression.whole"
     if config.apply is not None:
         yield path, "cannot be combined with apply; remove one of the two"
 
@@ -310,14 +311,14 @@ def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"algorithm {config.algorithm.name} cannot limit how many {unit}s lose records"
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or unit: {RECORD}"
     if config.apply is not None:
-        what = f"with apply, the earlier release does not show which {unit}s it has records of"
+        what = f"the earlier release does not show which records belong to one {unit}, as apply would need"
         yield path, f"{what}; set unit: {RECORD}, or run on all records without apply"
 
 
 def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that constraints on the population cannot be combined with, and the message about it."""
     if config.input.population is not None and config.numerals != config.input.numerals:
-        what = "the numbers of input.population have the sign of the input; accepted: input.decimal"
+        what = "must be equal to input.decimal, which applies to input.population, too; remove output.decimal"
         yield ("output", "decimal"), what
     needing = [place for place, each in enumerate(config.constraints) if each.build().needs_population]
     households = [place for place, each in enumerate(config.constraints) if each.build().needs_households]
@@ -328,7 +329,7 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = "needs input.household, the column that shows which records belong to one household"
         yield ("constraints", households[0], "model"), what
     if households and config.scenarios:
-        what = "with scenarios, households are not counted; remove scenarios, or the constraint"
+        what = "cannot be combined with scenarios; remove scenarios, or the constraint"
         yield ("constraints", households[0], "model"), what
     for place in needing if config.input.person is not None else ():
         fault = config.constraints[place].build().fault_with_persons
@@ -345,19 +346,17 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
         other = "" if needing else f"; or use a constraint with unit: {HOUSEHOLD} in place of {asked}"
         what = f"{config.algorithm.name} does not support {asked}; accepted: {', '.join(able)}{other}"
         yield ("algorithm", "name"), what
+    fault = f"cannot be combined with constraints that count {counted}"
     if config.suppression.method is not Method.CLASSES:
-        yield ("suppression", "method"), f"with constraints that count {counted}, accepted: classes"
+        what = f"method {config.suppression.method} {fault}; set suppression.method: {Method.CLASSES}"
+        yield ("suppression", "method"), what
     if config.suppression.keep_rows:
-        yield ("suppression", "keep_rows"), f"with constraints that count {counted}, accepted: false"
+        yield ("suppression", "keep_rows"), f"{fault}; set keep_rows: false"
     if config.apply is not None:
-        yield ("apply",), f"with apply, constraints cannot count {counted}; remove these, or the key apply"
+        yield ("apply",), f"{fault}; remove apply, or these constraints"
     if config.suppression.whole is not None:
-        what = (
-            f"with constraints that count {counted}, a class is suppressed with all its records or stays "
-            f"with all, but suppression.whole takes the records of a {config.suppression.whole} out of other "
-            "classes, too; remove suppression.whole"
-        )
-        yield ("suppression", "whole"), what
+        # Only whole classes may lose records; whole units would lose them in several classes.
+        yield ("suppression", "whole"), f"{fault}; remove suppression.whole"
 
 
 def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
@@ -367,8 +366,9 @@ def _conflicts_with_weights(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     weights = config.with_role(Role.WEIGHT)
     if name not in weights:
-        what = "not a column of attributes; if the input has it, give it role: weight there"
-        hint = suggestion(name, config.attributes)
+        what = "not a column of attributes"
+        others = f"use {' or '.join(weights)}, or " if weights else ""
+        hint = f"{others}add the column there with role: weight"
         if name in config.attributes:
             what = "not a column with role weight"
             hint = f"accepted: {', '.join(weights)}" if weights else "set role: weight for this column"
@@ -396,10 +396,10 @@ def _conflicts_with_control(config: Config) -> Iterator[tuple[KeyPath, str]]:
         return
     if config.algorithm.plug_in.in_groups:
         what = f"held-out people cannot be compared with the two tables of {config.algorithm.name}"
-        yield ("input", "control"), f"{what}; remove it, or choose another algorithm"
+        yield ("input", "control"), f"{what}; remove input.control, or choose another algorithm"
     if config.apply is not None:
-        what = "with apply, the run has no originals of the earlier records to compare with held-out people"
-        yield ("input", "control"), f"{what}; remove it, or remove the key apply"
+        what = "apply has no originals of the earlier records to compare with held-out people"
+        yield ("input", "control"), f"{what}; remove input.control or the key apply"
     if config.engine.name not in set(EngineName):
         what = f"engine {config.engine.name} cannot compare a release with held-out people"
         yield ("engine", "name"), f"{what}; accepted: {', '.join(EngineName)}; or remove input.control"
@@ -421,20 +421,20 @@ def _conflicts_with_pseudonyms(config: Config) -> Iterator[tuple[KeyPath, str]]:
     """Yield each key that cannot be combined with released pseudonyms, and the message about it."""
     if config.input.pseudonym is None:
         return
-    remedy = "or remove input.person.release_as"
+    fault, remedy = "cannot be combined with released pseudonyms", "or remove input.person.release_as"
     if not config.algorithm.plug_in.links_units:
         able = ", ".join(name for name, each in config.algorithm.registry().items() if each.links_units)
         what = f"{config.algorithm.name} cannot release pseudonyms"
         yield ("algorithm", "name"), f"{what}; accepted: {able}; {remedy}"
     if config.suppression.method is not Method.CLASSES:
-        what = f"with released pseudonyms, accepted: {Method.CLASSES}"
-        yield ("suppression", "method"), f"{what}; {remedy}"
+        what = f"method {config.suppression.method} {fault}; set suppression.method: {Method.CLASSES}"
+        yield ("suppression", "method"), f"{what}, {remedy}"
     if config.suppression.keep_rows:
-        what = "a pseudonym would show how many records a suppressed person has; accepted: false"
-        yield ("suppression", "keep_rows"), f"{what}; {remedy}"
+        what = "a pseudonym would show how many records a suppressed person has; set keep_rows: false"
+        yield ("suppression", "keep_rows"), f"{what}, {remedy}"
     if config.suppression.whole not in (None, PERSON):
-        what = f"with released pseudonyms, accepted: {PERSON}"
-        yield ("suppression", "whole"), f"{what}; {remedy}"
+        what = f"'{config.suppression.whole}' {fault}; set suppression.whole: {PERSON}"
+        yield ("suppression", "whole"), f"{what}, {remedy}"
     if config.apply is not None and not config.counts_units:
         what = "pseudonyms of an earlier release are unknown"
         yield ("apply",), f"{what}; remove apply, or input.person.release_as"
@@ -458,11 +458,10 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
         others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
         yield ("algorithm", "name"), f"{algorithm.name} cannot satisfy scenarios; accepted: {others}"
     elif algorithm.name in BY_LEVELS and config.suppression.method is not Method.CLASSES:
-        what = f"with scenarios, algorithm {algorithm.name} suppresses whole classes; accepted: classes"
-        yield ("suppression", "method"), what
+        what = f"method {config.suppression.method} cannot be combined with scenarios and {algorithm.name}"
+        yield ("suppression", "method"), f"{what}; set suppression.method: {Method.CLASSES}"
     if config.suppression.keep_rows:
-        what = "with scenarios, suppressed records are removed; accepted: false"
-        yield ("suppression", "keep_rows"), what
+        yield ("suppression", "keep_rows"), "cannot be combined with scenarios; set keep_rows: false"
     if config.apply is not None:
         yield ("apply",), "scenarios are not checked on appended records; remove scenarios or the key apply"
     if config.input.pseudonym is not None:
@@ -470,7 +469,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"
     for place, constraint in enumerate(config.constraints):
         if constraint.build().needs_population:
-            what = "with scenarios, the population is not counted; remove scenarios, or the constraint"
+            what = "cannot be combined with scenarios; remove scenarios, or the constraint"
             yield ("constraints", place, "model"), what
     if algorithm.scenarios is not ScenarioSupport.ALL_KNOWN:
         return
@@ -480,8 +479,8 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
             if not _lasts(each, config.unit_of(scenario.counting(each))):
                 yield (
                     ("scenarios", name, "models", place),
-                    f"{algorithm.name} protects against adversaries who know every quasi-identifier; against "
-                    f"an adversary who knows fewer, {each.model} may fail; accepted: algorithm {exact}",
+                    f"with {algorithm.name}, {each.model} may fail against an adversary who knows only some "
+                    f"quasi-identifiers; set algorithm.name: {exact}",
                 )
 
 
@@ -516,14 +515,15 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[KeyPath, str]]:
             continue
         if algorithm not in IN_NUMBERS:
             what = f"'{form}' does not work with algorithm {algorithm}"
-            yield path, f"{what}; accepted algorithms: {', '.join(IN_NUMBERS)}"
+            yield path, f"{what}; set algorithm.name to one of {', '.join(IN_NUMBERS)}, or labels: range"
         elif getattr(config.algorithm.settings, "labels", None) == "set":
             yield (
                 path,
-                f"'{form}' needs intervals, but algorithm.labels is 'set'; accepted: hierarchy, interval",
+                f"'{form}' needs intervals, but algorithm.labels is 'set'; set algorithm.labels: interval or "
+                "hierarchy",
             )
         elif config.apply is not None:
-            yield path, f"with apply, '{form}' is not supported; accepted: range"
+            yield path, f"'{form}' cannot be combined with apply; set labels: range"
         elif config.engine.name not in set(EngineName):
             yield path, f"'{form}' is not written by engine {config.engine.name}; accepted: range"
         elif config.output.missing:
@@ -535,7 +535,10 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[KeyPath, str]]:
         for column in NumberColumns(name, form).columns:
             other = present.get(column.casefold(), name)
             if other != name:
-                yield path, f"'{form}' adds a column '{column}', but there is a column '{other}'; rename it"
+                yield (
+                    path,
+                    f"'{form}' adds a column '{column}', but there is a column '{other}'; rename that column",
+                )
 
 
 CONFLICTS = (
@@ -622,7 +625,7 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
             # It would refuse what the first message asks for.
             problems.append(problem(built.fault_with_persons, ("estimator",)))
         raise refusal(problems)
-    raise refusal([problem(f"{what}; accepted: {RECORD}{instead}", ("unit",))])
+    raise refusal([problem(f"{what}; set unit: {RECORD}{instead}", ("unit",))])
 
 
 def _undefined(unit: str, given: InputSettings) -> ValidationError:
@@ -638,7 +641,7 @@ def _not_defined(unit: str, given: InputSettings, *others: str) -> str:
         return f"'{unit}'{known or '; accepted: a unit of input.person, household or units'}"
     own = next((name for name, column in given.unit_columns.items() if column == unit), None)
     if own is not None:
-        return f"'{unit}' is the column; the unit is called {own}"
+        return f"'{unit}' is a column; write {own}, the unit that it defines"
     if known.endswith("?"):
         return f"'{unit}' is not defined{known}"
     key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"

@@ -112,8 +112,8 @@ class ObjectiveSettings(PluginSection):
     def _aggregates(self) -> Self:
         if "aggregate" in self.model_fields_set and not self.plug_in.aggregates:
             takers = [name for name, metric in self.registry().items() if metric.aggregates]
-            what = f"metric {self.metric} has no aggregate; remove the key, or use one of {', '.join(takers)}"
-            raise refusal([problem(what, ("aggregate",))])
+            what = f"metric {self.metric} has no aggregate; remove the key"
+            raise refusal([problem(f"{what}, or set metric to {' or '.join(takers)}", ("aggregate",))])
         return self
 
     @model_validator(mode="after")
@@ -134,7 +134,7 @@ class ObjectiveSettings(PluginSection):
         if not self.plug_in.weighable:
             able = [name for name, metric in self.registry().items() if metric.weighable]
             what = f"metric {self.metric} is not a mean over records, so it cannot {how}"
-            raise refusal([problem(f"{what}; remove the key, or use one of {', '.join(able)}", (key,))])
+            raise refusal([problem(f"{what}; remove the key, or set metric to {' or '.join(able)}", (key,))])
 
     def build(self) -> Any:
         """Return the metric with its parameters, its aggregate, and whether its records have weights."""

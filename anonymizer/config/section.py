@@ -168,7 +168,9 @@ def _with_keys(names: Collection[str]) -> str:
 
 
 def _example(schema: JsonSchema) -> str:
-    return f" such as {schema['examples'][0]}" if schema.get("examples") else ""
+    if not schema.get("examples"):
+        return ""
+    return f" {'of the form' if 'pattern' in schema else 'such as'} {schema['examples'][0]}"
 
 
 def _bounds(schema: JsonSchema) -> str:

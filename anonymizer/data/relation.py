@@ -504,8 +504,8 @@ class Relation(Closing):
         InputError: the engine counts records only.
         """
         raise InputError(
-            f"{self.name}: this engine counts records only; set engine.name to memory or duckdb, or unit: "
-            "record for each constraint"
+            f"{self.name}: only the engines memory and duckdb count persons and other units; set engine.name "
+            "to one of them, or unit: record in each constraint"
         )
 
     def unit_codes(self, column: str, absent: Collection[str | None]) -> IntArray:

@@ -204,6 +204,14 @@ def _fault_of_weight(text: str | None, absent: Collection[str], numerals: Numera
     return "" if number > 0 else "negative" if number else "zero"
 
 
+class NotDates(DataError):
+    """A column that was declared to have dates and has others: what was found, and the remedy in a config."""
+
+    def __str__(self) -> str:
+        """Return the whole message; a command without a config takes the first part only."""
+        return "; ".join(self.args)
+
+
 def parse(
     where: str,
     counts: Mapping[str, int],
@@ -221,7 +229,8 @@ def parse(
     keys = {text: key(text) for text in counts}
     others = {text: count for text, count in counts.items() if keys[text] is None}
     if others and declared is ValueType.DATE:
-        raise DataError(f"{where}: declared date; {_not_dates(counts, others, dates)}")
+        found = f"{where}: declared date; {_not_dates(counts, others, dates)}"
+        raise NotDates(found, date_remedy(list(counts), dates))
     if others:
         records = sum(counts.values())
         good = records - sum(others.values())
@@ -250,7 +259,7 @@ _FORMS = 3
 
 
 def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: DateFormat) -> str:
-    """Return how many records are not dates, their forms, and what helps."""
+    """Return how many records are not dates, and their forms."""
     strange, records = sum(others.values()), sum(counts.values())
     found = "is not a date" if strange == 1 else "are not dates"
     accepted = " or ".join(f'"{form}"' for form in dates.forms) or "YYYY-MM-DD"
@@ -264,8 +273,7 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
     more = ", ..." if len(ranked) > _FORMS else ""
     return (
         f"{strange:,} of {records:,} records {found} in the format {accepted}; their forms (9 for a digit, a "
-        f"for a letter): "
-        f"{shown}{more}; {date_remedy(list(counts), dates)}"
+        f"for a letter): {shown}{more}"
     )
 
 

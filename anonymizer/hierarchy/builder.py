@@ -249,7 +249,7 @@ class RulesBuilder(Builder):
             named = ", ".join(f"'{value}'" for value in without[:_NAMED])
             raise HierarchyError(
                 f"{self.value}: no rule matches {len(without)} of {len(chosen)} values, such as {named}; add "
-                "rules, or a last one '*' for all others"
+                "rules, or a last rule '*' for all other values"
             )
         found = [rows[place] for place in chosen.values() if place is not None]
         groups = [[row[level] for row in found] for level in range(1, len(rows[0]))]

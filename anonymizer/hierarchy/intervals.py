@@ -23,7 +23,7 @@ class IntervalSettings(Settings):
     width: tuple[Exact, ...] = Field(
         min_length=1,
         description="Width of the intervals at levels 1, 2, ...: positive, ascending, each a multiple of the "
-        "one before. A last level * follows.",
+        "previous one. A last level * follows.",
     )
     origin: Exact = Field(
         default=Decimal(0),

@@ -209,6 +209,6 @@ def nested(sizes: Sequence[N]) -> Sequence[N]:
     for smaller, larger in pairwise(sizes):
         if larger <= smaller or Fraction(larger) % Fraction(smaller) != 0:
             raise ValueError(
-                f"{larger} after {smaller}; accepted: ascending, each a multiple of the one before"
+                f"{larger} after {smaller}; accepted: ascending numbers, each a multiple of the previous one"
             )
     return sizes

@@ -242,7 +242,8 @@ def _published_as_missing(hierarchy: Hierarchy, leaf: int, name: str) -> Hierarc
             break
         peers = (labels[peer] for peer in np.flatnonzero(hierarchy.level == level) if peer != node)
         if MISSING in peers:
-            raise HierarchyError(f"{name}: level {level} has another node '{MISSING}'; rename it")
+            what = f"level {level} has the label '{MISSING}', which is the text for missing values"
+            raise HierarchyError(f"{name}: {what}; rename the label")
         labels[node] = MISSING
     return replace(hierarchy, labels=tuple(labels))
 
@@ -277,7 +278,7 @@ def in_numbers(
     try:
         return _in_numbers(attribute, NumberColumns(attribute.name, form), published, hides=hides)
     except ValueError as error:
-        raise HierarchyError(f"attributes.{attribute.name}.labels: '{form}': {error}") from None
+        raise HierarchyError(f"attributes.{attribute.name}.labels: '{form}' is impossible: {error}") from None
 
 
 def _in_numbers(
@@ -292,12 +293,13 @@ def _in_numbers(
     )
     if column.missing is not None and (hides or several):
         raise ValueError(
-            f"missing values and '{SUPPRESSED}' would both be empty; use labels: range, or algorithm: "
-            "lattice with suppression.method: classes and keep_rows: false"
+            f"missing values and '{SUPPRESSED}' would both be empty; use labels: range, or "
+            "algorithm.name: lattice with suppression.method: classes and keep_rows: false"
         )
     if Published.INTERVALS in published and own.form is NumberLabels.MIDPOINT:
         raise ValueError(
-            "two different intervals can have the same midpoint; use labels: low-high, or algorithm: lattice"
+            "two different intervals can have the same midpoint; use labels: low-high, or algorithm.name: "
+            "lattice"
         )
     texts = (*spelled, *column.texts[len(spelled) :])
     values, labels = attribute.node_values, list(tree.labels)
@@ -313,13 +315,13 @@ def _in_numbers(
             (included if found.closed else excluded)[labels[node]] = tree.labels[node]
     if own.form is NumberLabels.LOW_HIGH and included and excluded:
         raise ValueError(
-            f"the upper end of '{min(included.values())}' is included, that of '{min(excluded.values())}' is "
-            "not; use one kind of label, or labels: range"
+            f"the label '{min(included.values())}' includes its upper end, but '{min(excluded.values())}' "
+            "does not; use one kind of label in the hierarchy, or labels: range"
         )
     if Published.INTERVALS in published and excluded:
         raise ValueError(
-            f"the upper end of '{min(excluded.values())}' is not included, but the algorithm may also release"
-            " intervals whose upper end is included; set algorithm.name to lattice, local or mondrian"
+            f"the label '{min(excluded.values())}' of the hierarchy does not include its upper end, but the "
+            "algorithm may release intervals that do; set algorithm.name to lattice, local or mondrian"
         )
     taken = {labels[node] for node in nodes}
     for node in np.flatnonzero(~usable).tolist():
@@ -361,14 +363,14 @@ def _label_in_numbers(
             return SUPPRESSED, None
         what = "is not an interval of numbers" if found is None else "covers missing values too"
         raise ValueError(
-            f"'{label}' of its hierarchy {what}; accepted: labels such as 20-29, [20, 22.5), <20 and 65+, or "
-            "labels: range"
+            f"the hierarchy's label '{label}' {what}; give labels such as 20-29, [20, 22.5), <20 and 65+ to "
+            "the hierarchy, or use labels: range"
         )
     for end in ends:
         if not found.holds(exact(repr(end)) or Fraction(0)):
             raise ValueError(
-                f"'{label}' of its hierarchy covers {end:g}, which is not in it; correct the hierarchy, or "
-                "use labels: range"
+                f"the hierarchy's label '{label}' covers {end:g}, which is outside the interval; correct the "
+                "hierarchy, or use labels: range"
             )
     found = found.of_whole_numbers() if column.type is ValueType.INTEGER else found
     named = own.label(found)
@@ -377,7 +379,7 @@ def _label_in_numbers(
         if found.low is None or found.high is None:
             what = "has an open end, so it has no midpoint"
         raise ValueError(
-            f"'{label}' of its hierarchy {what}; use another hierarchy, such as intervals, or "
+            f"the hierarchy's label '{label}' {what}; use another hierarchy, such as intervals, or "
             f"{'labels: low-high or range' if own.form is NumberLabels.MIDPOINT else 'labels: range'}"
         )
     return named, found
@@ -402,6 +404,6 @@ def _refuse_equal(
         if other != own:
             names = " and ".join(f"'{before.hierarchy.labels[each]}'" for each in (other, own))
             raise ValueError(
-                f"{names} of its hierarchy would both be {label}; use labels: low-high"
-                f"{'' if canonical is None else ', algorithm: lattice'} or labels: range"
+                f"the hierarchy's labels {names} would both become {label}; use labels: low-high or range"
+                f"{'' if canonical is None else ', or algorithm.name: lattice'}"
             )

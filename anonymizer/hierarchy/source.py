@@ -534,7 +534,7 @@ class HierarchySource(ABC, Generic[S]):
             return self
         raise HierarchyError(
             f"column '{column.name}': {self.describe()} depends on the records, so new records would get "
-            "another one; use intervals, file, tree, or order with values"
+            "another hierarchy; use intervals, file, tree, or order with values"
         )
 
     def describe(self) -> str:

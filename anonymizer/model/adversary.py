@@ -583,6 +583,6 @@ def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
     if asked in (None, RECORD) or (owners is not None and asked in owners.units):
         return None
     return (
-        f"the original file with the column of each record's {asked}, and every record fitting only one "
-        f"released row, because of unit: {asked} (unit: {RECORD} needs neither)"
+        f"the original file with the {asked} of each record, and only one released row that fits each "
+        f"record, because of unit: {asked} (unit: {RECORD} needs neither)"
     )

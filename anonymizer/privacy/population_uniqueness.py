@@ -83,8 +83,8 @@ class PopulationUniqueness(ReleaseRisk):
             return None
         own = self.settings.estimator.value
         return (
-            f"estimator {own} assumes that each record is a person; with input.person, accepted: count; if "
-            "each person has one record, remove input.person and set acknowledge: [rows-are-persons]"
+            f"estimator {own} assumes that each record is a person; set estimator: count or, if each person "
+            "has one record, remove input.person and set acknowledge: [rows-are-persons]"
         )
 
     @property

@@ -351,8 +351,8 @@ def weight_warnings(
         link = "" if alike else ", and link nearly all records to another extract of it"
         yield (
             f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
-            f"occur in fewer than k = {k} records each (records in all: {sum(rare):,}); such values may "
-            f"reveal the stratum of their records in the survey{link}; round the weights in the file, or "
+            f"occur in fewer than k = {k} records each, together in {sum(rare):,} of the records; they "
+            f"may reveal the stratum of their records in the survey{link}; round the weights in the file, or "
             "leave the column out with release: false"
         )
 
@@ -362,7 +362,7 @@ def exact_warnings(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"nearly all values of {_columns(names)} differ and are released exactly: anyone who holds another "
+        f"nearly all values of {_columns(names)} differ and are released exactly: anyone who has another "
         "extract of the same source can link the records; release groups with a hierarchy and labels: range, "
         "or leave the column out with role: drop"
     ]

@@ -484,7 +484,7 @@ def check_suppression(case: AuditCase) -> None:
         if settings.unit is not None:
             case.found.findings.append(
                 f"suppression.limit (unit: {settings.unit}): not verifiable from the release alone, "
-                "which does not say whose the records are"
+                f"which does not show which records belong to one {settings.unit}"
             )
         elif suppressed is not None and suppressed > settings.most(int(records)):
             what = f"{suppressed} of {records} records exceed suppression.limit {settings.limit}"

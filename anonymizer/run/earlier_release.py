@@ -709,9 +709,8 @@ def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{row_limit_message(prepared.counted)}, and at the levels of the earlier recoding ({named}) it "
-            f"still has more than {problem.most:,}; raise engine.memory_limit or "
-            "engine.options.combinations, or append the records in several parts"
+            f"{row_limit_message(prepared.counted)}, also at the levels of the earlier recoding ({named}); "
+            "raise engine.memory_limit or engine.options.combinations, or append the records in several parts"
         )
     encoded = recoded_as(prepared.encoded, table)
     # The levels that may be published are those of the attributes, not of the coarser table.
@@ -759,14 +758,16 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
         earlier = previous.config.attributes[name]
         if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
-            what = f"the earlier run released '{earlier.labels}', and apply cannot add records to that"
+            what = f"the earlier run has labels: {earlier.labels}, so apply cannot add records to its release"
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
         reported = previous.reported.attributes.get(name)
         if plan.digest(name) != (None if reported is None else reported.hierarchy_sha256):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
-            yield ConfigProblem(f"{where}.hierarchy", f"{what}; use that one, or run without apply")
+            yield ConfigProblem(
+                f"{where}.hierarchy", f"{what}; use the hierarchy of the earlier run, or run without apply"
+            )
 
 
 def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
@@ -774,8 +775,8 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     other = [each.to_dict() for each in previous.config.constraints]
     if len(own) != len(other):
         number = plural(len(own), "constraint")
-        what = f"{number}, the earlier run has {len(other)}"
-        yield ConfigProblem("constraints", f"{what}; use its constraints, or run without apply")
+        what = f"{number}, but the earlier run has {len(other)}"
+        yield ConfigProblem("constraints", f"{what}; use those of the earlier run, or run without apply")
     for position, (one, before) in enumerate(zip(own, other, strict=False)):
         if one != before:
             yield ConfigProblem(f"constraints[{position}]", _differs(one, before))
@@ -818,4 +819,4 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
 
 
 def _differs(own: Any, other: Any) -> str:
-    return f"{own!r}, the earlier run has {other!r}; {REMEDY}"
+    return f"{own!r}, but the earlier run has {other!r}; {REMEDY}"

@@ -1006,8 +1006,8 @@ def published_rows(engine: str, relation: Relation, names: Sequence[str], most: 
     with relation.stored_distinct_rows(codings) as found:
         if most is not None and found.number > most:
             raise InputError(
-                f"engine {engine}: {relation.name} has {found.number:,} distinct rows, memory holds at "
-                f"most {most:,}; raise engine.memory_limit or engine.options.combinations"
+                f"engine {engine}: {relation.name} has {found.number:,} distinct rows, but only "
+                f"{most:,} fit in memory; raise engine.memory_limit or engine.options.combinations"
             )
         codes, counts = found.fetch()
     return Groups(values, codes, counts)

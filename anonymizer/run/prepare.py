@@ -141,7 +141,7 @@ def row_limit_message(found: Counted) -> str:
     """Return how many distinct rows there are, and how many fit in memory."""
     return (
         f"engine {found.engine}: the input has {found.combinations.number:,} distinct rows, "
-        f"memory holds at most {found.most:,}"
+        f"but only {found.most:,} fit in memory"
     )
 
 
@@ -1204,8 +1204,8 @@ def _too_few(
     """Return the error of a population with fewer people than the sample has of them."""
     shown = ", ".join(f"{name} '{value}'" for name, value in zip(names, values, strict=True))
     return DataError(
-        f"{population}: has too few people with {shown}: {people:g}, but {sample} has "
-        f"{plural(number, what)} of them; the population must contain everyone in {sample}"
+        f"{population}: the number of people with {shown} is {people:g}, but {sample} has "
+        f"{plural(number, what)} with these values; the population must contain everyone in {sample}"
     )
 
 

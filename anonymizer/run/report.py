@@ -285,7 +285,7 @@ def _exact_warnings(found: Found) -> Iterator[str]:
     ]
     if codes:
         yield (
-            f"nearly all values of {listed(codes)} differ and are released exactly: anyone who holds another "
+            f"nearly all values of {listed(codes)} differ and are released exactly: anyone who has another "
             "file with them can link the records; leave them out with role: drop"
         )
     # Each of these singles out nearly everybody by itself.

@@ -492,8 +492,8 @@ class RepeatedKey:
         """
         return (
             f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
-            "treats each value as one person, and its constraints count persons (input.person); if that "
-            "is wrong, remove that line"
+            "treats each value as one person, and its constraints count persons; if the values are not "
+            "persons, remove input.person"
         )
 
 

@@ -100,7 +100,7 @@ def test_every_value_lies_in_its_interval(data: Column, growth: list[int], origi
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"width": [5, 5]}, "5 after 5; accepted: ascending, each a multiple of the one before"),
+        ({"width": [5, 5]}, "5 after 5; accepted: ascending numbers, each a multiple of the previous one"),
         ({"width": [5, 12]}, "12 after 5"),
         ({"width": [0.1, 0.25]}, "0.25 after 0.1"),
         ({"width": [0]}, "0; accepted: a number > 0"),

@@ -61,7 +61,7 @@ def test_a_group_is_named_by_its_ends(data: Column, size: int, factor: int) -> N
     ("settings", "said"),
     [
         ({"sizes": [1, 2]}, "1; accepted: a whole number >= 2"),
-        ({"sizes": [2, 3]}, "3 after 2; accepted: ascending, each a multiple of the one before"),
+        ({"sizes": [2, 3]}, "3 after 2; accepted: ascending numbers, each a multiple of the previous one"),
         ({"sizes": [4, 2]}, "2 after 4"),
         ({"sizes": []}, "at least 1 item"),
         ({"sizes": [2.5]}, "valid integer"),

@@ -87,7 +87,7 @@ def test_what_needs_every_combination_is_refused_at_once(tmp_path: Path) -> None
     done = ran(job, tmp_path, "release")
     assert done.code == 2
     said = " ".join(done.err.split())
-    assert "memory holds at most 12,000" in said
+    assert "only 12,000 fit in memory" in said
     assert "algorithm local (accepted: lattice" in said
     assert "attacks[1]: linkage, which needs original records" in said
     assert "utility" in said

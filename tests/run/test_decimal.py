@@ -303,7 +303,7 @@ def test_records_are_appended_with_the_sign(tmp_path: Path) -> None:
     assert call("audit", release).code == 0
     path.write_text(json.dumps(settings | {"apply": "job-release/report.json", "output": {"decimal": ","}}))
     done = call("run", path, "--quiet", "-o", tmp_path / "third")
-    assert (done.code, "output.decimal: ',', the earlier run has '.'" in done.err) == (2, True), done.err
+    assert (done.code, "output.decimal: ',', but the earlier run has '.'" in done.err) == (2, True), done.err
 
 
 @pytest.mark.parametrize("other", ["see 1.5", "007"])

@@ -252,8 +252,8 @@ def test_check_refuses_a_population_that_is_smaller_than_the_file(tmp_path: Path
     config.write_text(json.dumps(raw), encoding="utf-8")
     done = call("check", tmp_path / "two.csv", "-c", config)
     assert done.code == 2
-    assert "has too few people with age '20', sex 'f': 1, but" in done.err
-    assert "two.csv has 2 records of them; the population must contain everyone in" in done.err
+    assert "the number of people with age '20', sex 'f' is 1, but" in done.err
+    assert "two.csv has 2 records with these values; the population must contain everyone in" in done.err
 
 
 @pytest.mark.slow

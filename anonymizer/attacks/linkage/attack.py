@@ -504,7 +504,7 @@ class Linkage(Attack):
         targets = Links(links.original, links.release, own[: len(links.counts)])
         if not targets.records:
             raise InputError(
-                f"{original.source}: none of the {number} records held by the adversary is in the release; "
+                f"{original.source}: none of the {number} records that the adversary has is in the release; "
                 "use a larger overlap"
             )
         released = np.bincount(links.original, weights=targets.counts, minlength=len(lost))

@@ -676,11 +676,10 @@ class OnDemandTables(NodeTables):
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"engine: the search has to evaluate a transformation with more than {self._most:,} distinct "
-            "rows, the most that fit in memory; this transformation may be the best, because only "
-            f"{plural(small, 'record')} would be in classes that are too small; allow more rows with "
-            "engine.memory_limit or engine.options.combinations, or exclude fine levels with a higher "
-            "attributes.*.levels.min"
+            f"engine: a candidate that may be the best has more than {self._most:,} distinct rows, the most "
+            f"that fit in memory (only {plural(small, 'record')} would be in classes that are too small); "
+            "raise engine.memory_limit or engine.options.combinations, or raise attributes.*.levels.min to "
+            "exclude such candidates"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
