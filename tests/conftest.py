@@ -61,6 +61,15 @@ def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
 
 
+@pytest.fixture
+def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the attack ``definetti`` draw little, for tests of what it reads and of how it ends.
+
+    On a few hundred records its chains take longer than a whole run with all other attacks.
+    """
+    monkeypatch.setattr("anonymizer.attacks.definetti.SWEEPS", 128)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples: all of them where anything but the quick tests is asked for."""
     settings.load_profile("default" if is_quick(config) else "thorough")

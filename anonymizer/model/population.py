@@ -13,7 +13,15 @@ from math import ceil, floor
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly, group_keys
+from anonymizer.model.arrays import (
+    DENSE_LIMIT,
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    count_exactly,
+    group_keys,
+)
 
 LARGEST = int(np.iinfo(np.int64).max)
 
@@ -224,8 +232,8 @@ class Population:
             own += (rank * stride)[codes]
             if (rank < 0).any():
                 inside &= (rank >= 0)[codes]
-        position = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
-        inside &= keys[position] == own
+        position, known = _positions(keys, own)
+        inside &= known
         number, absent = len(keys), not bool(inside.all())
         if self.owners is None:
             scaled = count_exactly(position[inside], self.scaled[inside], number)
@@ -260,3 +268,23 @@ class Population:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return found.keep(place)
+
+
+def _positions(keys: IntArray, looked_up: IntArray) -> tuple[IntArray, BoolArray]:
+    """Return the position of each number among the keys, any where it is none of them; and which are.
+
+    Keys of a small range are looked up in a table, which takes a tenth of the time of searching for each.
+
+    Parameters
+    ----------
+    keys: ascending, shape (keys,), at least one, int64, none negative.
+    looked_up: shape (items,), int64.
+    """
+    last = int(keys[-1])
+    if last < max(DENSE_LIMIT, 4 * len(looked_up)):
+        place = np.zeros(last + 1, dtype=np.int64)
+        place[keys] = np.arange(len(keys))
+        position = np.take(place, looked_up, mode="clip")
+    else:
+        position = np.minimum(np.searchsorted(keys, looked_up), len(keys) - 1)
+    return position, keys[position] == looked_up

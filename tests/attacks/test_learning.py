@@ -326,9 +326,10 @@ def best_of_random(pairs: Pairs, number: int) -> float:
         weights = pairs.family.samples(100, random)
         margins = np.tensordot(weights, gaps, axes=(1, 2))
         margins[:, rows, targets.own] = np.inf
-        beaten = margins.min(axis=2) < -TIE
+        least = margins.min(axis=2)
+        beaten = least < -TIE
         ties = np.zeros(beaten.shape)
-        for place, target in zip(*np.nonzero(~beaten & (margins.min(axis=2) <= TIE)), strict=True):
+        for place, target in zip(*np.nonzero(~beaten & (least <= TIE)), strict=True):
             tied = margins[place, target] <= TIE
             ties[place, target] = pairs.tie_sizes(np.array([target]), np.flatnonzero(tied)).sum()
         most = max(most, float((~beaten * targets.worth / (own + ties)).sum(axis=1).max()))

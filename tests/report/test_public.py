@@ -299,6 +299,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(4, EVERY_ALGORITHM))
+@pytest.mark.usefixtures("short_chains")
 def test_every_key_of_a_report_is_placed_and_every_number_rounded(name: str, tmp_path: Path) -> None:
     job = Job(tmp_path, changed_config(EVERY_ALGORITHM[name])).rows(people(120))
     done = job.run()

@@ -14,7 +14,7 @@ import pytest
 from tests.run.commands import ROOT, call
 
 RECORDS = 1000
-OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=2", "--workers", "2"]
+OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=1", "--workers", "2"]
 for name in ("lattice", "mondrian", "local", "auto"):
     OPTIONS += ["--algorithm", name]
 

@@ -96,6 +96,7 @@ LONG = {"cells", "local"}
         if not (name in LONG and marker)
     ],
 )
+@pytest.mark.usefixtures("short_chains")
 def test_all_columns_have_one_marker_and_recipients_read_it(name: str, marker: str, tmp_path: Path) -> None:
     sections = ALGORITHMS[name]
     job = gaps(tmp_path / "marked", marker, **sections)

@@ -141,12 +141,9 @@ def test_the_loss_is_that_of_the_release(algorithm: str, method: str, random: Ra
 @given(strategies.randoms())
 def test_the_lattice_equals_every_recoding(method: str, random: Random) -> None:
     data = stays(random, MOST_RECORDS[method], empty=False)
+    patients = data.patient.tolist()
     check_the_lattice_against_every_recoding(
-        method,
-        random,
-        data,
-        asked(),
-        lambda rows, attributes: by_unit(rows, data.patient.tolist(), attributes),
+        method, random, data, asked(), lambda rows, attributes: by_unit(rows, patients, attributes)
     )
 
 
@@ -190,10 +187,17 @@ def test_the_lattice_equals_every_recoding_with_persons_in_classes(random: Rando
     assert search["objective"] == pytest.approx(float(min(found)), abs=1e-12)
 
 
-def shares_hold(rows: Sequence[Row | None], data: pd.DataFrame, k: int, alpha: Fraction) -> bool:
-    """Return whether classes have k persons, of whom no value has a larger share than alpha."""
+def shares_hold(
+    rows: Sequence[Row | None], owners: Sequence[tuple[str, str]], k: int, alpha: Fraction
+) -> bool:
+    """Return whether classes have k persons, of whom no value has a larger share than alpha.
+
+    Parameters
+    ----------
+    owners: patient and mood of each record.
+    """
     classes: dict[Row, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for row, patient, mood in zip(rows, data.patient, data.mood, strict=True):
+    for row, (patient, mood) in zip(rows, owners, strict=True):
         if row is not None:
             classes[row][mood].add(patient)
     everyone = ((own, set().union(*own.values())) for own in classes.values())
@@ -207,12 +211,13 @@ def shares_hold(rows: Sequence[Row | None], data: pd.DataFrame, k: int, alpha: F
 def test_fewest_records_with_persons_in_classes(random: Random) -> None:
     data, k = stays(random, 7, empty=False), random.randint(1, 3)
     alpha, limit = Fraction(random.choice((5, 7)), 10), random.randint(1, 6)
-    most = min(limit * len(data) // 10, len(data) - 1)
+    most, patients = min(limit * len(data) // 10, len(data) - 1), data.patient.tolist()
+    owners = list(zip(patients, data.mood.tolist(), strict=True))
     found = [
-        by_unit(kept, data.patient.tolist(), (1, 1))
+        by_unit(kept, patients, (1, 1))
         for rows in recoded(data)
         for kept in by_records(rows, most)
-        if shares_hold(kept, data, k, alpha)
+        if shares_hold(kept, owners, k, alpha)
     ]
     constraints = [
         {"model": "k-anonymity", "k": k},
@@ -225,8 +230,8 @@ def test_fewest_records_with_persons_in_classes(random: Random) -> None:
         assert not found
         return
     rows, search = published(data, result.data), result.report.to_dict()["search"]
-    own, best = by_unit(rows, data.patient.tolist(), (1, 1)), float(min(found))
-    assert shares_hold(rows, data, k, alpha)
+    own, best = by_unit(rows, patients, (1, 1)), float(min(found))
+    assert shares_hold(rows, owners, k, alpha)
     assert search["objective"] == pytest.approx(float(own), abs=1e-12)
     assert search["bound"] <= best + 1e-12
     assert search["best_possible"] is None or search["best_possible"] <= best + 1e-12
