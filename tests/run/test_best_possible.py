@@ -10,7 +10,8 @@ from anonymizer.model.recoding import TELLING
 from anonymizer.report.wording import floored
 from tests.run.commands import ROOT, Job, call
 
-SAMPLE = ROOT / "examples" / "sample.yaml"
+RUN = ("run", ROOT / "examples" / "sample.yaml", "--set", "attacks=[]", "--set", "utility=[]", "--json")
+"""A run of the sample of which only the search is looked at."""
 
 
 @pytest.mark.parametrize("name", ["lattice", "mondrian", "local"])
@@ -34,8 +35,7 @@ def test_quick_full_and_none(tmp_path: Path) -> None:
     bounds = {}
     for bound in ("quick", "full", "none"):
         done = call(
-            *("run", SAMPLE, "--set", "algorithm={name: mondrian}", "--set", f"bound={bound}"),
-            *("-o", tmp_path / bound, "--json"),
+            *RUN, "--set", "algorithm={name: mondrian}", "--set", f"bound={bound}", "-o", tmp_path / bound
         )
         assert done.code == 0, done.err
         bounds[bound] = done.json["search"]["best_possible"]
@@ -46,10 +46,10 @@ def test_quick_full_and_none(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_nobody_is_shown_beside_a_proof_is_not_computed(tmp_path: Path) -> None:
     """The first prices of the sample promise 0.005 of a loss of 0.365, and the lattice has proven its own."""
-    found = call("run", SAMPLE, "-o", tmp_path / "quick", "--json").json["search"]
+    found = call(*RUN, "-o", tmp_path / "quick").json["search"]
     assert found["optimal"]
     assert found["best_possible"] is None
-    again = call("run", SAMPLE, "--set", "bound=full", "-o", tmp_path / "full", "--json").json["search"]
+    again = call(*RUN, "--set", "bound=full", "-o", tmp_path / "full").json["search"]
     assert again["objective"] == found["objective"] > again["best_possible"]
     assert again["best_possible"] > TELLING * again["objective"]
 
