@@ -15,7 +15,7 @@ import numpy as np
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
-from anonymizer.data.open import open_parquet
+from anonymizer.data.open import open_file
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.run.plan import plan_of
 from anonymizer.run.shape import read_release
@@ -39,7 +39,7 @@ def config() -> Config:
 
 def measure(path: Path) -> tuple[float, dict[str, float], int]:
     """Return the seconds of the GROUP BY and of each attack on what it counted, and the combinations."""
-    with open_parquet(path) as relation:
+    with open_file(path) as relation:
         grouped = seconds_of(lambda: relation.group_counts(adult.ATTRIBUTES))
         release = read_release(plan_of(config()), relation)
     scene, random = AdversaryView(release), np.random.default_rng(0)

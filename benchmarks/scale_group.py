@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from anonymizer.data.open import open_parquet
+from anonymizer.data.open import open_file
 from anonymizer.data.table import ColumnRequest, encode, read_columns
 from benchmarks.scale_data import ATTRIBUTES
 
@@ -19,7 +19,7 @@ def main() -> None:
         prog="python -m benchmarks.scale_group", description=__doc__.split("\n", 1)[0]
     )
     parser.add_argument("path", type=Path, help="of the .parquet file")
-    with open_parquet(parser.parse_args().path) as relation:
+    with open_file(parser.parse_args().path) as relation:
         columns = read_columns(relation, [ColumnRequest(name) for name in ATTRIBUTES])
         encoded = encode(relation, list(columns.values()))
         print(relation.rows, len(encoded.counts))

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.file import read_rows
-from anonymizer.hierarchy.source import HierarchySource, Tree, make_source
+from anonymizer.hierarchy.source import HierarchySource, Tree, make_source, tree_of_rows
 from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"
@@ -37,7 +37,10 @@ class ReadySettings(RootModel[str]):
 
 @dataclass(frozen=True)
 class ReadyHierarchy:
-    """A shipped hierarchy: title, description, the source of its facts, and how to build it."""
+    """A shipped hierarchy: title, description, the source of its facts, and how to build it.
+
+    With ``codes``, its leaves are the first two digits of longer codes; see ``division_code``.
+    """
 
     name: str
     title: str
@@ -46,6 +49,7 @@ class ReadyHierarchy:
     folder: Path
     hierarchy: HierarchySource[Any]
     aliases: Mapping[str, str]
+    codes: bool
 
 
 class ReadySource(HierarchySource[ReadySettings]):
@@ -69,6 +73,8 @@ class ReadySource(HierarchySource[ReadySettings]):
         """
         ready = read_ready(self.settings.root)
         tree = ready.hierarchy.build(column, ready.folder)
+        if ready.codes:
+            return _above_codes(tree, column.present)
         if not ready.hierarchy.rule_built:
             _respell(tree, column.present, ready.aliases)
         return tree
@@ -149,6 +155,7 @@ def _read(folder: Path, name: str) -> ReadyHierarchy:
         folder=folder,
         hierarchy=make_source(entry["hierarchy"], f"ready hierarchy '{name}'"),
         aliases=aliases,
+        codes=entry.get("codes", False),
     )
 
 
@@ -159,6 +166,46 @@ def normalized(text: str) -> str:
     'married civ spouse'
     """
     return _BETWEEN.sub(" ", text.casefold()).strip()
+
+
+# Three digits without a dot could also be a class that has lost its leading zero, unless they begin with one.
+_DIVISION_CODE = re.compile(r"\s*(\d\d)(?:\.(\d)\d?|(\d)\d|(?<=0\d)(\d))?\s*", re.ASCII)
+
+
+def division_code(text: str) -> tuple[str, str] | None:
+    """Return the division of a NACE code and its group, the division again if it has none; None for others.
+
+    >>> division_code("01.11"), division_code("0111"), division_code("01.1"), division_code("01")
+    (('01', '01.1'), ('01', '01.1'), ('01', '01.1'), ('01', '01'))
+    >>> division_code("111"), division_code("1.11"), division_code("01.")
+    (None, None, None)
+    """
+    found = _DIVISION_CODE.fullmatch(text)
+    if found is None:
+        return None
+    division, *digits = found.groups()
+    group = "".join(digit for digit in digits if digit)
+    return division, f"{division}.{group}" if group else division
+
+
+def _above_codes(tree: Tree, values: Iterable[str]) -> Tree:
+    """Return the tree of codes, with levels for their groups and divisions, given the one of divisions.
+
+    A division is a leaf where no value has it.
+    """
+    above: dict[str, list[str]] = {}
+    for level, label in tree:
+        if level == 0:
+            node, above[label] = (0, label), [label]
+            while parents := list(tree.predecessors(node)):
+                [node] = parents
+                above[label].append(node[1])
+    codes = {value: found for value in values if (found := division_code(value)) and found[0] in above}
+    used = {division for division, _ in codes.values()}
+    codes |= {division: (division, division) for division in above if division not in used}
+    rows = [[value, group, *above[division]] for value, (division, group) in codes.items()]
+    *levels, _ = zip(*rows, strict=True)
+    return tree_of_rows(levels)
 
 
 def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> None:

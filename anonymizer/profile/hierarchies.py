@@ -23,7 +23,7 @@ from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.draw import NO_COLUMN
 from anonymizer.hierarchy.placement import Placement, Unknown, place
-from anonymizer.hierarchy.ready import normalized, read_ready, ready_names
+from anonymizer.hierarchy.ready import division_code, normalized, read_ready, ready_names
 from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
 from anonymizer.model.natural import are_bands, in_natural_order
 from anonymizer.model.table import MISSING, Hierarchy, ValueType
@@ -105,6 +105,8 @@ def _names_codes(column: ColumnFacts, match: Match) -> bool:
 
 
 def _match(name: str, column: ColumnFacts) -> Match | None:
+    if read_ready(name).codes:
+        return _match_codes(name, column)
     places = _places(name)
     least = ENOUGH * len(column.texts)
     if len(places) < least:
@@ -116,6 +118,20 @@ def _match(name: str, column: ColumnFacts) -> Match | None:
     if name in SHARED and not named and len(column.texts) <= FEW:
         return None
     return Match(name, placed, len(column.texts), named)
+
+
+def _match_codes(name: str, column: ColumnFacts) -> Match | None:
+    """Return whether a column has codes of a hierarchy: only its name distinguishes them from other numbers.
+
+    If all codes are divisions, their titles say more.
+    """
+    places = _places(name)
+    found = [division_code(text) for text in column.texts]
+    codes = [each for each in found if each is not None and each[0] in places]
+    deeper = any(division != group for division, group in codes)
+    if not deeper or len(codes) < ENOUGH * len(column.texts) or not named_for(column, name):
+        return None
+    return Match(name, len(codes), len(column.texts), named=True)
 
 
 @lru_cache(maxsize=64)

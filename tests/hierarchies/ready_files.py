@@ -39,6 +39,10 @@ def parents(name: str) -> dict[str, list[str]]:
 def lookup(name: str, value: str) -> list[str]:
     """Ancestors of a value as the README says values are placed."""
     placed = parents(name)
+    if "codes" in entry(name):
+        digits = value.strip().replace(".", "")
+        group = digits if len(digits) == 2 else f"{digits[:2]}.{digits[2]}"
+        return [group, digits[:2], *placed[digits[:2]]]
     aliases = dict(rows(entry(name)["aliases"])) if "aliases" in entry(name) else {}
     if value in placed:
         return placed[value]

@@ -22,6 +22,7 @@ EXPECTED = {
     "industry",
     "language",
     "marital-status",
+    "nace",
     "occupation",
     "postal-code",
     "race-ethnicity",
@@ -57,6 +58,7 @@ def test_entry_has_its_keys(name: str) -> None:
             "source",
             "hierarchy",
             "aliases",
+            "codes",
         }
     )
     assert all(isinstance(found[key], str) and found[key].strip() for key in ("title", "about", "source"))
@@ -119,7 +121,8 @@ def test_readme_tells_the_truth() -> None:
         assert (title, source) == (found["title"], found["source"].rstrip("."))
         if "file" in found["hierarchy"]:
             tree = rows(found["hierarchy"]["file"])
-            assert (int(levels), int(leaves.replace(",", ""))) == (len(tree[0]), len(tree))
+            height = len(tree[0]) + (2 if "codes" in found else 0)
+            assert (int(levels), int(leaves.replace(",", ""))) == (height, len(tree))
         count = len(rows(found["aliases"])) if "aliases" in found else None
         assert aliases == ("-" if count is None else f"{count:,}")
         widths = found["hierarchy"].get("intervals", {}).get("width")

@@ -17,6 +17,7 @@ from tests.hierarchies.ready_files import lookup, parents
         ("occupation", 2, 10),  # major groups of ISCO-08
         ("industry", 1, 21),  # sections of NACE Rev. 2
         ("industry", 2, 10),
+        ("nace", 1, 21),
         ("icd10", 2, 22),
         ("education", 2, 3),
     ],
@@ -61,6 +62,8 @@ def test_occupations_have_43_sub_major_groups() -> None:
             ],
         ),
         ("occupation", "Armed-Forces", ["Armed forces occupations"] * 2 + ["Armed forces", "*"]),
+        ("nace", "62.01", ["62.0", "62", *["Information and communication"] * 2, "Services", "*"]),
+        ("nace", "0111", ["01.1", "01", *["Agriculture, forestry and fishing"] * 2, "Agriculture", "*"]),
         ("industry", "62", ["Information and communication"] * 2 + ["Services", "*"]),
         (
             "education",

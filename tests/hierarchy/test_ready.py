@@ -98,3 +98,25 @@ def test_countries_are_found_by_name_and_code() -> None:
     assert found["germany"][-1] == found["DE"][-1] == "Europe"
     assert found["united states"][-1] == "Americas"
     assert "Outlying-US(Guam-USVI-etc)" in found
+
+
+AGRICULTURE = ["Agriculture, forestry and fishing"] * 2 + ["Agriculture", "*"]
+
+
+@pytest.mark.parametrize("code", ["01.11", "0111", " 01.19 ", "01.1", "011"])
+def test_codes_of_nace_have_their_group_and_division_above_them(code: str) -> None:
+    assert chains(compiled(column([code, "62.01"]), ready="nace"))[code] == [code, "01.1", "01", *AGRICULTURE]
+
+
+def test_a_division_of_nace_is_a_leaf_beside_its_codes() -> None:
+    hierarchy = compiled(column(["01", "01.11", "0111", "01.2"]), ready="nace")
+    assert chains(hierarchy)["01"] == ["01", "01", "01", *AGRICULTURE]
+    assert chains(hierarchy)["01.11"][1] == chains(hierarchy)["0111"][1] == "01.1"
+    assert hierarchy.leaves == 4 + 87  # the other divisions
+
+
+@pytest.mark.parametrize("code", ["111", "1.11", "04.11", "01.", "01.111", "01110", "A01", "٠١.١", "", "100"])
+def test_what_is_no_code_of_nace_has_no_place(code: str) -> None:
+    """Three digits can be a class that has lost its zero; there is no division 04."""
+    with pytest.raises(HierarchyError, match="lacks 1 value"):
+        place(column([code, "01.11"]), source(ready="nace"), Placement(NOWHERE))

@@ -138,3 +138,22 @@ def test_quoted_commas_in_names_and_fields(name: str, tmp_path: Path) -> None:
     fields = [[f"{field}, or so" if field.isalpha() else field for field in record] for record in records]
     content = codecs.BOM_UTF8 + written([named, *fields], lineterminator="\n")
     drafted_and_run(tmp_path, gzip.compress(content), "data.csv.gz")
+
+
+@pytest.mark.parametrize("dot", [".", ""])
+def test_codes_of_nace_are_generalized_to_groups_and_divisions(dot: str, tmp_path: Path) -> None:
+    """The release keeps the spelling of the codes, and is verified at each level."""
+    codes = [f"{division}{dot}{number}" for division in ("01", "10", "62") for number in (11, 12, 21)]
+    groups = {f"{division}.{digit}" for division in ("01", "10", "62") for digit in "12"}
+    lines = [f"{code},{'mf'[n % 2]},{('flu', 'none', 'cold')[n % 3]}" for code in codes for n in range(12)]
+    report, _ = drafted_and_run(tmp_path, "\n".join(["nace,sex,diagnosis", *lines]).encode())
+    assert report["config"]["attributes"]["nace"]["hierarchy"]["ready"] == "nace"
+    for level, expected in enumerate([set(codes), groups, {"01", "10", "62"}]):
+        folder = tmp_path / str(level)
+        levels = f"attributes.nace.levels={{min: {level}, max: {level}}}"
+        done = call("run", tmp_path / "data.yaml", "--set", levels, "-o", folder)
+        assert done.code == 0, done.err
+        release = (folder / "share" / "release.csv").read_text().splitlines()[1:]
+        found = {line.split(",")[0] for line in release}
+        assert found == expected
+        assert call("audit", folder / "share" / "release.csv").code == 0
