@@ -232,11 +232,12 @@ def parse(
         found = f"{where}: declared date; {_not_dates(counts, others, dates)}"
         raise NotDates(found, date_remedy(list(counts), dates))
     if others:
-        records = sum(counts.values())
-        good = records - sum(others.values())
+        strange, example = sum(others.values()), _shown(min(others))
+        article = "an" if declared is ValueType.INTEGER else "a"
+        found = f"are not {declared}s, such as" if strange > 1 else f"is not {article} {declared}:"
         raise DataError(
-            f"{where}: declared {declared}; {good} of {records} records are of this "
-            f"type, {_others(others)}; {_fitting(others, numerals)}, or list such values in input.missing"
+            f"{where}: declared {declared}, but {strange} of {sum(counts.values())} records {found} "
+            f"{example!r}; {_fitting(others, numerals)}, or list such values in input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
 

@@ -167,7 +167,7 @@ def test_numbers_that_are_stored_as_such_are_read_as_what_they_are() -> None:
     }
     result = an.anonymize(frame, settings)
     assert result.data.to_dict("list") == frame.sort_values("height").to_dict("list")
-    with pytest.raises(InputError, match="declared number; 0 of 4 records"):
+    with pytest.raises(InputError, match="declared number, but 4 of 4 records"):
         an.anonymize(frame, {**settings, "input": {}})
 
 
