@@ -161,8 +161,8 @@ def read_reported(path: Path) -> ReportClaims:
         content = path.read_bytes()
     except OSError:
         raise InputError(
-            f"{path}: report not found; a release cannot be verified without it. run writes it next to the "
-            "release: ask the publisher for it, put it there, or give its path with --report"
+            f"{path}: report not found; a release cannot be verified without it. The command run writes it "
+            "next to the release: ask the publisher for it, and put it there or give its path with --report"
         ) from None
     return parse_report(ReportClaims, path, content, ACCEPTED)
 
@@ -414,21 +414,35 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
     """
     tied = np.ones(max(relation.rows - 1, 0), dtype=bool)
     for column in relation.columns:
-        codes = relation.codes(column).astype(np.int64)
         texts = [text for text, _ in relation.dictionary(column)]
-        if column in counted:
-            codes = _ranks([(len(text or ""), text or "") for text in texts])[codes]
-        elif relation.marker is not None:
-            codes = _ranks([relation.marker if text in (None, MISSING) else text for text in texts])[codes]
-        elif None in texts:
-            # Nulls are sorted last as values, but first if they are written as the empty text.
-            first = _ranks([text or "" for text in texts])[codes]
-            if not (tied & (first[1:] < first[:-1])).any():
-                codes = first
-        if (tied & (codes[1:] < codes[:-1])).any():
+        numbers = [(len(text or ""), text or "") for text in texts]
+        for keys in [numbers] if column in counted else _orders(relation, texts):
+            codes = _ranks(keys)[relation.codes(column)]
+            if not (tied & (codes[1:] < codes[:-1])).any():
+                break
+        else:
             return False
         tied &= codes[1:] == codes[:-1]
     return True
+
+
+def _orders(relation: Relation, texts: Sequence[str | None]) -> Iterator[list[Any]]:
+    """Yield keys by which the texts of a column may be sorted, those that part missing values first.
+
+    Missing values are sorted as the marker, or as the empty text, before, after or among those texts of the
+    column that are equal to it; as values, nulls are sorted last.
+    """
+    marker = relation.marker or ""
+    shown = [(marker if _absent(relation, text) else text or "", _absent(relation, text)) for text in texts]
+    yield shown
+    yield [(text, not absent) for text, absent in shown]
+    if relation.marker is None:
+        yield [(absent, text) for text, absent in shown]
+    yield [text for text, _ in shown]
+
+
+def _absent(relation: Relation, text: str | None) -> bool:
+    return text is None or (relation.marker is not None and text == MISSING)
 
 
 def _ranks(values: Sequence[Any]) -> IntArray:

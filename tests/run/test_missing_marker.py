@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -309,6 +309,7 @@ CELLS = st.sampled_from(["1", "2", "a", "?", "", "NA", "<missing>"])
     texts=st.sampled_from([["?", ""], ["", "NA"], ["?", "", "NA"], []]),
     suffix=st.sampled_from(["csv", "parquet"]),
 )
+@example([("", "1", "1"), ("", "1", "2"), *[("<missing>", "1", "1")] * 2], "-", [], "parquet")
 def test_a_release_has_the_classes_that_were_found(
     rows: list[tuple[str, ...]],
     marker: str,
