@@ -241,8 +241,9 @@ class AlignedSettings(PairingSettings):
             return None if has_links else f"two files with the column '{self.key}', because of key"
         if not self.aligned and adversary.original.truth is Truth.UNKNOWN:
             return (
-                "links from original to released records: no published value covers the values of an "
-                "original record; if row i of the release comes from row i of the original, set aligned: true"
+                "links from original to released records: no released record covers the values of "
+                "any original record; if row i of the release comes from row i of the original, set "
+                "aligned: true"
             )
         return None
 

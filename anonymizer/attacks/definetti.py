@@ -1501,7 +1501,7 @@ class Definetti(Attack):
         if "unit" in knowledge:
             guesses = f"guesses {knowledge['sensitive']} correctly"
             whom = f"for {success} of the {targets_of(knowledge)} (in at least one record)"
-            blind = "from the class of each record alone, or with one value for everybody,"
+            blind = "a guess from the class of each record alone, or of one value for everybody, is right"
             return f"{who} {guesses} {whom}; {blind} for {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 

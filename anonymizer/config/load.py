@@ -181,7 +181,9 @@ def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
         at = int(part)
         return [*data[:at], _replaced(data[at], path, depth + 1, value), *data[at + 1 :]]
     if data is not None and not isinstance(data, dict):
-        raise ValueError(f"{place} is {shown(data)} and has no keys; set it to a mapping first")
+        raise ValueError(
+            f"{place} is {shown(data)} and has no keys; end the key here, or set a mapping first"
+        )
     known = data or {}
     key = str(part)
     return {**known, key: _replaced(known.get(key), path, depth + 1, value)}
@@ -346,7 +348,7 @@ def _check_known(one: Variation, others: Sequence[Variation]) -> None:
     levels = len(place) >= _LEVELS and (place[0], place[2]) == ("attributes", "levels")
     if place[0] not in _VARIABLE and not levels:
         raise ValueError(
-            "this key must be equal in all runs, so that results can be compared; "
+            "this key must have the same value in all runs, so that results can be compared; "
             f"accepted: keys of {', '.join(_VARIABLE)}, and attributes.NAME.levels"
         )
     for other in others:

@@ -289,7 +289,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove suppression.whole"
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
-        what = f"{config.algorithm.name} with these parameters cannot suppress all records of a {unit}"
+        what = f"{config.algorithm.name}, as it is set here, cannot suppress all records of a {unit}"
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove suppression.whole"
     if config.apply is not None:
         yield path, "cannot be combined with apply; remove one of the two"

@@ -181,8 +181,8 @@ class PluginSection(Section):
             return None
         use = f"set {cls.selector}: {' or '.join(by_key[meant])}"
         if meant == key:
-            return f"{name} does not have it; to use it, {use}"
-        return f"did you mean '{meant}'? {name} does not have it; to use it, {use}"
+            return f"{name} does not have it; remove the key, or {use}"
+        return f"did you mean '{meant}'? {name} does not have it; remove the key, or {use}"
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
@@ -281,7 +281,7 @@ class ConstraintSettings(PluginSection):
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")
         if not self.build().needs_sensitive:
-            self._refuse(("attribute", *counting), "does not use sensitive attributes")
+            self._refuse(("attribute", *counting), "has no sensitive attribute, which this key is about")
         elif not self.plug_in.counts_values:
             self._refuse(counting, "is measured by an attack, which does not count values")
         return self

@@ -461,24 +461,24 @@ def frame_kind(frame: Any) -> FrameKind:
         return FrameKind(lambda given: given, lambda given: given)
     if isinstance(frame, str | PurePath):
         raise InputError(
-            f"the data are the path {str(frame)!r}; read it, for example with "
+            f"got the path {str(frame)!r}, not its records; read it, for example with "
             "pandas.read_csv(path, dtype=str), or set input.path to it in a config and run: "
             "anonymizer run CONFIG"
         )
     module = type(frame).__module__.partition(".")[0]
     found = type(frame).__name__ if module == "builtins" else f"{module}.{type(frame).__name__}"
     if hasattr(frame, "collect") and not hasattr(frame, "__arrow_c_stream__"):
-        raise InputError(f"the data are a {found}, which has no records yet; pass the result of .collect()")
+        raise InputError(f"got a {found}, which has no records yet; pass the result of .collect()")
     if isinstance(frame, pd.Series) or type(frame).__name__ in ("Series", "ChunkedArray", "Array"):
-        raise InputError(f"the data are a {found}, which is one column; accepted: {ACCEPTED}")
+        raise InputError(f"got a {found}, which is one column; accepted: {ACCEPTED}")
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__narwhals_dataframe__"):
-        raise InputError(f"the data are a {found}; accepted: {ACCEPTED}")
+        raise InputError(f"got a {found}; accepted: {ACCEPTED}")
     try:
         import narwhals  # noqa: PLC0415
         import pyarrow as pa  # noqa: F401, PLC0415
     except ImportError:
         raise InputError(
-            f"the data are a {found}, which needs more than pandas; run: {installing('frames')}"
+            f"got a {found}, which needs more than pandas; run: {installing('frames')}"
         ) from None
     try:
         known = narwhals.from_native(frame, eager_only=True)

@@ -443,7 +443,7 @@ def name_columns(
         if name != column:
             if strict:
                 raise DataError(f"{source}: {fault}; {remedy}, or remove input.strict_header")
-            warnings.append(f"{fault}; column {number} is called '{name}'")
+            warnings.append(f"{fault}; column {number} gets the name '{name}'")
             taken.add(name)
         names.append(name)
     return Naming(tuple(names), tuple(warnings))

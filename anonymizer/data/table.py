@@ -248,9 +248,8 @@ def _fitting(texts: Collection[str], numerals: Numerals) -> str:
     if any(key(text) is None for text in texts):
         comma = key_of(ValueType.NUMBER, COMMA)
         decimal = numerals == POINT and all(comma(text) is not None for text in texts)
-        return (
-            "set " + ("input.decimal: ',' if the comma is decimal, or " if decimal else "") + "`type: text`"
-        )
+        sign = "input.decimal: ',' if the comma is the decimal separator, or " if decimal else ""
+        return f"set {sign}`type: text`"
     padded = any(map(_PADDED.fullmatch, texts))
     return f"set {'`type: text` (keeps leading zeros) or ' if padded else ''}`type: number`"
 
@@ -270,11 +269,11 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
     ranked = sorted(forms.items(), key=lambda each: (-each[1], each[0]))
     shown = ", ".join(f"'{form}' ({count:,})" for form, count in ranked[:_FORMS])
     if not dates.forms and [*forms] == ["9999-99-99"]:
-        shown += ", which is no day of the calendar"
+        shown += ": the form is right, but there is no such day"
     more = ", ..." if len(ranked) > _FORMS else ""
     return (
-        f"{strange:,} of {records:,} records {found} in the format {accepted}; their forms (9 for a digit, a "
-        f"for a letter): {shown}{more}"
+        f"{strange:,} of {records:,} records {found} in the format {accepted}; forms of these values "
+        f"(9 for a digit, a for a letter): {shown}{more}"
     )
 
 

@@ -35,7 +35,8 @@ SECONDS = 60
 
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _REMEDY = (
-    f"install Java {OLDEST} or later (such as the package openjdk-17-jre-headless), or set JAVA_HOME to it"
+    f"install Java {OLDEST} or later (such as the package openjdk-17-jre-headless), or set JAVA_HOME to its "
+    "folder"
 )
 
 

@@ -101,7 +101,8 @@ class LinkageRisk(AttackModel):
         """Return that records are drawn, or changed, one by one."""
         if unit == RECORD or not self.settings.attack().draws_or_matches:
             return None
-        return f"with overlap or shares of errors, {self.name} counts records only; set unit: {RECORD}"
+        kinds = "overlap, or with rates of errors in knowledge"
+        return f"with {kinds}, {self.name} counts records only; set unit: {RECORD}"
 
     def attack(self) -> Attack:
         """Return the linkage attack, without what only a report shows."""

@@ -1471,7 +1471,7 @@ def _joint(
     return counter.joint(names, k), counter.joint([*names, *few], k) if few else None
 
 
-LINKING = "Anyone who has another extract of the same source could link the records by them"
+LINKING = "Anyone who has another extract of the same source could link the records by these values"
 KNOWN = "Others may know whose record that is"
 
 
@@ -1483,8 +1483,8 @@ def _notes(
         now, then = (percent(each.unique, each.records) for each in (joint, cautious))
         unique = f"and {then} of the records are unique instead of {now}" if now != then else "at more loss"
         yield (
-            f"Known to few and not quasi-identifiers: {plural(len(few), 'column')} ({listed(few)}). With "
-            f"--cautious they are quasi-identifiers, {unique}."
+            f"Known to few people, so not quasi-identifiers: {plural(len(few), 'column')} ({listed(few)}). "
+            f"With --cautious they are quasi-identifiers, {unique}."
         )
     for own, what, why in (
         ([each for each in columns if each.fingerprint], "Nearly all values differ", LINKING),

@@ -109,7 +109,7 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
             )
         if given.is_dir() and share.resolve().is_relative_to(given.resolve()):
             raise OutputError(
-                f"{directory}: is in {given}, an input folder whose files are all read; "
+                f"{directory}: all files of the input folder {given} are read, so no release can be there; "
                 "choose another folder with -o"
             )
 

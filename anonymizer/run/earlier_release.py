@@ -527,7 +527,7 @@ def read_previous(path: Path) -> Previous:
     if found.recoding_file is None:
         if (path.parent / RECODING).exists():
             raise InputError(
-                f"{path}: has no entry for {RECODING} next to it; use the unchanged report of the earlier run"
+                f"{path}: does not mention {RECODING} in its folder; use the unchanged report of that run"
             )
         raise InputError(
             f"{path}: the recoding by algorithm {found.search.algorithm} cannot be applied to new records; "
@@ -709,7 +709,7 @@ def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
     if table is None:
         named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
         raise InputError(
-            f"{row_limit_message(prepared.counted)}, also at the levels of the earlier recoding ({named}); "
+            f"{row_limit_message(prepared.counted)}, even at the levels of the earlier recoding ({named}); "
             "raise engine.memory_limit or engine.options.combinations, or append the records in several parts"
         )
     encoded = recoded_as(prepared.encoded, table)

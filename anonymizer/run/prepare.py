@@ -1107,7 +1107,7 @@ def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None
             found.append(
                 f"{relation.name}: {rounded:,} of {relation.rows:,} records have weights in column '{name}' "
                 f"with too many digits for exact sums; for sums they are rounded to {ROUNDED} decimals, "
-                f"those below 1 to {ROUNDED} digits; the file and the release keep all digits"
+                f"or to {ROUNDED} digits if they are below 1; the file and the release keep all digits"
             )
     return found
 

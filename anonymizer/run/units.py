@@ -360,8 +360,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
     for name, own in facts.items():
         column, missing = own["column"], own["records_without"]
         warnings += [
-            f"column '{each}' links the records of {plural(number, name)}: each has the same value in "
-            f"all of its records, and no other {name} has it; leave the column out, or make it a "
+            f"column '{each}' links the records of {plural(number, name)}: each {name} has one value in "
+            f"all records, and no other {name} has this value; leave the column out, or make it a "
             "quasi-identifier"
             for each, number in own.get("linked_by", {}).items()
         ]
@@ -369,13 +369,13 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; their persons are in the {name} "
                 f"of their other records, or in a {name} of their own: if several persons belong to one "
-                f"{name}, fill in the column, or set input.missing_person to refuse"
+                f"{name}, fill in the column, or set input.missing_person: refuse"
             )
         elif missing:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "
                 f"{name}: if several belong to one {name}, fill in the column, or set "
-                "input.missing_person to refuse"
+                "input.missing_person: refuse"
             )
         elif own["units"] == own["records"]:
             warnings.append(
@@ -477,7 +477,7 @@ class RepeatedKey:
         """Yield when rows are persons, unless another key's warning does and this one has a remedy."""
         if self.alone is not None:
             yield (
-                f"column '{self.alone}' has a different value in every record: if it is a key of persons, "
+                f"column '{self.alone}' has a different value in every record: if it identifies persons, "
                 f"each record is a person, so {ACKNOWLEDGE}"
             )
         elif not self.beside or self.known:
@@ -766,7 +766,7 @@ def records_warnings(
     answers: to the three questions of European law.
     """
     unlike = plan.counts_persons and Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged
-    counted, ignoring, three = [], [], "the three questions"
+    counted, ignoring, three = [], [], "singling out, linkability and inference"
     for attack, knowledge in found:
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
         own = next((place for place in places if plan.attacks[place] is attack), None)
@@ -785,7 +785,7 @@ def records_warnings(
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
     if counted and unlike:
-        needed = f"; {three} count persons only where input and control have column '{plan.units[PERSON]}'"
+        needed = f"; {three} count persons only if input and control have column '{plan.units[PERSON]}'"
         counting = _unlike_constraints(plan) + (needed if three in counted else "")
         said.append(f"{listed(list(dict.fromkeys(counted)))} counted {counting}")
     return said

@@ -79,7 +79,7 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
     found = roles(config)
     assert {name for name, role in found.items() if role == "quasi-identifier"} == set(PEOPLE)
     assert {role for name, role in found.items() if name not in PEOPLE} == {"insensitive"}
-    assert "Known to few and not quasi-identifiers: 100 columns (q0, q1, " in done.out
+    assert "Known to few people, so not quasi-identifiers: 100 columns (q0, q1, " in done.out
     assert "100.0 % of the records are unique instead of " in done.out
     assert_runs(config)
     cautious, config = drafted(frame, tmp_path, "--cautious")

@@ -327,7 +327,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(job: Job) -> None:
 def test_usage_errors_are_exit_2_and_leave_nothing(job: Job) -> None:
     done = call("compare", job.write().file, "--vary", "constraints.0.k=0", "--vary", "seed=1")
     assert done.code == 2
-    assert "--vary seed=1: this key must be equal in all runs" in done.err
+    assert "--vary seed=1: this key must have the same value in all runs" in done.err
     assert not (job.folder / "comparison").exists()
 
 

@@ -165,7 +165,7 @@ def survey(folder: Path, person: str = "person_id", household: str = "household"
 
 
 ALONE = (
-    "column 'person_id' has a different value in every record: if it is a key of persons, each record is a "
+    "column 'person_id' has a different value in every record: if it identifies persons, each record is a "
     "person"
 )
 BOTH = "to protect households too, set input.household: household and add a constraint with unit"

@@ -141,7 +141,7 @@ class KnownValues(Settings):
     @model_validator(mode="after")
     def _add_up(self) -> Self:
         if self.rates.correct < 0:
-            raise ValueError("the shares of errors add up to more than 1; use smaller ones")
+            raise ValueError("the rates of errors add up to more than 1; use smaller ones")
         return self
 
     @property
@@ -275,7 +275,9 @@ class LinkageSettings(AlignedSettings, UnitSettings):
         if self.linkage is LinkageMethod.LEARNED:
             if self.distance not in (None, DistanceName.LIKELIHOOD, *FAMILIES):
                 learnable = ", ".join((*FAMILIES, DistanceName.LIKELIHOOD))
-                raise ValueError(f"distance {self.distance} has nothing to learn; accepted: {learnable}")
+                raise ValueError(
+                    f"linkage: learned cannot learn distance {self.distance}; accepted: {learnable}"
+                )
         elif self.proof is not None:
             raise ValueError("proof needs linkage: learned; remove it")
         if self.unit not in (None, RECORD) and self.draws_or_matches:

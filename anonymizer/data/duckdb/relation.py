@@ -814,7 +814,7 @@ class DuckTableReader:
         if kinds != ["SELECT"]:
             found = ", ".join(kinds) if kinds else "no statement"
             raise self._failure(
-                f"cannot be read: found {found}; accepted: one SELECT (a PIVOT must list its values with IN)"
+                f"cannot be read: found {found}; accepted: one SELECT, or a PIVOT that lists values with IN"
             )
 
     def _failure(self, what: str) -> DataError:
