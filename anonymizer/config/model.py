@@ -311,7 +311,7 @@ def _conflicts_with_unit_limit(config: Config) -> Iterator[tuple[KeyPath, str]]:
         what = f"algorithm {config.algorithm.name} cannot limit how many {unit}s lose records"
         yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or unit: {RECORD}"
     if config.apply is not None:
-        what = f"the earlier release does not show which records belong to one {unit}, as apply would need"
+        what = f"apply needs to know which records belong to one {unit}, but the earlier release hides this"
         yield path, f"{what}; set unit: {RECORD}, or run on all records without apply"
 
 

@@ -614,7 +614,7 @@ def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
         person, household = plan.units[PERSON], plan.units[HOUSEHOLD]
         raise DataError(
             f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
-            f"households of column '{household}'; a person has one household; if persons moved, "
+            f"households of column '{household}'; a person must have only one household; if persons moved, "
             f"name the column in input.units (units: {{home: {household}}}) and not in input.household"
         )
 
@@ -816,6 +816,7 @@ def population_of(
         if plan.population is not None:
             source = stack.enter_context(open_people(plan.population))
             weight = plan.population.weight
+            _check_columns(source, relation, [each.name for each in table.quasi_identifiers])
         return _Reader(plan, relation, source, table, persons).population(weight)
 
 
@@ -831,6 +832,16 @@ def open_people(given: PlannedPeople) -> Relation:
     return open_file(given.path, given.dialect, EngineOptions(strict_header=given.strict_header))
 
 
+def _check_columns(people: Relation, own: Relation, names: Iterable[str]) -> None:
+    """Refuse a table of other people that lacks a column of the input."""
+    for name in names:
+        if name not in people.columns:
+            raise DataError(
+                f"{people.name}: no column '{name}', which {own.name} has; add it, or rename the column that "
+                "has these values"
+            )
+
+
 def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
     """Check that nobody who is held out is in the input, as far as both have columns of units.
 
@@ -840,8 +851,7 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
         would be others.
     """
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        for name in () if plan.foreign_names else plan.with_role(role):
-            control.position(name)
+        _check_columns(control, original, () if plan.foreign_names else plan.with_role(role))
     sources = {name: each.hierarchy.source for name, each in plan.bands.items()}
     first, second = (
         read_columns(each, plan.requests([*sources]), plan.missing) for each in (original, control)
@@ -1171,6 +1181,7 @@ def people_of_file(
     order = np.lexsort(groups.codes.T[::-1])
     rows = groups.codes[order]
     with open_people(plan.population) as source:
+        _check_columns(source, relation, names)
         people, levels = _alone(plan, source, names, plan.population.weight), []
     for attribute, texts in zip(people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
@@ -1261,7 +1272,7 @@ def _counted(
         raise DataError(
             f"{source.name}: column '{weight}' has different weights in the records of "
             f"{plural(len(np.unique(person_of[other])), 'person')} of column '{person}', such as {weights}; "
-            "a person has the same weight in all their records"
+            "a person must have the same weight in all records"
         )
     owners = RowOwners.of(person_of, groups.counts)
     return groups, each * owners.persons, scale, owners

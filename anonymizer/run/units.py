@@ -455,7 +455,11 @@ class RepeatedKey:
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
-            counted += f": {few} of {self.classes:,} classes contain fewer than {k or 2} of these values"
+            found = f"{few} of {self.classes:,} classes contain fewer than {k or 2} of these values"
+            if self.below == 0:
+                enough = f"each of {self.classes:,} classes contains at least {k or 2} of these values"
+                found = f"{enough}, but no constraint requires this"
+            counted += f": {found}"
         return "; ".join([what, counted, *self._remedies()])
 
     def _remedies(self) -> Iterator[str]:
