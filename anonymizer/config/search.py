@@ -125,7 +125,7 @@ class ObjectiveSettings(PluginSection):
         if self.weights is not None and self.unit is not None:
             what = (
                 "objective.weights averages over the people whom the records represent, "
-                f"unit: {self.unit} over the {self.unit}s of the input"
+                f"but unit: {self.unit} averages over the {self.unit}s of the input"
             )
             raise refusal([problem(f"{what}; remove one of the two", ("unit",))])
         return self

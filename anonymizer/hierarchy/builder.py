@@ -93,8 +93,8 @@ class ColumnsBuilder(Builder):
         names = [name.strip() for name in self.value.split(",")]
         if len({column.name, *names}) <= len(names):
             raise InputError(
-                f"--by {self.name}={self.value}: a column is named twice, here or as the column of the "
-                f"values, '{column.name}'; name each column once, from fine to coarse"
+                f"--by {self.name}={self.value}: a column is named twice, in this list or in "
+                f"--column ('{column.name}'); name each column once, from fine to coarse"
             )
         # The schema lists what builds hierarchies without DuckDB.
         from anonymizer.data.open import open_file  # noqa: PLC0415

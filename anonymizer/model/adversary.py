@@ -583,6 +583,6 @@ def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
     if asked in (None, RECORD) or (owners is not None and asked in owners.units):
         return None
     return (
-        f"the original file with the {asked} of each record, and no record may fit several released rows, "
+        f"the original file with the {asked} of each record, in which no record fits several released rows, "
         f"because of unit: {asked} (unit: {RECORD} needs neither)"
     )

@@ -676,8 +676,8 @@ class OnDemandTables(NodeTables):
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"engine: a candidate has more than {self._most:,} distinct rows, the most that fit in memory, "
-            f"and may be best, as only {plural(small, 'record')} would be in classes that are too small; "
+            f"engine: a candidate has more than {self._most:,} distinct rows, the most that fit in memory; "
+            f"it may be the best, because only {plural(small, 'record')} would be in too small classes; "
             "raise engine.memory_limit or engine.options.combinations, or raise attributes.*.levels.min to "
             "exclude such candidates"
         )
