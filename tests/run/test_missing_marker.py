@@ -309,7 +309,12 @@ CELLS = st.sampled_from(["1", "2", "a", "?", "", "NA", "<missing>"])
     texts=st.sampled_from([["?", ""], ["", "NA"], ["?", "", "NA"], []]),
     suffix=st.sampled_from(["csv", "parquet"]),
 )
-@example([("", "1", "1"), ("", "1", "2"), *[("<missing>", "1", "1")] * 2], "-", [], "parquet")
+@example(
+    rows=[("", "1", "1"), ("", "1", "2"), *[("<missing>", "1", "1")] * 2],
+    marker="-",
+    texts=[],
+    suffix="parquet",
+)
 def test_a_release_has_the_classes_that_were_found(
     rows: list[tuple[str, ...]],
     marker: str,
