@@ -157,13 +157,13 @@ def plural(count: int, one: str) -> str:
     return f"{count:,} {one}" + ("" if count == 1 else "es" if one.endswith("s") else "s")
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words.
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Return names as a list in words, with a word before the last.
 
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
     """
-    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+    return f" {word} ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
 
 
 def settings_in_line(settings: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
-from anonymizer.errors import DataError
+from anonymizer.errors import DataError, listed
 from anonymizer.model.table import Numerals
 
 
@@ -58,16 +58,7 @@ SUFFIXES = CSV_FILES.suffixes + PARQUET_FILES.suffixes
 RELEASED = CSV_FILES.released + PARQUET_FILES.released
 
 
-def listed(suffixes: Sequence[str]) -> str:
-    """Return suffixes as words.
-
-    >>> listed([".csv", ".tsv", ".parquet"])
-    '.csv, .tsv or .parquet'
-    """
-    return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
-
-
-READABLE = f"such as {listed(SUFFIXES)}"
+READABLE = f"such as {listed(SUFFIXES, 'or')}"
 """Input files, for help and descriptions: plug-ins can add formats, which only messages load and list."""
 
 

@@ -271,9 +271,10 @@ class Population:
 
 
 def _positions(keys: IntArray, looked_up: IntArray) -> tuple[IntArray, BoolArray]:
-    """Return the position of each number among the keys, any where it is none of them; and which are.
+    """Return the position of each number among the keys, and whether it is one of them.
 
-    Keys of a small range are looked up in a table, which takes a tenth of the time of searching for each.
+    A number that is not has any position. Keys of a small range are looked up in a table, which takes a tenth
+    of the time of searching for each.
 
     Parameters
     ----------

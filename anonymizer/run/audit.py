@@ -414,10 +414,7 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
     """
     tied = np.ones(max(relation.rows - 1, 0), dtype=bool)
     for column in relation.columns:
-        texts = [text for text, _ in relation.dictionary(column)]
-        numbers = [(len(text or ""), text or "") for text in texts]
-        for keys in [numbers] if column in counted else _orders(relation, texts):
-            codes = _ranks(keys)[relation.codes(column)]
+        for codes in _orders(relation, column, by_length=column in counted):
             if not (tied & (codes[1:] < codes[:-1])).any():
                 break
         else:
@@ -426,23 +423,29 @@ def rows_ascend(relation: Relation, counted: Collection[str] = ()) -> bool:
     return True
 
 
-def _orders(relation: Relation, texts: Sequence[str | None]) -> Iterator[list[Any]]:
-    """Yield keys by which the texts of a column may be sorted, those that part missing values first.
+def _orders(relation: Relation, column: str, *, by_length: bool) -> Iterator[IntArray]:
+    """Yield codes of a column whose order may be that of its rows, those that part missing values first.
 
-    Missing values are sorted as the marker, or as the empty text, before, after or among those texts of the
-    column that are equal to it; as values, nulls are sorted last.
+    Missing values are sorted as the marker, or as the empty text: before, after or among those texts of the
+    column that are equal to it. As values, nulls are sorted last.
     """
-    marker = relation.marker or ""
-    shown = [(marker if _absent(relation, text) else text or "", _absent(relation, text)) for text in texts]
-    yield shown
-    yield [(text, not absent) for text, absent in shown]
+    codes, texts = relation.codes(column).astype(np.int64), [text for text, _ in relation.dictionary(column)]
+    if by_length:
+        yield _ranks([(len(text or ""), text or "") for text in texts])[codes]
+        return
+    absent = [text is None or (relation.marker is not None and text == MISSING) for text in texts]
+    if not any(absent):
+        yield codes
+        return
+    shown = [
+        (relation.marker or "" if gone else text or "", gone)
+        for text, gone in zip(texts, absent, strict=True)
+    ]
+    yield _ranks(shown)[codes]
+    yield _ranks([(text, not gone) for text, gone in shown])[codes]
     if relation.marker is None:
-        yield [(absent, text) for text, absent in shown]
-    yield [text for text, _ in shown]
-
-
-def _absent(relation: Relation, text: str | None) -> bool:
-    return text is None or (relation.marker is not None and text == MISSING)
+        yield codes
+    yield _ranks([text for text, _ in shown])[codes]
 
 
 def _ranks(values: Sequence[Any]) -> IntArray:

@@ -37,10 +37,9 @@ from anonymizer.data.source import (
     TableName,
     WholeTable,
     is_url,
-    listed,
     location_of,
 )
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError
+from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
 from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.system import same_file
@@ -242,7 +241,7 @@ def input_path(config: Config) -> Path:
     ConfigError: the config names none.
     """
     if config.input.path is None:
-        what = f"missing; accepted: the path of a {listed(input_suffixes())} file"
+        what = f"missing; accepted: the path of a {listed(input_suffixes(), 'or')} file"
         raise ConfigError(config.source, [ConfigProblem("input.path", what)])
     return config.folder / config.input.path
 

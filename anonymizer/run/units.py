@@ -455,11 +455,12 @@ class RepeatedKey:
         if self.below is not None and self.classes is not None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
-            found = f"{few} of {self.classes:,} classes contain fewer than {k or 2} of these values"
-            if self.below == 0:
-                enough = f"each of {self.classes:,} classes contains at least {k or 2} of these values"
-                found = f"{enough}, but no constraint requires this"
-            counted += f": {found}"
+            counted += (
+                f": {few} of {self.classes:,} classes contain fewer than {k or 2} of these values"
+                if self.below
+                else f": each of {self.classes:,} classes contains at least {k or 2} of these values, but no "
+                "constraint requires this"
+            )
         return "; ".join([what, counted, *self._remedies()])
 
     def _remedies(self) -> Iterator[str]:

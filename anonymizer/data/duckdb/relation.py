@@ -544,7 +544,7 @@ class InputFormat(ABC):
 
         A column without a type is text, letter by letter as in the file; an absent value is a null if the
         format has nulls. ``open`` does what all formats need: it explains errors of DuckDB and of reading,
-        sets the hash if there is none, and refuses a file that changed meanwhile.
+        computes the hash unless the format did, and refuses a file that changed while it was read.
 
         Parameters
         ----------
