@@ -175,7 +175,9 @@ def check(
     person: str | None = None,
     sensitive_table: Any | None = None,
 ) -> pandas.DataFrame:
-    """Measure every privacy model on a DataFrame.
+    """Measure ``vulnerability``, and the privacy models that judge every class, on a DataFrame.
+
+    Models about a population, such as k-map, and models that an attack measures are left out.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
 ) -> int:
-    """Measure every privacy model on DATA without changing it; with a config, report which constraints hold.
+    """Measure privacy models on DATA without changing it; with a config, report which constraints hold.
 
     Exit code 1 if a constraint of the config is violated. Constraints that an attack measures are shown as ?:
     they need the original records (see run and attack).

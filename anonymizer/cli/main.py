@@ -49,9 +49,7 @@ class Entry(NamedTuple):
 COMMANDS = {
     "init": Entry("anonymizer.cli.init", "init", "Profile a data file and draft a config for it."),
     "run": Entry("anonymizer.cli.run", "run", "Anonymize a file by a config and verify the written release."),
-    "check": Entry(
-        "anonymizer.cli.check", "check", "Measure every privacy model on a file without changing it."
-    ),
+    "check": Entry("anonymizer.cli.check", "check", "Measure privacy models on a file without changing it."),
     "attack": Entry("anonymizer.cli.attack", "attack", "Run disclosure attacks on a release."),
     "audit": Entry("anonymizer.cli.audit", "audit", "Verify a release from the file and its public report."),
     "compare": Entry(

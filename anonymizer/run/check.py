@@ -1,4 +1,4 @@
-"""``check``: every privacy model measured on a file or an Anatomy release, without recoding."""
+"""``check``: privacy models measured on a file or an Anatomy release, without recoding."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Check:
     ----------
     constraints: those of the config; unmeasured are those by attacks that need more than the file, and those
         on units that the file does not name; empty without a config.
-    measures: every privacy model, measured with neutral thresholds.
+    measures: the privacy models that the file allows, measured with neutral thresholds.
     scenarios: the constraints of each scenario of the config; those of an Anatomy release unmeasured.
     warnings: parts of the file that were not measured.
     special_uniques: as the attack of that name reports them; None unless asked for.
@@ -249,7 +249,7 @@ def _measured(
     known: KnownCounts,
     look: Callable[[], AdversaryView],
 ) -> tuple[list[Measurement], list[Measurement], dict[str, list[Measurement]]]:
-    """Return the measurements of the constraints of a config, of every privacy model, and of scenarios.
+    """Return the measurements of the constraints of a config, of privacy models, and of scenarios.
 
     Parameters
     ----------
