@@ -125,7 +125,10 @@ class Intersection(Attack):
         lacking = self.settings.missing_requirement(adversary)
         if lacking is None and self.settings.unit not in (None, RECORD) and self._owned(adversary) is None:
             unit = self.settings.unit
-            return f"original records with their {unit}, matched to both releases, because of unit: {unit}"
+            return (
+                f"original records that say which {unit} they belong to, and that can be matched to both "
+                f"releases, because of unit: {unit}"
+            )
         return lacking
 
     def _owned(self, adversary: AdversaryView) -> tuple[str, Owners, Owners] | None:

@@ -345,13 +345,15 @@ class Uniqueness(Attack):
         if self.settings.weights is not None:
             weights = release.weights[self.settings.weights]
             if not (np.isfinite(weights) & (weights > 0)).all():
-                column = f"{release.source}: the weights in '{self.settings.weights}'"
-                raise InputError(f"{column} must be positive numbers")
+                what = f"some weights in column '{self.settings.weights}' are not positive numbers"
+                remedy = "correct them, or remove weights from the attack uniqueness"
+                raise InputError(f"{release.source}: {what}; {remedy}")
             return weights
         size = self.settings.population or release.records
         if size < release.records:
-            what = f"a population of {size} is smaller than the {release.records} records"
-            raise InputError(f"{release.source}: {what} of the release")
+            what = f"has a population of {size}, but the release has {release.records} records"
+            remedy = f"set population to at least {release.records}"
+            raise InputError(f"{release.source}: the attack {Uniqueness.name} {what}; {remedy}")
         return release.counts.astype(np.float64) * (size / release.records)
 
 

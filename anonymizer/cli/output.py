@@ -61,8 +61,8 @@ def column_names(option: str, given: Sequence[str] | None) -> list[str]:
         found = [name for row in csv.reader(names, skipinitialspace=True, strict=True) for name in row]
     except csv.Error:
         raise InputError(
-            f"{option} {' '.join(names)}: put double quotes around a whole name, and write a quote inside "
-            """the name twice; accepted: '"a, b",c'"""
+            f"{option} {' '.join(names)}: cannot be split into names; put double quotes around a whole name, "
+            """and write a quote inside the name twice; accepted: names such as '"a, b",c'"""
         ) from None
     return [name.strip() for name in found if name.strip()]
 

@@ -289,8 +289,12 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove suppression.whole"
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
-        what = f"{config.algorithm.name}, as it is set here, cannot suppress all records of a {unit}"
-        yield path, f"{what}; set algorithm.name to one of {', '.join(able)}, or remove suppression.whole"
+        given = " with the parameters given here" if config.algorithm.name in able else ""
+        what = (
+            f"algorithm {config.algorithm.name}{given} cannot suppress either all records of a {unit} or none"
+        )
+        other = f"set algorithm.name to one of {', '.join(able)}, with default parameters"
+        yield path, f"{what}; {other}, or remove suppression.whole"
     if config.apply is not None:
         yield path, "cannot be combined with apply; remove one of the two"
 
@@ -324,7 +328,7 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     households = [place for place, each in enumerate(config.constraints) if each.build().needs_households]
     if not needing and not households:
         return
-    counted = "the population" if needing else "households"
+    asked = "constraints that count the population" if needing else config.constraints[households[0]].model
     if households and config.input.household is None:
         what = "needs input.household, the column that shows which records belong to one household"
         yield ("constraints", households[0], "model"), what
@@ -342,18 +346,17 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("constraints", needing[0], "model"), what
     if not config.algorithm.plug_in.counts_population:
         able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
-        asked = f"constraints that count {counted}" if needing else config.constraints[households[0]].model
         other = "" if needing else f"; or use a constraint with unit: {HOUSEHOLD} in place of {asked}"
         what = f"{config.algorithm.name} does not support {asked}; accepted: {', '.join(able)}{other}"
         yield ("algorithm", "name"), what
-    fault = f"cannot be combined with constraints that count {counted}"
+    fault = f"cannot be combined with {asked}"
     if config.suppression.method is not Method.CLASSES:
         what = f"method {config.suppression.method} {fault}; set suppression.method: {Method.CLASSES}"
         yield ("suppression", "method"), what
     if config.suppression.keep_rows:
         yield ("suppression", "keep_rows"), f"{fault}; set keep_rows: false"
     if config.apply is not None:
-        yield ("apply",), f"{fault}; remove apply, or these constraints"
+        yield ("apply",), f"{fault}; remove apply, or {'these constraints' if needing else 'this constraint'}"
     if config.suppression.whole is not None:
         # Only whole classes may lose records; whole units would lose them in several classes.
         yield ("suppression", "whole"), f"{fault}; remove suppression.whole"

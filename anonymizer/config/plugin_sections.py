@@ -281,7 +281,7 @@ class ConstraintSettings(PluginSection):
     def _fits_model(self) -> Self:
         counting = ("quasi_identifiers", "missing_sensitive")
         if not self.build().needs_sensitive:
-            self._refuse(("attribute", *counting), "has no sensitive attribute, which this key is about")
+            self._refuse(("attribute", *counting), "uses no sensitive attribute, so this key has no meaning")
         elif not self.plug_in.counts_values:
             self._refuse(counting, "is measured by an attack, which does not count values")
         return self

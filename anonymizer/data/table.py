@@ -143,8 +143,9 @@ def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> 
     strange = sum(others.values())
     not_finite = all(text.lstrip("+-").lower() in _NOT_FINITE for text in others)
     if not_finite or records - strange >= MOSTLY * records:
+        are = "is a number" if records - strange == 1 else "are numbers"
         raise DataError(
-            f"{where}: {records - strange} of {records} records are numbers, {_others(others)}; "
+            f"{where}: {records - strange} of {records} records {are}, {_others(others)}; "
             "add missing-value codes to input.missing, or set `type: text`"
         )
 

@@ -34,6 +34,7 @@ class Builder(ABC):
     ----------
     name: on the command line.
     takes: example of a value after ``=``; None for a builder without value.
+    rule: for values that an example does not explain, what they are.
 
     Parameters
     ----------
@@ -46,18 +47,23 @@ class Builder(ABC):
 
     name: ClassVar[str]
     takes: ClassVar[str | None]
+    rule: ClassVar[str] = ""
 
     def __init__(self, value: str) -> None:
         if self.takes is None and value:
             raise InputError(f"--by {self.name}={value}: takes no value; accepted: {self.usage()}")
         if self.takes is not None and not value:
-            raise InputError(f"--by {self.name}: needs a value; accepted: {self.usage()}")
+            raise InputError(f"--by {self.name}: needs a value; accepted: {self._accepted()}")
         self.value = value
 
     @classmethod
     def usage(cls) -> str:
         """Return the form of the option."""
         return cls.name if cls.takes is None else f"{cls.name}={cls.takes}"
+
+    @classmethod
+    def _accepted(cls) -> str:
+        return f"{cls.rule}, such as {cls.usage()}" if cls.rule else cls.usage()
 
     @abstractmethod
     def build(self, data: Path, column: Column) -> Tree:
@@ -306,7 +312,7 @@ class SourceBuilder(Builder):
         except HierarchyError as error:  # of a config; here it is an option
             said = "; ".join(line.partition(": ")[2] for line in str(error).splitlines())
             if "accepted: " not in said:
-                said = f"wrong form; accepted: {self.usage()}"
+                said = f"wrong form; accepted: {self._accepted()}"
             raise HierarchyError(f"--by {self.name}={self.value}: {said}") from None
         return source.build(column, Path())
 
@@ -359,6 +365,7 @@ class IntervalsBuilder(SourceBuilder):
 
     name = "intervals"
     takes = "5,10,20"
+    rule = "ascending widths, each a multiple of the previous one"
     parameter = "width"
 
 
@@ -375,4 +382,5 @@ class OrderBuilder(SourceBuilder):
 
     name = "order"
     takes = "2,4"
+    rule = "ascending sizes of groups, each a multiple of the previous one"
     parameter = "sizes"

@@ -63,6 +63,7 @@ def _read_text(path: Path, name: str) -> str:
         content = path.read_bytes()
     except OSError as error:
         remedy = "; name a file in it" if path.is_dir() else ""
+        remedy = "; correct the path" if isinstance(error, FileNotFoundError) else remedy
         raise HierarchyError(
             f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}{remedy}"
         ) from None

@@ -342,7 +342,8 @@ def _spelled(text: str, plain: str | None) -> str:
     number = exact(plain or "")
     spelled = None if number is None else number_text(number)
     if spelled is None:
-        raise ValueError(f"'{text}' has more digits than a 64-bit number can hold; use labels: range")
+        what = "has more digits than a 64-bit floating-point number can hold"
+        raise ValueError(f"'{text}' {what}; use labels: range")
     return spelled
 
 
@@ -375,7 +376,7 @@ def _label_in_numbers(
     found = found.of_whole_numbers() if column.type is ValueType.INTEGER else found
     named = own.label(found)
     if named is None:
-        what = "needs more digits than a 64-bit number can hold"
+        what = "needs more digits than a 64-bit floating-point number can hold"
         if found.low is None or found.high is None:
             what = "has an open end, so it has no midpoint"
         raise ValueError(

@@ -348,7 +348,7 @@ def weight_warnings(
     if rare and released:
         # As is_fingerprint judges other columns: exact weights link records as incomes do.
         alike = len(counts) < NEARLY_ALL * sum(counts)
-        link = "" if alike else ", and link nearly all records to another extract of it"
+        link = "" if alike else ", and link nearly all records to another file from the same survey"
         yield (
             f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
             f"occur in fewer than k = {k} records each, together in {sum(rare):,} of the records; they "

@@ -953,7 +953,7 @@ class Relations:
             parts.append(f"{column.missing:,} missing")
         if is_fingerprint(column) and role in EXACT:
             parts.append(
-                f"{column.singles:,} of them occur once and could link records to other extracts of the "
+                f"{column.singles:,} values occur once and could link records to other files from the same "
                 "source"
             )
         return ", ".join(parts)

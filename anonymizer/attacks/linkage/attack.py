@@ -290,7 +290,8 @@ class LinkageSettings(AlignedSettings, UnitSettings):
             raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
         if self.noise is not None and isinstance(self.knowledge, KnownValues):
             raise ValueError(
-                "noise is given next to knowledge, which has shares of errors; move noise into knowledge"
+                "noise is given beside knowledge, which has a key noise of its own; give noise only inside "
+                "knowledge, as in knowledge: {noise: 0.1}"
             )
         return self
 

@@ -24,7 +24,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TooManyDistinctRows, plural
+from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
@@ -677,9 +677,9 @@ class OnDemandTables(NodeTables):
             return small
         raise TooManyDistinctRows(
             f"engine: a candidate has more than {self._most:,} distinct rows, the most that fit in memory; "
-            f"it may be the best, because only {plural(small, 'record')} would be in too small classes; "
-            "raise engine.memory_limit or engine.options.combinations, or raise attributes.*.levels.min to "
-            "exclude such candidates"
+            f"it may be the best, because only {small:,} of its records {'is' if small == 1 else 'are'} in "
+            "classes that are too small, which is within the suppression limit; raise engine.memory_limit or "
+            "engine.options.combinations, or raise attributes.*.levels.min to exclude such candidates"
         )
 
     def rollup(self, levels: Levels) -> RollUp:
