@@ -130,10 +130,18 @@ def public_report(report: Report, k: int | None) -> Report:
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
     shown["warnings"] += recipient_warnings(content)
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
-        details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
-        if details and _of_release_alone(own, content["config"]["attributes"]):
-            entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
+        if _of_release_alone(own, content["config"]["attributes"]):
+            entry["knowledge"] |= _parameters(own)
+            details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
+            if details:
+                entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
     return Report(shown)
+
+
+def _parameters(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an attack was given, by which an audit repeats it; the public config has it, too."""
+    given = ATTACKS[entry["attack"]].Settings.model_fields
+    return {key: value for key, value in entry["knowledge"].items() if key in given}
 
 
 def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
@@ -201,8 +209,17 @@ def _fixed_levels(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
-    """Return the paths of an internal report that ``PLACED`` does not list; they are not public."""
-    return [".".join(path) for path in _unplaced(content, PLACEMENT, ())]
+    """Return the paths of an internal report that ``PLACED`` does not list; they are not public.
+
+    Parameters of attacks that an audit repeats need no place: an attack of another distribution has its own.
+    """
+    attributes = content["config"]["attributes"]
+    attacks = []
+    for entry in content["attacks"]:
+        placed = _parameters(entry) if _of_release_alone(entry, attributes) else {}
+        known = {key: value for key, value in entry["knowledge"].items() if key not in placed}
+        attacks.append({**entry, "knowledge": known})
+    return [".".join(path) for path in _unplaced({**content, "attacks": attacks}, PLACEMENT, ())]
 
 
 def _revealing(content: Mapping[str, Any], smallest: int) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
+from anonymizer.attacks.base import ATTACKS
+from anonymizer.attacks.skewness import at_least
+from anonymizer.model.arrays import BoolArray
+from anonymizer.model.classes import Reference, SensitiveCounts
+from anonymizer.plugins import Exact, Threat
+from anonymizer.report.public import unplaced_keys
 from anonymizer.run.audit import audit_release
 from tests.helpers.messages import exchange
 from tests.run.commands import Job, call, people, spawn
@@ -301,3 +310,49 @@ def test_how_it_was_searched_is_of_no_matter(job: Job) -> None:
 
     change_report(job.public_report, of_another_distribution)
     assert call("audit", job.release).code == 0
+
+
+class DominanceSettings(DisclosureSettings):
+    """A parameter with a name that no attack of this distribution has."""
+
+    dominance: Exact = Decimal("0.9")
+
+
+class Dominance(ClassDisclosure):
+    """Share of records in classes where one value is frequent."""
+
+    name = "dominance"
+    threat = Threat.HOMOGENEITY
+    certain = False
+    Settings = DominanceSettings
+    settings: DominanceSettings
+
+    @classmethod
+    def learns(cls, knowledge: Mapping[str, Any]) -> str:
+        return f" learns a likely value of {knowledge['sensitive']}"
+
+    def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
+        sizes = np.add.reduceat(counts.counts, counts.starts[:-1])
+        largest = np.maximum.reduceat(counts.counts, counts.starts[:-1])
+        return at_least(largest, self.settings.dominance, sizes)
+
+
+def test_an_attack_of_another_distribution_is_repeated_with_its_parameters(tmp_path: Path) -> None:
+    ATTACKS.add(Dominance)
+    try:
+        job = Job(tmp_path).rows(people(60))
+        job.config["attacks"] = [{"attack": "dominance", "dominance": 0.5}]
+        assert job.run().code == 0
+        shown = json.loads(job.public_report.read_text(encoding="utf-8"))["attacks"]
+        assert [each["knowledge"]["dominance"] for each in shown] == ["0.5"]
+        done = call("audit", job.release)
+        assert done.code == 0, done.out
+        assert "attack" not in done.out.partition("could not")[2]
+        assert unplaced_keys(job.report()) == []
+        claimed = job.public_report.read_text(encoding="utf-8").replace(
+            '"dominance": "0.5"', '"dominance": "0.6"'
+        )
+        job.public_report.write_text(claimed, encoding="utf-8")
+        assert call("audit", job.release).code == 1
+    finally:
+        ATTACKS.remove("dominance")

@@ -169,7 +169,7 @@ def test_a_file_that_changes_while_it_is_loaded_is_refused(tmp_path: Path) -> No
 
 def test_an_added_format_is_listed_and_two_for_one_suffix_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.false"
-    with pytest.raises(DataError, match=r"unknown kind of file '\.false'; accepted: \.csv,"):
+    with pytest.raises(DataError, match=r"unknown kind of file '\.false'; accepted: .*\.csv,"):
         open_file(path)
 
     class Other(Altered):

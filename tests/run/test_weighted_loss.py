@@ -342,6 +342,16 @@ def survey(records: int = 120, seed: int = 1) -> pd.DataFrame:
     )
 
 
+def test_a_bound_over_records_counts_each_as_the_lightest() -> None:
+    """Single records of weight 1 cost hardly anything beside others of weight 1,000."""
+    rows = [("p", "1", "1000")] * 150 + [(*pair, "1") for pair in product("pqrs", "123456")][1:]
+    data = pd.DataFrame(rows, columns=["area", "age", "people"])
+    data["key"], data["mood"] = [f"i{number}" for number in range(len(data))], "x"
+    search = an.anonymize(data, asked(suppression={"limit": 0.2})).report.to_dict()["search"]
+    assert search["objective"] <= 23 / 150_023 + 1e-12
+    assert 0 < search["best_possible"] <= search["objective"] + 1e-12
+
+
 @pytest.mark.parametrize("metric", ["loss", "ncp", "precision"])
 @pytest.mark.parametrize("aggregate", ["arithmetic-mean", "geometric-mean", "maximum"])
 def test_every_metric_of_cells_with_every_aggregate(metric: str, aggregate: str) -> None:
