@@ -37,7 +37,7 @@ WHOLE = {"golden"}
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile("default", max_examples=20, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("default", max_examples=15, deadline=None, suppress_health_check=QUIET)
 # To shrink an example, or to explain it, takes minutes where each costs seconds: that is done by hand.
 settings.register_profile(
     "thorough",
