@@ -346,14 +346,14 @@ class Uniqueness(Attack):
             weights = release.weights[self.settings.weights]
             if not (np.isfinite(weights) & (weights > 0)).all():
                 what = f"some weights in column '{self.settings.weights}' are not positive numbers"
-                remedy = "correct them, or remove weights from the attack uniqueness"
+                remedy = f"correct them, or remove weights from the attack {self.name}"
                 raise InputError(f"{release.source}: {what}; {remedy}")
             return weights
         size = self.settings.population or release.records
         if size < release.records:
             what = f"has a population of {size}, but the release has {release.records} records"
             remedy = f"set population to at least {release.records}"
-            raise InputError(f"{release.source}: the attack {Uniqueness.name} {what}; {remedy}")
+            raise InputError(f"{release.source}: the attack {self.name} {what}; {remedy}")
         return release.counts.astype(np.float64) * (size / release.records)
 
 

@@ -62,8 +62,8 @@ def _read_text(path: Path, name: str) -> str:
         usable_path(str(path))
         content = path.read_bytes()
     except OSError as error:
-        remedy = "; name a file in it" if path.is_dir() else ""
-        remedy = "; correct the path" if isinstance(error, FileNotFoundError) else remedy
+        missing = isinstance(error, FileNotFoundError)
+        remedy = "; correct the path" if missing else "; name a file in it" if path.is_dir() else ""
         raise HierarchyError(
             f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}{remedy}"
         ) from None

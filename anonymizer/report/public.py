@@ -129,18 +129,18 @@ def public_report(report: Report, k: int | None) -> Report:
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
     shown["warnings"] += recipient_warnings(content)
+    attributes = content["config"]["attributes"]
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
-        if _of_release_alone(own, content["config"]["attributes"]):
-            entry["knowledge"] |= _parameters(own)
-            details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
-            if details:
-                entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
+        entry["knowledge"] |= _parameters(own, attributes)
+        details = {key: own["details"][key] for key in PUBLIC_DETAILS if key in own["details"]}
+        if details and _of_release_alone(own, attributes):
+            entry["details"] = {key: _rounded_figure(value) for key, value in details.items()}
     return Report(shown)
 
 
-def _parameters(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an attack was given, by which an audit repeats it; the public config has it, too."""
-    given = ATTACKS[entry["attack"]].Settings.model_fields
+def _parameters(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the parameters of an attack that an audit repeats; the public config has them, too."""
+    given = ATTACKS[entry["attack"]].Settings.model_fields if _of_release_alone(entry, attributes) else ()
     return {key: value for key, value in entry["knowledge"].items() if key in given}
 
 
@@ -216,8 +216,8 @@ def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
     attributes = content["config"]["attributes"]
     attacks = []
     for entry in content["attacks"]:
-        placed = _parameters(entry) if _of_release_alone(entry, attributes) else {}
-        known = {key: value for key, value in entry["knowledge"].items() if key not in placed}
+        own = _parameters(entry, attributes)
+        known = {key: value for key, value in entry["knowledge"].items() if key not in own}
         attacks.append({**entry, "knowledge": known})
     return [".".join(path) for path in _unplaced({**content, "attacks": attacks}, PLACEMENT, ())]
 

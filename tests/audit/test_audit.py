@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
 from anonymizer.attacks.base import ATTACKS
-from anonymizer.attacks.skewness import at_least
-from anonymizer.model.arrays import BoolArray
-from anonymizer.model.classes import Reference, SensitiveCounts
-from anonymizer.plugins import Exact, Threat
+from anonymizer.attacks.skewness import Skewness, SkewnessSettings
+from anonymizer.plugins import Exact
 from anonymizer.report.public import unplaced_keys
 from anonymizer.run.audit import audit_release
 from tests.helpers.messages import exchange
@@ -312,29 +308,18 @@ def test_how_it_was_searched_is_of_no_matter(job: Job) -> None:
     assert call("audit", job.release).code == 0
 
 
-class DominanceSettings(DisclosureSettings):
+class DominanceSettings(SkewnessSettings):
     """A parameter with a name that no attack of this distribution has."""
 
     dominance: Exact = Decimal("0.9")
 
 
-class Dominance(ClassDisclosure):
-    """Share of records in classes where one value is frequent."""
+class Dominance(Skewness):
+    """An attack of another distribution."""
 
     name = "dominance"
-    threat = Threat.HOMOGENEITY
-    certain = False
     Settings = DominanceSettings
     settings: DominanceSettings
-
-    @classmethod
-    def learns(cls, knowledge: Mapping[str, Any]) -> str:
-        return f" learns a likely value of {knowledge['sensitive']}"
-
-    def disclosed(self, counts: SensitiveCounts, overall: Reference) -> BoolArray:
-        sizes = np.add.reduceat(counts.counts, counts.starts[:-1])
-        largest = np.maximum.reduceat(counts.counts, counts.starts[:-1])
-        return at_least(largest, self.settings.dominance, sizes)
 
 
 def test_an_attack_of_another_distribution_is_repeated_with_its_parameters(tmp_path: Path) -> None:
