@@ -108,7 +108,7 @@ class AuditFailed(AnonymizerError):
     def __str__(self) -> str:
         """Return the whole message; ``args`` have the disagreement only, so that a pickle reads the same."""
         return (
-            f"verification failed, so nothing is released: {super().__str__()}; this is an error of the "
+            f"verification failed, so nothing is released: {super().__str__()}. This is an error of the "
             "program, not of your data; please report it"
         )
 

@@ -120,7 +120,8 @@ class Attack(PlugIn):
         """
         lacking = self.missing_requirement(adversary)
         if lacking is not None:
-            raise InputError(f"{adversary.release.source}: the attack {self.name} needs {lacking}")
+            what = f"the attack {self.name} needs {lacking}; give what it needs, or remove the attack"
+            raise InputError(f"{adversary.release.source}: {what}")
 
     def required_original(self, adversary: AdversaryView) -> Original:
         """Return the original records of an attack that needs them; raises as ``require``."""
@@ -241,9 +242,8 @@ class AlignedSettings(PairingSettings):
             return None if has_links else f"two files with the column '{self.key}', because of key"
         if not self.aligned and adversary.original.truth is Truth.UNKNOWN:
             return (
-                "links from original to released records: no released record covers the values of "
-                "any original record; if row i of the release comes from row i of the original, set "
-                "aligned: true"
+                "links from original to released records, but no released record covers the values of an "
+                "original one (if row i of the release comes from row i of the original, set aligned: true)"
             )
         return None
 

@@ -1511,7 +1511,7 @@ class Definetti(Attack):
             return f"a sensitive attribute with at most {VALUES} values"
         features = self.settings.features
         if features is Features.SIMILAR and adversary.grouped is not None:
-            return "generalized values; an Anatomy release has none"
+            return "generalized values, which an Anatomy release does not have"
         if (
             features in (Features.EXACT, Features.SIMILAR)
             and adversary.grouped is None
@@ -1523,7 +1523,7 @@ class Definetti(Attack):
             self._knowing(adversary).pairs(adversary, known, name) for name in self._learned(adversary)
         )
         if pairs > PAIRS:
-            return f"at most {PAIRS:,} pairs of records and values of their class; there are {pairs:,}"
+            return f"at most {PAIRS:,} pairs of records and values of their class (there are {pairs:,})"
         return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:

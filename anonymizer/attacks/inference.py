@@ -122,7 +122,7 @@ class Inference(Attack):
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original records, links or sensitive attribute, if any."""
         if adversary.grouped is not None:
-            return "sensitive values record by record; an Anatomy release has none"
+            return "sensitive values record by record, which an Anatomy release does not have"
         if not self._guessed(adversary):
             return f"a sensitive attribute with at most {VALUES} values"
         lacking = self.settings.missing_requirement(adversary)
@@ -130,7 +130,7 @@ class Inference(Attack):
             return lacking
         owned = self.settings.owned(adversary)
         if owned is not None and owned[1].targets(owned[0])[1] < 2:
-            return f"released records of two {targets_of({'unit': owned[0]})}"
+            return f"released records of at least two {targets_of({'unit': owned[0]})}"
         if self.settings.links(adversary.original).records < 2:
             return "at least two released records that can be linked to original ones"
         return None

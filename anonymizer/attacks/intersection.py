@@ -121,13 +121,16 @@ class Intersection(Attack):
         if not _shared(adversary.release, adversary.second):
             return "a sensitive attribute that both releases have"
         if adversary.original is None:
-            return "original records (--original); without them, release-linkage compares the two releases"
+            return (
+                "original records (--original; without them, the attack release-linkage compares the two "
+                "releases)"
+            )
         lacking = self.settings.missing_requirement(adversary)
         if lacking is None and self.settings.unit not in (None, RECORD) and self._owned(adversary) is None:
             unit = self.settings.unit
             return (
                 f"original records that say which {unit} they belong to, and that can be matched to both "
-                f"releases, because of unit: {unit}"
+                f"releases, because of unit: {unit} (with unit: {RECORD}, it does not)"
             )
         return lacking
 

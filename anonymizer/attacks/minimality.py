@@ -74,7 +74,7 @@ class Minimality(Attack):
                 "at one class at a time and count records"
             )
         if adversary.original.links.records != adversary.original.records:
-            return "a release that contains all original records"
+            return "a release of all original records, without suppressed ones"
         if adversary.original.names != adversary.release.names:
             return "original records with every quasi-identifier of the release"
         return adversary.lacks_unit(self.settings.unit)

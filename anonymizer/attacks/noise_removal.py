@@ -157,7 +157,7 @@ class NoiseRemoval(Attack):
         if not numeric:
             return "a quasi-identifier with numbers or dates"
         if len(numeric) == 1 and self.settings.share is None:
-            return "share, the deviation of the noise: one column with numbers does not show it"
+            return "the deviation of the noise (set share), which a single column of numbers does not show"
         return None
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts

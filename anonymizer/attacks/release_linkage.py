@@ -302,8 +302,8 @@ class ReleaseLinkage(Attack):
             return "a second release (--second of the command attack, or second_df in Python)"
         if adversary.pair is None:
             return (
-                "a quasi-identifier that both releases have; if it has another name in one, set columns, "
-                "such as columns: {age: AGE}"
+                "a quasi-identifier that both releases have (if it has another name in one, set columns, "
+                "such as columns: {age: AGE})"
             )
         links, _ = self.settings.links(adversary.pair)
         if self.settings.aligned and links is None:
@@ -312,8 +312,8 @@ class ReleaseLinkage(Attack):
             return f"records with equal values of '{self.settings.key}' in both releases, because of key"
         if self.settings.linkage is LinkageMethod.LEARNED and links is None:
             return (
-                "the true links to learn from: key, a column of both; aligned: true, if row i of both is the "
-                "same person; or the original records"
+                "true links to learn from (set key, a column of both releases, or aligned: true if row i of "
+                "both is the same person, or give the original records)"
             )
         return None
 

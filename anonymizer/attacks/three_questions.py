@@ -92,7 +92,7 @@ class Answer:
         }[self.question]
         named = self.question.capitalize().replace("-", " ")
         who = f"{named}, {self.scenario}" if self.scenario else named
-        risk = f"{100 * self.risk:.3g} % ({100 * self.low:.3g} % to {100 * self.high:.3g} %)"
+        risk = f"{100 * self.risk:.3g} % (95 % interval {100 * self.low:.3g} % to {100 * self.high:.3g} %)"
         return (
             f"{who}: an adversary who knows {known} {what} {own} of the {many} of the release and for "
             f"{others} of {plural(self.held_out, f'held-out {one}')}; {risk} is due to being in the release."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
@@ -22,7 +22,12 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from anonymizer.config.plugin_sections import hierarchy_sources, parse_settings, plug_in_schema
+from anonymizer.config.plugin_sections import (
+    hierarchy_sources,
+    key_of_another,
+    parse_settings,
+    plug_in_schema,
+)
 from anonymizer.config.section import (
     SETTINGS,
     JsonSchema,
@@ -85,7 +90,8 @@ class HierarchySettings(Section):
     def _parsed(cls, raw: Any, info: ValidationInfo) -> Any:
         source = info.data["source"]
         try:
-            return parse_settings(hierarchy_sources()[source], raw)
+            another = partial(key_of_another, hierarchy_sources(), source, "choose hierarchy ")
+            return parse_settings(hierarchy_sources()[source], raw, elsewhere=another)
         except ValidationError as error:
             lines = error.errors(include_url=False)
             raise refusal([problem(line["msg"], (source, *line["loc"])) for line in lines]) from None

@@ -59,8 +59,8 @@ def _url_without_password(url: str) -> str:
     secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
     if any(secret and not VARIABLE.fullmatch(secret) for secret in secrets):
         raise ValueError(
-            "contains a password; replace it with ${NAME} and set the environment variable NAME, or remove "
-            "it and use PGPASSWORD or ~/.pgpass"
+            "contains a password; replace the password with ${NAME} and set the environment variable NAME, "
+            "or remove the password and use PGPASSWORD or ~/.pgpass"
         )
     return url
 

@@ -461,7 +461,7 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
         others = ", ".join(name for name, each in able if each.scenarios is not ScenarioSupport.NONE)
         yield ("algorithm", "name"), f"{algorithm.name} cannot satisfy scenarios; accepted: {others}"
     elif algorithm.name in BY_LEVELS and config.suppression.method is not Method.CLASSES:
-        what = f"method {config.suppression.method} cannot be combined with scenarios and {algorithm.name}"
+        what = f"with scenarios, {algorithm.name} cannot use method {config.suppression.method}"
         yield ("suppression", "method"), f"{what}; set suppression.method: {Method.CLASSES}"
     if config.suppression.keep_rows:
         yield ("suppression", "keep_rows"), "cannot be combined with scenarios; set keep_rows: false"

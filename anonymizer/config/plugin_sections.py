@@ -28,7 +28,7 @@ from anonymizer.config.section import (
     validated,
     with_field_bounds,
 )
-from anonymizer.errors import nearest, suggestion
+from anonymizer.errors import listed, nearest, suggestion
 from anonymizer.plugins import Registry
 
 AnyRegistry: TypeAlias = Registry[Any]
@@ -104,6 +104,30 @@ def parse_settings(
     return validated(model, raw, model.model_validate, [*own_keys, *keys(model)], elsewhere)
 
 
+def key_of_another(registry: AnyRegistry, name: str, choose: str, key: str) -> str | None:
+    """Return what to do about a key that other plug-ins have, or one like it; None if a list says more.
+
+    Users forget to name the plug-in. All are imported for it, so only a key that is refused may ask.
+
+    Parameters
+    ----------
+    name: the plug-in with the key.
+    choose: words before the names of the others.
+    """
+    by_key: dict[str, list[str]] = {}
+    for each, plug_in in registry.items():
+        for own in keys(plug_in.Settings):
+            by_key.setdefault(own, []).append(each)
+    meant = nearest(key, by_key)
+    able = [] if meant is None else by_key[meant]
+    few = len(able) <= ABLE
+    if not able or (meant == key and not few):
+        return None
+    guess = "" if meant == key else f"did you mean '{meant}'? "
+    remedy = f"; to use it, {choose}{listed(able, 'or')}; otherwise remove it" if few else ", but others do"
+    return f"{guess}{name} does not have it{remedy}"
+
+
 def named(registry: AnyRegistry, name: Any) -> str:
     """Return the name of a registered plug-in unchanged.
 
@@ -164,25 +188,12 @@ class PluginSection(Section):
         # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
         if name is None:
             return raw
-        return parse_settings(cls.registry()[name], raw, cls.accepted_keys(), partial(cls._elsewhere, name))
-
-    @classmethod
-    def _elsewhere(cls, name: str, key: str) -> str | None:
-        """Return which other plug-ins have a key, or one like it: users forget to name the plug-in.
-
-        All plug-ins are imported for it, so only a key that is refused may ask.
-        """
-        by_key: dict[str, list[str]] = {}
-        for each, plug_in in cls.registry().items():
-            for own in keys(plug_in.Settings):
-                by_key.setdefault(own, []).append(each)
-        meant = nearest(key, by_key)
-        if meant is None or len(by_key[meant]) > ABLE:
-            return None
-        use = f"set {cls.selector}: {' or '.join(by_key[meant])}"
-        if meant == key:
-            return f"{name} does not have it; remove the key, or {use}"
-        return f"did you mean '{meant}'? {name} does not have it; remove the key, or {use}"
+        return parse_settings(
+            cls.registry()[name],
+            raw,
+            cls.accepted_keys(),
+            partial(key_of_another, cls.registry(), name, f"set {cls.selector}: "),
+        )
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

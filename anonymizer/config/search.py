@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from math import floor
@@ -17,7 +18,7 @@ from anonymizer.config.plugin_sections import (
 )
 from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.relation import REMOTE, engine_names
-from anonymizer.errors import suggestion
+from anonymizer.errors import listed, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
@@ -113,7 +114,7 @@ class ObjectiveSettings(PluginSection):
         if "aggregate" in self.model_fields_set and not self.plug_in.aggregates:
             takers = [name for name, metric in self.registry().items() if metric.aggregates]
             what = f"metric {self.metric} has no aggregate; remove the key"
-            raise refusal([problem(f"{what}, or set metric to {' or '.join(takers)}", ("aggregate",))])
+            raise refusal([problem(f"{what}, or set metric to {listed(takers, 'or')}", ("aggregate",))])
         return self
 
     @model_validator(mode="after")
@@ -134,7 +135,7 @@ class ObjectiveSettings(PluginSection):
         if not self.plug_in.weighable:
             able = [name for name, metric in self.registry().items() if metric.weighable]
             what = f"metric {self.metric} is not a mean over records, so it cannot {how}"
-            raise refusal([problem(f"{what}; remove the key, or set metric to {' or '.join(able)}", (key,))])
+            raise refusal([problem(f"{what}; remove the key, or set metric to {listed(able, 'or')}", (key,))])
 
     def build(self) -> Any:
         """Return the metric with its parameters, its aggregate, and whether its records have weights."""
@@ -166,6 +167,13 @@ class BudgetSettings(Section):
 
 MOST_THREADS = 1024
 """Beyond it, some systems cannot start the threads of a database, and the process ends."""
+
+ENGINE_OPTIONS: Mapping[str, tuple[type, range | None, str]] = {
+    "threads": (int, range(1, MOST_THREADS + 1), f"a whole number from 1 to {MOST_THREADS}"),
+    "temp_directory": (str, None, "a folder, relative to the config file"),
+    "combinations": (int, range(1, 1 << 63), "a whole number of distinct rows, at least 1"),
+}
+"""The options of every engine: the type, the accepted numbers, and both in words."""
 
 
 class EngineName(StrEnum):
@@ -212,15 +220,17 @@ class EngineSettings(Section):
         "master: such as local[4] or spark://host:7077, and Spark's own settings, spark.*",
     )
 
-    @field_validator("options")
+    @field_validator("options", mode="before")
     @classmethod
-    def _within_bounds(cls, options: dict[str, bool | int | str]) -> dict[str, bool | int | str]:
-        threads, folder = options.get("threads"), options.get("temp_directory")
+    def _fitting(cls, options: Any) -> Any:
+        if not isinstance(options, Mapping):
+            return options
         problems = []
-        # Values of other types are refused with the other options of the engine.
-        if type(threads) is int and not 1 <= threads <= MOST_THREADS:
-            what = f"{shown(threads)}; accepted: a whole number from 1 to {MOST_THREADS}"
-            problems.append(problem(what, ("threads",), threads))
+        for name, (kind, bounds, accepted) in ENGINE_OPTIONS.items():
+            value = options.get(name)
+            if name in options and (type(value) is not kind or (bounds and value not in bounds)):
+                problems.append(problem(f"{shown(value)}; accepted: {accepted}", (name,), value))
+        folder = options.get("temp_directory")
         fault = path_fault(folder) if isinstance(folder, str) else None
         if fault is not None:
             problems.append(problem(f"{shown(folder)} {fault}", ("temp_directory",), folder))

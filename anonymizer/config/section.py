@@ -520,7 +520,10 @@ def _explained(
         return problem(line["msg"], path, line["input"])
     if line["type"] == "extra_forbidden":
         key = str(path[0])
-        remedy = _instead_of(key, accepted, elsewhere) if len(path) == 1 else "remove it"
+        inner = _place(model, path[:-1])[0].get("properties") if len(path) > 1 else None
+        remedy = suggestion(str(path[-1]), inner) if inner else "remove it"
+        if len(path) == 1:
+            remedy = _instead_of(key, accepted, elsewhere)
         return problem(f"unknown key; {remedy}", path, line["input"])
     schema, definitions, path = _place(model, path)
     if line["type"] == "value_error":

@@ -126,7 +126,8 @@ class MaskSource(HierarchySource[MaskSettings]):
         if len(kept) >= MOST_LEVELS:
             raise HierarchyError(
                 f"column '{column.name}': {self.describe()} would have {len(kept) + 1} levels, because the "
-                f"longest value has {length} characters; set fewer than {MOST_LEVELS} steps"
+                f"longest value has {length} characters; give mask.steps, a list of fewer than {MOST_LEVELS} "
+                "numbers such as [2, 4]"
             )
         side = self.settings.side
         levels = [[side.masked(value, length, step) for value in column.present] for step in kept]

@@ -534,7 +534,8 @@ class HierarchySource(ABC, Generic[S]):
             return self
         raise HierarchyError(
             f"column '{column.name}': {self.describe()} depends on the records, so new records would get "
-            "another hierarchy; use intervals, file, tree, or order with values"
+            "another hierarchy; run on all records without apply, or first repeat the earlier run with "
+            "hierarchy intervals, file, tree, or order with values"
         )
 
     def describe(self) -> str:

@@ -583,6 +583,6 @@ def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
     if asked in (None, RECORD) or (owners is not None and asked in owners.units):
         return None
     return (
-        f"an original file that says which {asked} each record belongs to, and whose records each fit only "
-        f"one released row, because of unit: {asked} (with unit: {RECORD} it needs neither)"
+        f"original records that say which {asked} they belong to, and that fit only one released row each, "
+        f"because of unit: {asked} (with unit: {RECORD}, it does not)"
     )

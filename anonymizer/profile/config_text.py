@@ -82,7 +82,7 @@ def _head(proposal: Proposal) -> Iterator[str]:
     joint = proposal.joint
     yield from _comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
-        "The proposed roles follow from measurements; correct them where you know better."
+        "The roles are guesses from names and values; correct them where you know better."
     )
     yield from _comment(
         f"Together, the quasi-identifiers make {joint.unique:,} records unique; "
@@ -122,7 +122,8 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     doubt = "  <- uncertain, please check" if column.doubtful else ""
     if column.role is not column.proposed.role:
         doubt = f"  (chosen; proposed: {column.proposed.role})"
-    yield from _comment(f"{column.proposed.ground}: {column.reason}{doubt}", "  ")
+    ground = "" if column.proposed.role is Role.DROP else f"{column.proposed.ground}: "
+    yield from _comment(f"{ground}{column.reason}{doubt}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
         yield from _comment(column.draft.reason, "  ")

@@ -916,9 +916,9 @@ def _redundancy(
     coinciding = one.present - one.distinct
     if (coinciding or one.values == other.values) and counter.one_to_one(one, other):
         if counter.equal(one, other):
-            return f"duplicate of {one.name}: left out"
+            return f"duplicate of {one.name}, so left out"
         if coinciding >= COINCIDENCES and not says_more:
-            return f"in a one-to-one relation with {one.name}, so that it adds nothing: left out"
+            return f"in a one-to-one relation with {one.name}: it adds nothing, so it is left out"
     return None
 
 

@@ -249,6 +249,10 @@ class ReleaseFolder:
         folder.mkdir(exist_ok=True)
         return folder
 
+    def named(self, message: str) -> str:
+        """Return a message with final paths in place of staged ones."""
+        return message.replace(str(self._staging), str(self.directory))
+
     @property
     def public_report(self) -> Path:
         """The staged path of the recipient's report."""

@@ -22,7 +22,8 @@ from anonymizer.report.facts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
 RECORDS = (
-    "constraints count records, not people: where a person has several records, a class may hold fewer people"
+    "constraints count records, not people; if a person has several records, a class may have fewer people "
+    "than records"
 )
 """Warning where identifiers are dropped and the publisher does not say that no person has two records."""
 

@@ -238,9 +238,8 @@ always guessing the most frequent value would be right for 40 %."
     """
     success, guess = percent(entry["success"]), percent(guess_of(entry))
     sentence = ATTACKS[entry["attack"]].sentence(entry["knowledge"], success, guess)
-    sentence = (
-        sentence if entry["low"] == entry["high"] else f"{sentence[:-1]} (95 % interval {interval(entry)})."
-    )
+    if entry["low"] != entry["high"]:
+        sentence += f" The {success} is an estimate; its 95 % interval is {interval(entry)}."
     if entry["knowledge"].get(LINKS) != IGNORED:
         return sentence
     return f"{sentence} This ignores that pseudonyms link the rows of a person: the risk may be larger."

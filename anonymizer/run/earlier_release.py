@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import yaml
 from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationError
 
 from anonymizer.audit.claims import parse_report
@@ -450,6 +451,8 @@ def parse_kept(name: str, content: bytes) -> StoredRecoding:
 
 ACCEPTED = "accepted: report.json of a run that ended with a release"
 
+MISSING_FILE = "apply needs this file of the earlier run, next to {place}; put it back, or check apply.report"
+
 COMPARED = ("config", "attributes", "release", "constraints", "recoding")
 """Sections that must agree in the public and the internal report of the earlier run."""
 
@@ -560,7 +563,7 @@ def _read(path: Path, accepted: str) -> bytes:
 
 def _whole(kept: Path, sha256: str, report: str) -> bytes:
     """Return the content of recoding.json, checked against the SHA-256 in the report."""
-    content = _read(kept, "run writes it next to the report")
+    content = _read(kept, MISSING_FILE.format(place=report))
     if hashlib.sha256(content).hexdigest() != sha256:
         raise InputError(
             f"{kept}: is not the recoding that belongs to {report} (SHA-256 differs); "
@@ -586,7 +589,7 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
     """
     public = path.parent / SHARE / PUBLIC_REPORT
     try:
-        claimed = json.loads(_read(public, "run writes it next to the release"))
+        claimed = json.loads(_read(public, MISSING_FILE.format(place="the release")))
     except ValueError:
         raise InputError(f"{public}: is not JSON") from None
     try:
@@ -819,4 +822,13 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
 
 
 def _differs(own: Any, other: Any) -> str:
-    return f"{own!r}, but the earlier run has {other!r}; {REMEDY}"
+    return f"{_as_written(own)}, but the earlier run has {_as_written(other)}; {REMEDY}"
+
+
+def _as_written(value: Any) -> str:
+    """Return a value of the config for a message: a list or mapping as YAML on one line."""
+    if isinstance(value, str):
+        return repr(value)
+    if value is None:
+        return "nothing"
+    return yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=2**31).strip()[1:-1]

@@ -396,6 +396,10 @@ class Sink(Closing):
         DataError: it cannot be read.
         """
 
+    def named(self, message: str) -> str:
+        """Return a message about the written tables with the names that they get in the end."""
+        return message
+
     @abstractmethod
     def keep(self, write: Callable[[ReleaseFolder], None]) -> None:
         """Keep the reports, to appear with the release.
@@ -466,6 +470,10 @@ class FolderSink(Sink):
     def scratch(self) -> Path:
         """A folder that is removed with the staged files."""
         return self._folder.scratch
+
+    def named(self, message: str) -> str:
+        """Return a message with final paths."""
+        return self._folder.named(message)
 
     def keep(self, write: Callable[[ReleaseFolder], None]) -> None:
         """Write the reports to the folder."""
@@ -578,6 +586,10 @@ class RemoteSink(FolderSink):
     def read_back(self) -> Sequence[Relation]:
         """Open the folder under its temporary name."""
         return [open_by_engine(self._remote.staged, self._options)]
+
+    def named(self, message: str) -> str:
+        """Return a message with the final name of the folder."""
+        return super().named(message.replace(self._remote.staged, self.titles[0]))
 
     def end(self) -> None:
         """Rename the folder to its final name."""
@@ -746,7 +758,7 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)
         watch.begin(Phase.VERIFY, "reading back and verifying")
-        with auditing():
+        with auditing(sink.named):
             read = [stack.enter_context(table) for table in sink.read_back()]
             tables = [shape.read(table, found) for table in read]
             verified = assess(shape, tables, found, watch)

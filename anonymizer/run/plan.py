@@ -23,7 +23,7 @@ from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.files import URL, MissingPerson, Order
 from anonymizer.config.model import Config, Reference
 from anonymizer.config.plugin_sections import ConstraintSettings
-from anonymizer.config.search import MOST_THREADS, Attackers, EngineName
+from anonymizer.config.search import ENGINE_OPTIONS, Attackers, EngineName
 from anonymizer.config.section import KeyPath
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import memory_of_machine
@@ -757,13 +757,6 @@ def _problems_without_plug_in(config: Config) -> Iterator[ConfigProblem]:
             yield ConfigProblem(key, f"{path}: is on another file system; set engine.name: {REMOTE}")
 
 
-OPTION_KINDS: Mapping[str, tuple[type, str]] = {
-    "threads": (int, f"a whole number from 1 to {MOST_THREADS}"),
-    "temp_directory": (str, "a folder, relative to the config file"),
-    "combinations": (int, "a whole number of distinct rows, at least 1"),
-}
-"""The options of every engine, with their types and a description of accepted values."""
-
 PROGRAM_BYTES = 200_000_000
 """Memory of the interpreter and the libraries before anything is read."""
 
@@ -788,20 +781,15 @@ def engine_options(config: Config) -> EngineOptions:
 
     Raises
     ------
-    ConfigError: options are unknown to the engine, or have wrong values.
+    ConfigError: options are unknown to the engine, or not for it.
     """
     options = config.engine.options
     plugged = plugged_engine(config)
     own = {name: options[name] for name in options if plugged is not None and plugged.has_option(name)}
     problems = [
-        ConfigProblem(f"engine.options.{name}", f"unknown option; {suggestion(name, OPTION_KINDS)}")
+        ConfigProblem(f"engine.options.{name}", f"unknown option; {suggestion(name, ENGINE_OPTIONS)}")
         for name in options
-        if name not in OPTION_KINDS and name not in own
-    ]
-    problems += [
-        ConfigProblem(f"engine.options.{name}", f"{options[name]!r}; accepted: {accepted}")
-        for name, (kind, accepted) in OPTION_KINDS.items()
-        if name in options and type(options[name]) is not kind
+        if name not in ENGINE_OPTIONS and name not in own
     ]
     problems = problems or _misplaced(config)
     problems += _problems_without_plug_in(config) if plugged is None else plugged.problems(config)
@@ -866,18 +854,10 @@ def _temp_directory(config: Config) -> Path | None:
 
 def _misplaced(config: Config) -> list[ConfigProblem]:
     """Return the problems of ``engine.options.combinations``."""
-    combinations = config.engine.options.get("combinations")
-    where = "engine.options.combinations"
-    if combinations is None:
+    if "combinations" not in config.engine.options or config.engine.name != EngineName.MEMORY:
         return []
-    if int(combinations) < 1:
-        return [ConfigProblem(where, f"{combinations!r}; accepted: {OPTION_KINDS['combinations'][1]}")]
-    if config.engine.name == EngineName.MEMORY:
-        what = (
-            "not an option of engine.name: memory, which has no limit; remove it, or set engine.name: duckdb"
-        )
-        return [ConfigProblem(where, what)]
-    return []
+    what = "not an option of engine.name: memory, which has no limit; remove it, or set engine.name: duckdb"
+    return [ConfigProblem("engine.options.combinations", what)]
 
 
 def bytes_of(limit: str) -> int:

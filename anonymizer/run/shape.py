@@ -1209,8 +1209,12 @@ def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
 
 
 @contextmanager
-def auditing() -> Iterator[None]:
+def auditing(named: Callable[[str], str]) -> Iterator[None]:
     """Treat a release that cannot be read back as a failed verification.
+
+    Parameters
+    ----------
+    named: returns a message with the final names of the files in place of temporary ones.
 
     Raises
     ------
@@ -1218,8 +1222,8 @@ def auditing() -> Iterator[None]:
     """
     try:
         yield
-    except DataError as error:
-        raise AuditFailed(str(error)) from error
+    except (AuditFailed, DataError) as error:
+        raise AuditFailed(named(str(error.args[0]))) from error
 
 
 def check_columns(release: Relation, expected: Sequence[str]) -> None:

@@ -170,8 +170,12 @@ def open_rows(given: InputSettings, folder: Path = Path(), options: EngineOption
 DUCKDB_SUFFIXES = (".duckdb", ".ddb", ".db")
 """Usual suffixes of DuckDB files; with the name of a table, any file is taken for one."""
 
-_ARGUMENTS = {"input.table": "--table", "input.query": "--query"}
-"""Options of commands in place of keys of a config."""
+_ARGUMENTS = {
+    "input.table": "--table",
+    "input.query": "--query",
+    "input.url": "DATA (the URL of the database)",
+}
+"""Arguments of commands in place of keys of a config."""
 
 
 def rows_named(

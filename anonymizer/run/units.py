@@ -442,7 +442,7 @@ class RepeatedKey:
         units: that constraints count in place of records.
 
         >>> RepeatedKey("id", 6127, 19609, 136, 2476).warning(5)[:83]
-        "column 'id' repeats: 6,127 values in 19,609 records; k counts records, not people: "
+        "column 'id' repeats: 6,127 values in 19,609 records. k counts records, not people: "
         >>> RepeatedKey("id", 20, 40, 2, 3).warning(11)[74:122]
         ': some of 3 classes contain fewer than 11 of the'
         """
@@ -461,43 +461,43 @@ class RepeatedKey:
                 else f": each of {self.classes:,} classes contains at least {k or 2} of these values, but no "
                 "constraint requires this"
             )
-        return "; ".join([what, counted, *self._remedies()])
+        return ". ".join([what, counted, *self._remedies()])
 
     def _remedies(self) -> Iterator[str]:
         """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
         if not (self.household or SERVING.fit(self.name)):
             named = f"set input.person: {self.name}"
-            yield f"to protect persons, {f'add a constraint with unit: {PERSON}' if self.known else named}"
+            yield f"To protect persons, {f'add a constraint with unit: {PERSON}' if self.known else named}"
         yield from self._acknowledgement()
         if self.household and not self.known:
             yield (
-                f"no two records of a household have the same '{self.time}': if each record is a household "
+                f"No two records of a household have the same '{self.time}'. If each record is a household "
                 f"at one time, set input.household: {self.name} and unit: {HOUSEHOLD} in every constraint"
                 if self.once
-                else f"to protect households too, set input.household: {self.name} and add a constraint with "
-                f"unit: {HOUSEHOLD}, or household-risk, which needs algorithm lattice"
+                else f"To protect households too, set input.household: {self.name} and add a constraint with "
+                f"unit: {HOUSEHOLD} (or household-risk, which needs algorithm lattice)"
             )
 
     def _acknowledgement(self) -> Iterator[str]:
         """Yield when rows are persons, unless another key's warning does and this one has a remedy."""
         if self.alone is not None:
             yield (
-                f"column '{self.alone}' has a different value in every record: if it identifies persons, "
+                f"Column '{self.alone}' has a different value in every record. If it identifies persons, "
                 f"each record is a person, so {ACKNOWLEDGE}"
             )
         elif not self.beside or self.known:
             again = f", not even with different values of '{self.time}'" if self.time is not None else ""
-            yield f"if no person has two records{again}, {ACKNOWLEDGE}"
+            yield f"If no person has two records{again}, {ACKNOWLEDGE}"
 
     def drafted(self) -> str:
         """Return the note about the key of a draft, which counts persons by it.
 
         >>> RepeatedKey("id", 6127, 19609).drafted()[:74]
-        "column 'id' repeats: 6,127 values in 19,609 records; the draft treats each"
+        "column 'id' repeats: 6,127 values in 19,609 records. The draft treats each"
         """
         return (
-            f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records; the draft "
-            "treats each value as one person, and its constraints count persons; if the values are not "
+            f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records. The draft "
+            "treats each value as one person, and its constraints count persons. If the values are not "
             "persons, remove input.person"
         )
 
@@ -519,13 +519,13 @@ def household_note(relation: Relation, person: str, household: str, absent: Coll
     several = int(np.count_nonzero(np.bincount(codes[:, 0]) > 1)) if len(codes) else 0
     if several:
         return (
-            f"{several:,} values of column '{person}' occur with two or more values of column '{household}': "
-            f"if these are different persons, '{person}' is no key of persons; make one of both columns in "
-            f"the file, or remove input.person; if persons moved, name '{household}' in input.units, whose "
-            "units may share persons"
+            f"{several:,} values of column '{person}' occur with two or more values of column '{household}'. "
+            f"If these are different persons, '{person}' does not identify persons: combine both columns "
+            f"into one in the file, or remove input.person. If persons moved, name '{household}' in "
+            "input.units, where units may share persons"
         )
     return (
-        f"column '{household}' looks like the key of a household: to protect households too, set "
+        f"column '{household}' looks like the key of a household. To protect households too, set "
         f"input.household: {household} and add a constraint with unit: {HOUSEHOLD}"
     )
 
@@ -753,7 +753,7 @@ def _unlike_constraints(plan: Plan, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
-    unlike = ", but constraints count persons: the numbers cannot be compared" if plan.counts_persons else ""
+    unlike = ". Constraints count persons, so the numbers cannot be compared" if plan.counts_persons else ""
     return f"records{NOT_PEOPLE}{reason}{unlike}"
 
 
@@ -790,8 +790,9 @@ def records_warnings(
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
     if counted and unlike:
-        needed = f"; {three} count persons only if input and control have column '{plan.units[PERSON]}'"
-        counting = _unlike_constraints(plan) + (needed if three in counted else "")
+        needed = f"count persons only if input and control have column '{plan.units[PERSON]}'"
+        counting = _unlike_constraints(plan)
+        counting += f". {three.capitalize()} {needed}" if three in counted else ""
         said.append(f"{listed(list(dict.fromkeys(counted)))} counted {counting}")
     return said
 
@@ -819,15 +820,15 @@ def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
     """Return why it is not known whose the released records are, to follow what is counted in their place."""
     own = view.original
     if original is None or own is None:
-        return ", as no original records are given (--original)"
+        return ", because no original records are given (--original)"
     if view.grouped is not None:
-        return ", as nobody knows whose the records of an Anatomy release are"
+        return ", because nobody knows whose the records of an Anatomy release are"
     lacking = [each for each in plan.units.values() if each not in original.columns]
     if lacking:
-        return f", as {original.name} has no column '{lacking[0]}'"
+        return f", because {original.name} has no column '{lacking[0]}'"
     if own.links.records < view.release.records:
-        return f", as not every released record has one of {original.name} that fits it"
-    return f", as records of {original.name} fit several released rows, so that nobody knows whose these are"
+        return f", because not every released record has one of {original.name} that fits it"
+    return f", because records of {original.name} fit several released rows, so nobody knows whose these are"
 
 
 def check_warnings(

@@ -126,7 +126,7 @@ def test_an_original_of_another_release_is_refused() -> None:
 
 def test_groups_publish_no_nodes_to_be_like() -> None:
     lacking = attack("definetti", features="similar").missing_requirement(scene(paired(4)))
-    assert lacking == "generalized values; an Anatomy release has none"
+    assert lacking == "generalized values, which an Anatomy release does not have"
     with pytest.raises(InputError, match="cannot know 'shoe'"):
         run("definetti", scene(paired(4)), knowledge=["shoe"])
 

@@ -86,7 +86,7 @@ def test_without_noise_nothing_is_changed() -> None:
 @pytest.mark.parametrize(
     ("options", "columns", "what"),
     [
-        ({}, 1, "needs share, the deviation of the noise"),
+        ({}, 1, r"needs the deviation of the noise \(set share\)"),
         ({"attributes": ["salary"]}, 3, "'salary' is not a numeric quasi-identifier"),
         ({"method": "guess"}, 3, "attacks"),
     ],

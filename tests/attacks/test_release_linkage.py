@@ -135,7 +135,7 @@ def test_originals_tell_the_true_links() -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"linkage": "learned"}, "needs the true links to learn from: key"),
+        ({"linkage": "learned"}, r"needs true links to learn from \(set key"),
         ({"linkage": "assignment"}, "linkage: assignment; accepted: nearest, learned"),
         ({"distance": "owa"}, "distance needs linkage: learned; remove it"),
         ({"linkage": "learned", "distance": "rank"}, "distance: rank; accepted: weighted-mean"),
@@ -173,7 +173,8 @@ def test_the_command_links_two_releases(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "An adversary who has both releases is expected to link 100 %" in done.out
     assert (
-        "not run: intersection needs original records (--original); without them, release-linkage" in done.err
+        "not run: intersection needs original records (--original; without them, the attack release-linkage"
+        in done.err
     )
 
 

@@ -72,7 +72,7 @@ def test_every_attack_has_a_sentence_of_its_own(attack: str) -> None:
 def test_many_columns_are_not_all_named_and_an_estimate_has_its_interval() -> None:
     (line,) = attack_lines([entry("vulnerability", list("abcdef"), low=0.1, high=0.2)])
     assert "knows a person's a, b, c and 3 more columns" in line
-    assert line.endswith("(95 % interval 10 % to 20 %).")
+    assert line.endswith(" is an estimate; its 95 % interval is 10 % to 20 %.")
 
 
 def test_certainty_is_compared_with_a_guess_of_the_most_frequent_value() -> None:

@@ -207,7 +207,7 @@ def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
     column = done.json["columns"]["id"]
     assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
     assert (
-        "Warning: column 'id' repeats: 200 values in 600 records; the draft treats each value as one person"
+        "Warning: column 'id' repeats: 200 values in 600 records. The draft treats each value as one person"
         in done.err
     )
     assert yaml.safe_load(config.read_text())["input"]["person"] == "id"
@@ -231,8 +231,8 @@ def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) 
     orders = [str(900_000 + number // 2) for number in range(RECORDS)]
     frame = table(**PEOPLE, income="amounts").assign(stay_id=stays, order_id=orders)
     done, config = drafted(frame, tmp_path)
-    assert "column 'stay_id' repeats: 200 values in 600 records; k counts records, not people; " in done.out
-    assert "to protect persons, set input.person: stay_id; " in done.out
+    assert "column 'stay_id' repeats: 200 values in 600 records. k counts records, not people. " in done.out
+    assert "To protect persons, set input.person: stay_id. " in done.out
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
@@ -243,7 +243,7 @@ def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) 
         ("person_id", "idhogar", "set input.household: idhogar"),
         ("person_id", "familie", "set input.household: familie"),
         ("person_id", "household_head_id", "set input.household: household_head_id"),
-        ("row", "family_doctor_id", "k counts records, not people; if no person has two records"),
+        ("row", "family_doctor_id", "k counts records, not people. If no person has two records"),
         ("person_id", "mrn", "set input.person: mrn"),
     ],
 )
@@ -254,7 +254,7 @@ def test_people_who_share_a_home_or_a_doctor_are_no_person(
     numbers = {person: [f"p{number:04d}" for number in range(RECORDS)]}
     frame = table(**PEOPLE, income="amounts").assign(**numbers, **{key: shared})
     done, config = drafted(frame, tmp_path)
-    assert f"column '{key}' repeats: 200 values in 600 records; " in done.out
+    assert f"column '{key}' repeats: 200 values in 600 records. " in done.out
     assert said in done.out
     assert "person" not in yaml.safe_load(config.read_text())["input"]
     assert roles(config)[key] == "identifier"
@@ -384,7 +384,7 @@ def test_the_key_of_a_panel_is_found_without_a_name_for_it(tmp_path: Path) -> No
     del own["input"]["person"]
     config.write_text(yaml.safe_dump(own | {"attacks": ["vulnerability"]}))
     warned = call("run", config, "-o", tmp_path / "records")
-    assert "column 'zqr' repeats: 100 values in 800 records; k counts records, not people" in warned.out
+    assert "column 'zqr' repeats: 100 values in 800 records. k counts records, not people" in warned.out
 
 
 def households(**columns: Any) -> pd.DataFrame:

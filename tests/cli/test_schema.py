@@ -82,7 +82,7 @@ def test_wrong_usage_is_one_message_and_exit_2(
         (
             AuditFailed("the file differs"),
             1,
-            "error: verification failed, so nothing is released: the file differs; this is an error of the "
+            "error: verification failed, so nothing is released: the file differs. This is an error of the "
             "program, not of your data; please report it\n",
         ),
         (Interrupted("stopped"), 130, "error: stopped\n"),

@@ -176,6 +176,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (small(zzz=1), "zzz"),
     (small(attacks=["homogeny"]), "attacks[0].attack"),
     (small(attacks=[{"attack": "linkage", "target": "illness"}]), "attacks[0].target"),
+    (small(attacks=[{"attack": "homogeneity", "facts": {"recrods": 1}}]), "attacks[0].facts.recrods"),
+    (small(attacks=[{"attack": "homogeneity", "overlp": 0.5}]), "attacks[0].overlp"),
+    (constrained({"model": "k-anonymity", "k": 2, "maxx": 0.1}), "constraints[0].maxx"),
+    (constrained({"model": "k-anonymity", "k": 2, "max": 0.1}), "constraints[0].max"),
+    (small(engine={"options": {"combinations": 0}}), "engine.options.combinations"),
+    (attribute(hierarchy={"mask": {"width": [5]}}), "attributes.x.hierarchy.mask.width"),
     ({}, "attributes"),
 ]
 

@@ -41,10 +41,10 @@ def test_equal_columns_are_dropped_whatever_their_role_and_type() -> None:
     )
     dropped = {name: reason for name, (role, reason) in found.items() if role == "drop"}
     assert dropped == {
-        "seen": "duplicate of screened: left out",
-        "third": "duplicate of screened: left out",
-        "v_score": "duplicate of score: left out",
-        "calm_again": "duplicate of calm: left out",
+        "seen": "duplicate of screened, so left out",
+        "third": "duplicate of screened, so left out",
+        "v_score": "duplicate of score, so left out",
+        "calm_again": "duplicate of calm, so left out",
     }
 
 
@@ -60,7 +60,7 @@ def test_one_to_one_columns_are_said_and_the_one_that_protects_more_stays() -> N
             diagnosis=["vwxyz"[n] for n in illness],
         )
     )
-    assert found["code"] == ("drop", "in a one-to-one relation with city, so that it adds nothing: left out")
+    assert found["code"] == ("drop", "in a one-to-one relation with city: it adds nothing, so it is left out")
     assert found["city"][0] == "quasi-identifier"
     assert found["label"][0] == "drop"
     assert found["diagnosis"][0] == "sensitive"

@@ -317,11 +317,11 @@ def test_warnings_about_keys_say_what_constraints_count_in_their_place() -> None
     said = an.anonymize(frame, given).report.to_dict()["warnings"]
     (repeated,) = (each for each in said if "repeats" in each)
     assert repeated.startswith(
-        "column 'patient_id' repeats: 80 values in 240 records; k counts households, not"
+        "column 'patient_id' repeats: 80 values in 240 records. k counts households, not"
     )
     given["constraints"].append({"model": "k-anonymity", "k": 3, "unit": "record"})
     said = an.anonymize(frame, given).report.to_dict()["warnings"]
-    assert [each.split(";")[1][:17] for each in said if "repeats" in each] == [" k counts records"]
+    assert [each.split(".")[1][:17] for each in said if "repeats" in each] == [" k counts records"]
 
 
 @pytest.mark.parametrize("acknowledge", [[], ["rows-are-persons"]])
@@ -1115,7 +1115,7 @@ def test_files_tell_of_persons_as_the_run_does_or_of_records_with_a_warning(
             assert files[name].tolist() == pytest.approx([each[name] for each in run_])
     else:
         assert not any("unit" in each for each in files["knowledge"])
-        assert said[0].startswith("attacks count records, not people, as ")
+        assert said[0].startswith("attacks count records, not people, because ")
         assert kind != "lattice"
 
 
@@ -1164,10 +1164,10 @@ def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, as
     assert run(config).code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     expected = "linkage (attacks[1]) counted records, not people"
-    assert [each.split(", but")[0] for each in report["warnings"] if "counted" in each] == [expected]
+    assert [each.split(". ")[0] for each in report["warnings"] if "counted" in each] == [expected]
     original = ("--original", tmp_path / "visits.csv")
     done = call("attack", release_path(tmp_path), "-c", config, *original)
-    assert [line.split(", but")[0] for line in done.out.splitlines() if "counted" in line] == [
+    assert [line.split(". ")[0] for line in done.out.splitlines() if "counted" in line] == [
         f"Warning: {expected}"
     ]
     table = an.attack(pd.read_csv(release_path(tmp_path), dtype=str), frame.astype(str), config)

@@ -97,7 +97,7 @@ def test_a_key_that_repeats_is_a_warning_with_its_classes(tmp_path: Path, algori
     )
     persons = released.groupby(["age", "sex"])["id"].nunique()
     (warning,) = case.warnings()
-    assert f"'id' repeats: 40 values in {len(released)} records; k counts records, not people: " in warning
+    assert f"'id' repeats: 40 values in {len(released)} records. k counts records, not people: " in warning
     below = int((persons < 3).sum())
     shown = "a few" if below in (1, 2) else f"{below:,}"
     found = f"{shown} of {len(persons):,} classes contain fewer than 3 of these values"
@@ -168,10 +168,10 @@ def survey(folder: Path, person: str = "person_id", household: str = "household"
 
 
 ALONE = (
-    "column 'person_id' has a different value in every record: if it identifies persons, each record is a "
+    "Column 'person_id' has a different value in every record. If it identifies persons, each record is a "
     "person"
 )
-BOTH = "to protect households too, set input.household: household and add a constraint with unit"
+BOTH = "To protect households too, set input.household: household and add a constraint with unit"
 
 
 def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: SnapshotAssertion) -> None:
@@ -192,8 +192,8 @@ def test_a_key_of_households_is_none_of_persons(tmp_path: Path, message: Snapsho
     said = [each for each in said if "repeats" in each]
     assert len(said) == 4
     for each in said:
-        assert "'household' repeats: 40 values in 120 records; " in each
-        assert f"{ALONE}, so set acknowledge: [rows-are-persons]; {BOTH}" in each
+        assert "'household' repeats: 40 values in 120 records. " in each
+        assert f"{ALONE}, so set acknowledge: [rows-are-persons]. {BOTH}" in each
         assert "input.person" not in each
     assert case.public_warnings == [RECORDS]
 
@@ -211,17 +211,17 @@ def test_a_draft_that_counts_persons_says_how_to_protect_households(tmp_path: Pa
     Case(tmp_path, columns, {})
     out = call("init", tmp_path / "data.csv").out
     assert "column 'person_id' repeats" in out
-    households = "to protect households too, set input.household: household"
-    two = "30 values of column 'person_id' occur with two or more values of column 'household': if these are"
+    households = "To protect households too, set input.household: household"
+    two = "30 values of column 'person_id' occur with two or more values of column 'household'. If these are"
     assert (two if waves == 1 else households) in out
-    assert ("if persons moved, name 'household' in input.units" in out) is (waves == 1)
+    assert ("If persons moved, name 'household' in input.units" in out) is (waves == 1)
     assert (households if waves == 1 else two) not in out
 
 
 HOMES_TOO = BOTH.replace(" household and", " hid and")
-AGAIN = "if no person has two records, not even with different values of 'wave', set acknowledge"
+AGAIN = "If no person has two records, not even with different values of 'wave', set acknowledge"
 TIMES = (
-    "no two records of a household have the same 'wave': if each record is a household at one time, set "
+    "No two records of a household have the same 'wave'. If each record is a household at one time, set "
     "input.household: hid and unit: household in every constraint"
 )
 
