@@ -85,7 +85,7 @@ def test_ready_hierarchy_is_listed(ready: str) -> None:
 
 
 def test_the_page_on_persons_names_each_model_that_counts_records_only() -> None:
-    page = (ROOT / "docs" / "howto" / "persons.md").read_text(encoding="utf-8")
+    page = (REFERENCE / "persons.md").read_text(encoding="utf-8")
     ((always, places),) = re.findall(
         r"Write `unit: record` for them:\n\n- ([^-].*)\n- ([^-].*?)`at: mean`", page
     )
