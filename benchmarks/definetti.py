@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.attacks.definetti import (
-    Chain,
+    Chains,
     Feature,
     Groups,
     LatentAssignment,
@@ -145,7 +145,7 @@ def attacked(case: Case, chains: int, sweeps: int, seed: int) -> Posterior:
 
 def seconds_of_sweeps(case: Case, sweeps: int) -> tuple[float, float]:
     """Return the seconds and the seconds of CPU that one chain takes for so many sweeps."""
-    chain = Chain(case.groups, LatentAssignment.of(case.groups), case.model, np.random.default_rng(0))
+    chain = Chains(case.groups, LatentAssignment.of(case.groups), case.model, [np.random.default_rng(0)])
     start, spent = time.perf_counter(), time.process_time()
     for _ in range(sweeps):
         chain.sweep()

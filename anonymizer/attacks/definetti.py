@@ -187,6 +187,10 @@ def groups_of(
 _TINY = np.finfo(np.float64).tiny
 
 
+Randoms = Sequence[np.random.Generator]
+"""The generator of each chain."""
+
+
 class Feature:
     """One attribute of the generative model.
 
@@ -202,18 +206,23 @@ class Feature:
     def __init__(self, values: int) -> None:
         self.values = self.labels = values
 
-    def labeled(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:  # noqa: ARG002
+    def labeled(self, counts: IntArray, chances: FloatArray, randoms: Randoms) -> IntArray:  # noqa: ARG002
         """Draw labels; return the number of records with each, shape as ``chances``, int64.
 
         Parameters
         ----------
-        counts: records with each value and sensitive value, shape (values, sensitive values), int64.
-        chances: of each label given each sensitive value, shape (labels, sensitive values).
+        counts: records with each value and sensitive value, shape (chains, values, sensitive values), int64.
+        chances: of each label given each sensitive value, shape (chains, labels, sensitive values).
         """
         return counts
 
     def shown(self, chances: FloatArray) -> FloatArray:
-        """Return the probabilities of values given those of labels, shape (values, sensitive values)."""
+        """Return the probabilities of values, shape (chains, values, sensitive values).
+
+        Parameters
+        ----------
+        chances: of labels, shape (chains, labels, sensitive values).
+        """
         return chances
 
 
@@ -230,8 +239,12 @@ class Similar(Feature):
         self.likeness = likeness
         self.labels, self.values = likeness.shape
 
-    def labeled(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:
+    def labeled(self, counts: IntArray, chances: FloatArray, randoms: Randoms) -> IntArray:
         """Divide the records with each value among the labels, by probability and similarity."""
+        return np.stack([self._divided(*own) for own in zip(counts, chances, randoms, strict=True)])
+
+    def _divided(self, counts: IntArray, chances: FloatArray, random: np.random.Generator) -> IntArray:
+        """Divide the records of one chain, shape (labels, sensitive values), int64."""
         value, secret = np.nonzero(counts)
         weights = chances[:, secret] * self.likeness[:, value]
         divided = random.multinomial(counts[value, secret], (weights / weights.sum(axis=0)).T)
@@ -244,22 +257,24 @@ class Similar(Feature):
         return self.likeness.T @ chances
 
 
-def dirichlet(counts: IntArray, prior: float, random: np.random.Generator) -> FloatArray:
+def dirichlet(counts: IntArray, prior: float, randoms: Randoms) -> FloatArray:
     """Draw the posterior probabilities of labels, shape as ``counts``; columns sum to 1, none is 0.
 
     Parameters
     ----------
-    counts: records with each label and sensitive value, shape (labels, sensitive values), int64.
+    counts: records with each label and sensitive value, shape (chains, labels, sensitive values), int64.
     prior: of the symmetric Dirichlet distribution, positive; 1 is uniform.
     """
-    drawn: FloatArray = random.standard_gamma(counts + prior)
+    drawn: FloatArray = np.add(counts, prior, order="C")
+    for own, random in zip(drawn, randoms, strict=True):
+        random.standard_gamma(own, out=own)
     np.maximum(drawn, _TINY, out=drawn)
-    drawn /= np.add.reduce(drawn, axis=0)
+    drawn /= np.add.reduce(drawn, axis=1, keepdims=True)
     return np.maximum(drawn, _TINY, out=drawn)
 
 
 Parameters = tuple[FloatArray, ...]
-"""Probabilities of the labels of each feature, shape (labels, sensitive values) each."""
+"""Probabilities of the labels of each feature, shape (chains, labels, sensitive values) each."""
 
 
 class NaiveBayes:
@@ -297,69 +312,79 @@ class NaiveBayes:
         self._prefixes = list(_prefixes(codes_of_cell, value_of_cell, place))
         sure = np.rint(groups.shares * groups.counts[groups.kind])[~unsure]
         self._known = [
-            self._table(codes[~unsure, position] * self._secrets + values[~unsure], feature, sure)
+            self._table(codes[~unsure, position] * self._secrets + values[~unsure], feature, sure)[0]
             for position, feature in enumerate(features)
         ]
 
-    def _table(self, place: IntArray, feature: Feature, records: FloatArray | None = None) -> IntArray:
-        """Return the records with each value and sensitive value, shape (values, sensitive values), int64.
+    def _table(
+        self, place: IntArray, feature: Feature, records: FloatArray | None = None, chains: int = 1
+    ) -> IntArray:
+        """Return the records with each value and sensitive value.
 
         Parameters
         ----------
-        place: cells of such a table, flat, int64.
+        place: cells of such tables, which follow each other chain by chain, flat, int64.
         records: in each of these cells, one by default.
+
+        Returns
+        -------
+        Shape (chains, values, sensitive values), int64.
         """
         rows = feature.values + 1
-        table = np.bincount(place, weights=records, minlength=rows * self._secrets)
-        return table.astype(np.int64, copy=False).reshape(rows, self._secrets)[:-1]
+        table = np.bincount(place, weights=records, minlength=chains * rows * self._secrets)
+        return table.astype(np.int64, copy=False).reshape(chains, rows, self._secrets)[:, :-1]
 
-    def start(self) -> Parameters:
+    def start(self, chains: int) -> Parameters:
         """Return uniform probabilities."""
         return tuple(
-            np.full((feature.labels, self._secrets), 1 / feature.labels) for feature in self._features
+            np.full((chains, feature.labels, self._secrets), 1 / feature.labels) for feature in self._features
         )
 
-    def rows(self, entries: IntArray) -> list[IntArray]:
-        """Return the row of each feature in a flat table of features and sensitive values, by record.
+    def rows(self, entries: IntArray, chains: int) -> list[IntArray]:
+        """Return the row of each feature in the flat tables of its values and sensitive values, by record.
 
         Parameters
         ----------
         entries: any entry of each record's kind, shape (records,), int64.
+
+        Returns
+        -------
+        Of each feature: shape (chains * records,), int64; the tables follow each other chain by chain.
         """
         codes = self._groups.codes[self._groups.kind[entries]]
-        codes = np.where(codes < 0, [feature.values for feature in self._features], codes)
-        return [column * self._secrets for column in codes.T]
+        sizes = [feature.values for feature in self._features]
+        codes = np.where(codes < 0, sizes, codes)
+        chain = np.arange(chains)[:, None]
+        return [
+            ((column + chain * (size + 1)) * self._secrets).ravel()
+            for column, size in zip(codes.T, sizes, strict=True)
+        ]
 
     def drawn(
-        self,
-        rows: Sequence[IntArray],
-        entries: IntArray,
-        before: Parameters,
-        random: np.random.Generator,
+        self, rows: Sequence[IntArray], values: IntArray, before: Parameters, randoms: Randoms
     ) -> Parameters:
         """Draw the probabilities of labels given the sensitive value of each record.
 
         Parameters
         ----------
         rows: of the records whose value is not certain, as ``rows()`` returns them.
-        entries: entry of each of these records, shape (records,), int64.
+        values: sensitive value of each of these records, shape (chains * records,), int64.
         before: the previous draw, from which latent labels are drawn.
         """
-        values = self._groups.entry_values[entries]
         parameters = []
         for feature, row, known, chances in zip(self._features, rows, self._known, before, strict=True):
-            counts = known + self._table(row + values, feature)
-            labels = feature.labeled(counts, chances, random)
-            parameters.append(dirichlet(labels, self._prior, random))
+            counts = known + self._table(row + values, feature, chains=len(randoms))
+            labels = feature.labeled(counts, chances, randoms)
+            parameters.append(dirichlet(labels, self._prior, randoms))
         return tuple(parameters)
 
-    def scores(self, parameters: Parameters) -> FloatArray:
-        """Return the log-probability of the features of each cell given its value, shape (cells,)."""
-        scores = np.zeros(1)
+    def scores(self, parameters: Parameters, chains: int) -> FloatArray:
+        """Return the log-probability of the features of each cell given its value, shape (chains, cells)."""
+        scores, unknown = np.zeros((chains, 1)), np.zeros((chains, self._secrets))
         for feature, prefix, chances in zip(self._features, self._prefixes, parameters, strict=True):
-            known = np.log(feature.shown(chances)).ravel()
-            scores = prefix.extended(scores, np.concatenate([known, np.zeros(self._secrets)]))
-        return scores if self._prefixes else np.zeros(self.cells)
+            known = np.log(feature.shown(chances)).reshape(chains, -1)
+            scores = prefix.extended(scores, np.concatenate([known, unknown], axis=1))
+        return scores if self._prefixes else np.zeros((chains, self.cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,23 +400,27 @@ class _Prefix:
     before: IntArray
     place: IntArray
 
-    @cached_property
-    def _room(self) -> tuple[FloatArray, FloatArray]:
-        """Space for the scores, and for those of the last feature."""
-        return np.empty(len(self.place)), np.empty(len(self.place))
+    _rooms: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+
+    def _room(self, chains: int) -> tuple[FloatArray, FloatArray]:
+        """Return space for the scores, and for those of the last feature, shape (chains, distinct) each."""
+        if chains not in self._rooms:
+            shape = chains, len(self.place)
+            self._rooms[chains] = np.empty(shape), np.empty(shape)
+        return self._rooms[chains]
 
     def extended(self, scores: FloatArray, known: FloatArray) -> FloatArray:
-        """Return the scores of the prefixes; the next call overwrites them.
+        """Return the scores of the prefixes, shape (chains, distinct); the next call overwrites them.
 
         Parameters
         ----------
-        scores: of the prefixes before.
-        known: of the last feature, flat.
+        scores: of the prefixes before, shape (chains, distinct there).
+        known: of the last feature, shape (chains, its table).
         """
-        sums, last = self._room
+        sums, last = self._room(len(scores))
         # Positions are within bounds; the mode only spares numpy a copy.
-        np.take(scores, self.before, out=sums, mode="clip")
-        np.take(known, self.place, out=last, mode="clip")
+        np.take(scores, self.before, axis=1, out=sums, mode="clip")
+        np.take(known, self.place, axis=1, out=last, mode="clip")
         sums += last
         return sums
 
@@ -414,6 +443,9 @@ def _prefixes(codes: IntArray, values: IntArray, places: Sequence[IntArray]) -> 
 
 ROUNDS = 2
 """Pairings per sweep in groups of three or more records."""
+
+RECORDS = 1 << 13
+"""Most records of chains that are swept side by side; larger arrays do not fit in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,7 +495,7 @@ class _Swaps:
 
     Attributes
     ----------
-    one, other: the two records of each pair, shape (pairs,), int64.
+    one, other: the two records of each pair, shape (pairs,), int64, ascending in ``one``.
     to_one, to_other: their entries after the swap, shape (pairs,), int64.
     chance: posterior probability of the swap, shape (pairs,).
     """
@@ -475,61 +507,74 @@ class _Swaps:
     chance: FloatArray
 
 
-class Chain:
-    """A Gibbs sampler that alternates between the parameters and the assignment of values to records.
+class Chains:
+    """Gibbs samplers that alternate between the parameters and the assignment of values to records.
 
     Given the parameters the groups are independent, so all are updated at once. In each group the i-th record
     is paired with the (r - i)-th, modulo the size, for a random r; every two records are paired for one r.
     Two records swap their values with the posterior probability of the swapped assignment (heat bath), which
     leaves the posterior distribution invariant.
 
+    The chains know nothing of each other: their records and entries follow each other chain by chain in one
+    array only because small arrays cost a call each, however few their elements.
+
     Parameters
     ----------
-    random: of this chain alone.
+    randoms: of each chain alone; what a chain draws does not depend on those beside it.
+
+    Attributes
+    ----------
+    number: of chains.
     """
 
     def __init__(
-        self, groups: Groups, assignment: LatentAssignment, model: NaiveBayes, random: np.random.Generator
+        self, groups: Groups, assignment: LatentAssignment, model: NaiveBayes, randoms: Randoms
     ) -> None:
-        self._assignment, self._model, self._random = assignment, model, random
-        self._entries = int(groups.first[-1])
-        self._entry = assignment.draw_random(random)
-        self._rows = model.rows(assignment.base)
-        self._parameters = model.start()
-        self._position = np.arange(len(assignment.base))
-        self._within = self._position - assignment.start
-        self._number, self._size = assignment.number, assignment.number[assignment.group]
+        self._assignment, self._model, self._randoms = assignment, model, randoms
+        self.number, self._records = len(randoms), len(assignment.base)
+        entries, chain = int(groups.first[-1]), np.arange(len(randoms))[:, None]
+        self._base = (assignment.base + chain * entries).ravel()
+        self._start = (assignment.start + chain * self._records).ravel()
+        self._cell = (model.cell + chain * model.cells).ravel()
+        self._value = np.tile(groups.entry_values, self.number)
+        drawn = np.stack([assignment.draw_random(random) for random in randoms])
+        self._entry = (drawn + chain * entries).ravel()
+        self._rows = model.rows(assignment.base, self.number)
+        self._parameters = model.start(self.number)
+        self._within = np.arange(self._records) - assignment.start
+        self._sizes, self._size = assignment.number, assignment.number[assignment.group]
         # In groups of two, only the sum 1 pairs the records.
         self._twos = np.flatnonzero(assignment.number == 2)
         self._rounds = ROUNDS if int(assignment.number.max(initial=0)) > 2 else 1
 
-    def sweep(self) -> tuple[FloatArray, float]:
+    def sweep(self) -> tuple[FloatArray, FloatArray]:
         """Update everything once.
 
         Returns
         -------
-        Expected records of each entry in the last update, shape (entries,), 0 in groups that are not open;
-        and the log-probability of all features.
+        Expected records of each entry in the last update, shape (chains, entries), 0 in groups that are not
+        open; and the log-probability of all features, shape (chains,).
         """
-        self._parameters = self._model.drawn(self._rows, self._entry, self._parameters, self._random)
-        scores = self._model.scores(self._parameters)
+        values = self._value[self._entry]
+        self._parameters = self._model.drawn(self._rows, values, self._parameters, self._randoms)
+        scores = self._model.scores(self._parameters, self.number).ravel()
         for _ in range(self._rounds - 1):
             self._swap(self._proposed(scores))
         last = self._proposed(scores)
         expected = self._expected(last)
         self._swap(last)
-        return expected, float(scores[self._model.cell[self._entry]].sum())
+        return expected, scores[self._cell[self._entry]].reshape(self.number, -1).sum(axis=1)
 
     def _proposed(self, scores: FloatArray) -> _Swaps:
         """Return a random pairing with the probability of each swap.
 
         Parameters
         ----------
-        scores: of the cells.
+        scores: of the cells of all chains, flat.
         """
         one, other = self._pairs()
-        cell, of_one, of_other = self._model.cell, self._entry[one], self._entry[other]
-        apart = self._assignment.base[one] - self._assignment.base[other]
+        cell, of_one, of_other = self._cell, self._entry[one], self._entry[other]
+        apart = self._base[one] - self._base[other]
         to_one = of_other + apart
         to_other = of_one - apart
         gain = scores[cell[to_one]]
@@ -543,32 +588,37 @@ class Chain:
         return _Swaps(one, other, to_one, to_other, chance)
 
     def _expected(self, swaps: _Swaps) -> FloatArray:
-        """Return the expected records of each entry after the swaps, shape (entries,)."""
+        """Return the expected records of each entry after the swaps, shape (chains, entries)."""
         stay = np.ones(len(self._entry))
         stay[swaps.one] -= swaps.chance
         stay[swaps.other] -= swaps.chance
         expected = np.bincount(
             np.concatenate([self._entry, swaps.to_one, swaps.to_other]),
             weights=np.concatenate([stay, swaps.chance, swaps.chance]),
-            minlength=self._entries,
+            minlength=len(self._value),
         )
-        return expected.astype(np.float64, copy=False)
+        return expected.astype(np.float64, copy=False).reshape(self.number, -1)
 
     def _swap(self, swaps: _Swaps) -> None:
         """Swap the values of pairs at random."""
-        swapped = (self._random.random(len(swaps.one)) < swaps.chance).nonzero()[0]
+        ends = swaps.one.searchsorted(np.arange(self.number + 1) * self._records)
+        pairs = np.diff(ends).tolist()
+        drawn = [random.random(number) for random, number in zip(self._randoms, pairs, strict=True)]
+        swapped = (np.concatenate(drawn) < swaps.chance).nonzero()[0]
         self._entry[swaps.one[swapped]] = swaps.to_one[swapped]
         self._entry[swaps.other[swapped]] = swaps.to_other[swapped]
 
     def _pairs(self) -> tuple[IntArray, IntArray]:
         """Return the two records of each pair, shape (pairs,), int64 each; some records are in none."""
-        sums = (self._random.random(len(self._number)) * self._number).astype(np.int64)
-        sums[self._twos] = 1
-        partner = sums[self._assignment.group]
+        drawn = np.stack([random.random(len(self._sizes)) for random in self._randoms])
+        drawn *= self._sizes
+        sums = drawn.astype(np.int64)
+        sums[:, self._twos] = 1
+        partner = sums.take(self._assignment.group, axis=1)
         partner -= self._within
         partner += self._size * (partner < 0)
-        one = (partner > self._within).nonzero()[0]
-        return one, self._assignment.start[one] + partner[one]
+        one = (partner > self._within).ravel().nonzero()[0]
+        return one, self._start[one] + partner.ravel()[one]
 
 
 def scale_reduction(means: FloatArray, variances: FloatArray, draws: int) -> FloatArray:
@@ -709,25 +759,26 @@ class _Stretch:
         self._sums = np.zeros((chains, 2, entries))
         self._squares = np.zeros((chains, 2, entries))
 
-    def run(
-        self, position: int, chain: Chain, people: FloatArray, effort: SamplerSettings, done: int
-    ) -> None:
-        """Run a chain.
+    def run(self, first: int, block: Chains, people: FloatArray, effort: SamplerSettings, done: int) -> None:
+        """Run some of the chains.
 
         Parameters
         ----------
+        first: position of the first of them.
         people: records of each entry's kind, shape (entries,).
         done: sweeps of the stretches before.
         """
         chains, sweeps = self.traces.shape
+        own = slice(first, first + block.number)
         for sweep in range(sweeps):
-            step(effort, done * chains + position * sweeps + sweep, effort.sweeps * chains, at_most=True)
-            expected, self.traces[position, sweep] = chain.sweep()
+            before = done * chains + first * sweeps + sweep * block.number
+            step(effort, before, effort.sweeps * chains, at_most=True)
+            expected, self.traces[own, sweep] = block.sweep()
             expected /= people
             half = int(sweep >= sweeps - self._half)
-            self._sums[position, half] += expected
+            self._sums[own, half] += expected
             expected *= expected
-            self._squares[position, half] += expected
+            self._squares[own, half] += expected
 
     @property
     def means(self) -> FloatArray:
@@ -850,13 +901,17 @@ def posterior(
     assignment = LatentAssignment.of(groups)
     if not len(assignment.base):
         return Posterior(groups.shares, np.tile(groups.shares, (effort.chains, 1)), None)
-    chains = [Chain(groups, assignment, model, random) for random in randoms]
+    together = max(1, RECORDS // len(assignment.base))
+    blocks = [
+        Chains(groups, assignment, model, randoms[first : first + together])
+        for first in range(0, len(randoms), together)
+    ]
     people = groups.counts[groups.kind].astype(np.float64)
     done, length = 0, min(FIRST, effort.sweeps // 2)
     while True:
-        stretch = _Stretch(len(chains), length, int(groups.first[-1]))
-        for position, chain in enumerate(chains):
-            stretch.run(position, chain, people, effort, done)
+        stretch = _Stretch(len(randoms), length, int(groups.first[-1]))
+        for position, block in enumerate(blocks):
+            stretch.run(position * together, block, people, effort, done)
         convergence = stretch.convergence(effort, done)
         if effort.precise and Expected.of(groups, stretch.means).width > PRECISION:
             convergence = replace(convergence, converged=False)
