@@ -41,7 +41,7 @@ settings.register_profile("default", max_examples=15, deadline=None, suppress_he
 # To shrink an example, or to explain it, takes minutes where each costs seconds: that is done by hand.
 settings.register_profile(
     "thorough",
-    max_examples=300,
+    max_examples=240,
     deadline=None,
     derandomize=IN_CI,
     suppress_health_check=QUIET,

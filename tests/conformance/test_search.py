@@ -50,7 +50,7 @@ def test_conforms_on_numbers_without_hierarchies(name: str) -> None:
 def test_conforms_on_more_tables(name: str, seed: int) -> None:
     samples = numeric_tables if name in TAKES_NUMBERS else tables
     # What is picked is one of the others, which see all tables.
-    number = 7 if name == "auto" else 20
+    number = 5 if name == "auto" else 12
     check_search_algorithm(
         SEARCH_ALGORITHMS[name](),
         seed,

@@ -16,7 +16,7 @@ from anonymizer.errors import DataError
 from anonymizer.run.init import init
 from tests.run.commands import call
 from tests.run.spark_runs import PEOPLE
-from tests.spark import AS_USERS, SETTINGS
+from tests.spark import SETTINGS
 
 RECORDS = 900
 
@@ -25,8 +25,7 @@ RECORDS = 900
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Run Spark as it is started for those who name nothing but a URL."""
     conf = tmp_path_factory.mktemp("conf") / "spark.conf"
-    chosen = {**SETTINGS, **AS_USERS}
-    settings = {f"{'spark.' if name == 'master' else ''}{name}": value for name, value in chosen.items()}
+    settings = {f"{'spark.' if name == 'master' else ''}{name}": value for name, value in SETTINGS.items()}
     conf.write_text("".join(f"{name} {str(value).lower()}\n" for name, value in settings.items()))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SPARK_CONF", str(conf))
