@@ -44,6 +44,9 @@ SAMPLE = 5_000
 """Maximum number of distinct values that are read; of more, a sample of about this size."""
 
 
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]\.?m\.?)?", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class ColumnFacts:
     """The statistics of a column.
@@ -99,6 +102,11 @@ class ColumnFacts:
     def texts(self) -> tuple[str, ...]:
         """The texts of ``values``."""
         return tuple(text for text, _ in self.values)
+
+    @cached_property
+    def clock(self) -> bool:
+        """Whether the values are times of day."""
+        return self.type is ValueType.TEXT and all(map(_CLOCK.fullmatch, self.texts))
 
     @cached_property
     def spellings(self) -> tuple[tuple[str, str], ...]:

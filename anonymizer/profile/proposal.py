@@ -1279,6 +1279,8 @@ def _key_of(
     column: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile
 ) -> RoleProposal | None:
     """Return the proposal for a column that determines most of the known ones; None where it does not."""
+    if column.clock:
+        return None
     revealed = [other.name for other in known if counter.determines(column, other)]
     if len(revealed) < max(KEY_OF, len(known) / 2) or column.distinctness < KEY_DISTINCT:
         return None
@@ -1316,9 +1318,11 @@ def told_by_key(column: ColumnFacts, others: Iterable[ColumnFacts], counter: Uni
 
 
 def may_number_groups(column: ColumnFacts) -> bool:
-    """Return whether a column has many whole numbers or codes that repeat."""
+    """Return whether a column has many whole numbers or codes that repeat, not times of day."""
     coded = column.type is ValueType.INTEGER or (
-        column.type is ValueType.TEXT and all(any(map(str.isdigit, text)) for text in column.texts)
+        column.type is ValueType.TEXT
+        and not column.clock
+        and all(any(map(str.isdigit, text)) for text in column.texts)
     )
     many = column.distinct >= KEY_VALUES and column.distinctness > KEY_SHARE
     return coded and many and column.distinct < column.present
@@ -1342,7 +1346,7 @@ def released_keys(
 
 def _time_of_panel(key: ColumnFacts, known: Sequence[ColumnFacts], counter: UniquenessProfile) -> str | None:
     """Return the column that tells the few records of each value of a key apart; None without one."""
-    if key.type in (ValueType.NUMBER, ValueType.DATE) or key.distinctness < KEY_DISTINCT:
+    if key.clock or key.type in (ValueType.NUMBER, ValueType.DATE) or key.distinctness < KEY_DISTINCT:
         return None
     most = OFTEN_SEEN * key.present / key.distinct
     for other in sorted(known, key=lambda each: each.distinct):

@@ -431,6 +431,21 @@ def test_the_key_of_a_household_is_found_without_a_name_for_it(
     assert said[0].removeprefix("Warning: ") in report["warnings"]
 
 
+def test_times_of_day_are_no_keys(tmp_path: Path) -> None:
+    """Other columns agree with an appointment as they do with the number of a person."""
+    codes = np.repeat(np.arange(160), 4)
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame({"zqtime": [f"{8 + code // 60:02d}:{code % 60:02d}" for code in codes]})
+    for name, letters in (("region", "abcdef"), ("education", "klmn"), ("marital_status", "uvw")):
+        frame[name] = random.choice(list(letters), 160)[codes]
+    frame["age"] = random.integers(20, 90, len(frame)).astype(str)
+    done, config = drafted(frame, tmp_path)
+    assert "like the number of" not in done.out
+    settings = yaml.safe_load(config.read_text())
+    assert settings["attributes"]["zqtime"]["role"] != "identifier"
+    assert not {"person", "household"} & settings["input"].keys()
+
+
 def test_measures_and_their_bands_are_no_keys(tmp_path: Path) -> None:
     """Bands follow from a measure, and values that hardly repeat agree in anything by chance."""
     random = np.random.default_rng(4)
