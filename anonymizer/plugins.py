@@ -159,7 +159,7 @@ LARGEST_EXPONENT = 400
 
 TOO_MANY_DIGITS = (
     f"a number with too many digits; accepted: at most {MOST_DIGITS} digits, exponents from "
-    f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}; put text in quotes"
+    f"-{LARGEST_EXPONENT} to {LARGEST_EXPONENT}; if it is text, put it in quotes"
 )
 
 

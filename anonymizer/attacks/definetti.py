@@ -1556,8 +1556,8 @@ class Definetti(Attack):
         if "unit" in knowledge:
             guesses = f"guesses {knowledge['sensitive']} correctly"
             whom = f"for {success} of the {targets_of(knowledge)} (in at least one record)"
-            blind = "(from the class of each record alone, or the same value for everybody)"
-            return f"{who} {guesses} {whom}; the better of two guesses {blind} is right for {guess}."
+            blind = "guessing from each record's class alone, or the same value for everybody,"
+            return f"{who} {guesses} {whom}; {blind} is right for at most {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

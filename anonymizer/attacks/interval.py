@@ -240,11 +240,10 @@ class Interval(Attack):
         width = f"{size:g} standard deviations"
         if knowledge["measure"] == Measure.RANK:
             width = f"{100 * size:g} % of the ranks"
-        near = f"The true value of {knowledge['attribute']} is in the interval around the published one"
+        near = f"the true value of {knowledge['attribute']} is in the interval around the published one"
         some = " in at least one record" if "unit" in knowledge else ""
-        return (
-            f"{near} (± {width}){some} for {success} of the {targets_of(knowledge)}; by chance for {guess}."
-        )
+        whom = f"For {success} of the {targets_of(knowledge)}"
+        return f"{whom}, {near} (± {width}){some}; by chance for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original numbers or links, if any."""

@@ -280,20 +280,18 @@ class ReleaseLinkage(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return how many records of one release are linked to the other."""
-        by = f"by {known_columns(knowledge)}; by chance {guess}"
+        who = f"An adversary who has both releases and compares {known_columns(knowledge)}"
+        chance = f"by chance {guess}"
         if knowledge.get("target") != EXPECTED:
-            return (
-                f"An adversary who has both releases correctly links {success} of the records that are in "
-                f"both, {by}."
-            )
+            return f"{who} correctly links {success} of the records that are in both; {chance}."
         if "unlinked" in knowledge:
-            by += (
+            chance += (
                 "; how many of these links are right is unknown, as no original record fits both releases by "
                 "the hierarchies of the config"
             )
         return (
-            f"An adversary who has both releases is expected to link {success} of the records of the first "
-            f"to the same person's record in the second {by}."
+            f"{who} is expected to link {success} of the records of the first to the same person's record in "
+            f"the second; {chance}."
         )
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:

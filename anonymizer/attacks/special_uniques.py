@@ -152,7 +152,7 @@ class SpecialUniquesAttack(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
         """Return the share of special uniques."""
-        return f"Some of {known_columns(knowledge)} are enough to make {success} of the records unique."
+        return f"{success} of the records are unique by only some of {known_columns(knowledge)}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:  # noqa: ARG002 - any release
         """Return None: it applies to every release."""

@@ -328,4 +328,5 @@ def parse_report(model: type[Part], path: Path, content: bytes, accepted: str) -
         if first["type"] == "json_invalid":
             raise InputError(f"{path}: is not JSON; {accepted}") from None
         where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise InputError(f"{path}: is not the report of a release, see {where}; {accepted}") from None
+        what = f"is not the report of a release ('{where}' is wrong or missing)"
+        raise InputError(f"{path}: {what}; {accepted}") from None

@@ -282,7 +282,9 @@ class AttributeSettings(ShortSection):
             problems.append(problem("needs type: date; add it", ("format",)))
         problems += [problem(wrong, ("format",)) for wrong in contradictory(forms)]
         if self.pivot is not None and not any("%y" in form for form in forms):
-            problems.append(problem("needs a format with %y, a year of two digits", ("pivot",)))
+            problems.append(
+                problem("needs a format with %y, a year of two digits; add one, or remove pivot", ("pivot",))
+            )
         if problems:
             raise refusal(problems)
         return self

@@ -329,7 +329,7 @@ class InputSettings(Section):
 def _only_one(section: Section, keys: tuple[str, ...]) -> None:
     given = [key for key in keys if getattr(section, key) is not None]
     if len(given) > 1:
-        raise refusal([problem(f"cannot be combined with {given[0]}; remove one of the two", (given[1],))])
+        raise refusal([problem(f"give only one of {', '.join(keys)}", (given[1],))])
 
 
 class Order(StrEnum):

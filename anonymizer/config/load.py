@@ -97,7 +97,7 @@ def parse_override(text: str) -> tuple[KeyPath, Any]:
     except OversizedConfig as error:
         raise ValueError(error.problems[0].what) from None
     except ConfigError:
-        raise ValueError("the value is not YAML; put text in quotes") from None
+        raise ValueError("the value is not YAML; if it is text, put it in quotes") from None
     joined = joined_key(text[end + 1 :])
     if joined is not None:
         key, _, rest = joined.partition(":")
@@ -328,7 +328,7 @@ def _variation(text: str) -> Variation:
     except ConfigError:
         values = None
     if not isinstance(values, list):
-        raise ValueError(f"the values are not YAML; put text in quotes; {VARIED_FORM}")
+        raise ValueError(f"the values are not YAML; if they are texts, put them in quotes; {VARIED_FORM}")
     written = tuple(_flow(value) for value in values)
     if not written:
         raise ValueError(f"no values; {VARIED_FORM}")

@@ -328,12 +328,13 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     households = [place for place, each in enumerate(config.constraints) if each.build().needs_households]
     if not needing and not households:
         return
-    asked = "constraints that count the population" if needing else config.constraints[households[0]].model
+    owner = config.constraints[households[0]].model if households else ""
+    asked = "constraints that count the population" if needing else owner
     if households and config.input.household is None:
-        what = "needs input.household, the column that shows which records belong to one household"
+        what = f"{owner} needs input.household, the column that shows which records belong to one household"
         yield ("constraints", households[0], "model"), what
     if households and config.scenarios:
-        what = "cannot be combined with scenarios; remove scenarios, or the constraint"
+        what = f"{owner} cannot be combined with scenarios; remove scenarios, or the constraint"
         yield ("constraints", households[0], "model"), what
     for place in needing if config.input.person is not None else ():
         fault = config.constraints[place].build().fault_with_persons
@@ -342,7 +343,8 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     weights = config.with_role(Role.WEIGHT)
     if needing and config.input.population is None and len(weights) != 1:
         found = f"found {len(weights)}: {', '.join(weights)}" if weights else "found none"
-        what = f"needs input.population, or one column with role weight; {found}"
+        model = config.constraints[needing[0]].model
+        what = f"{model} needs input.population, or one column with role weight; {found}"
         yield ("constraints", needing[0], "model"), what
     if not config.algorithm.plug_in.counts_population:
         able = [name for name, each in config.algorithm.registry().items() if each.counts_population]
@@ -472,7 +474,9 @@ def _conflicts_with_scenarios(config: Config) -> Iterator[tuple[KeyPath, str]]:
         yield ("input", "person"), f"{what}; remove scenarios, or release_as"
     for place, constraint in enumerate(config.constraints):
         if constraint.build().needs_population:
-            what = "cannot be combined with scenarios; remove scenarios, or the constraint"
+            what = (
+                f"{constraint.model} cannot be combined with scenarios; remove scenarios, or the constraint"
+            )
             yield ("constraints", place, "model"), what
     if algorithm.scenarios is not ScenarioSupport.ALL_KNOWN:
         return

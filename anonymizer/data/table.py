@@ -146,7 +146,7 @@ def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> 
         are = "is a number" if records - strange == 1 else "are numbers"
         raise DataError(
             f"{where}: {records - strange} of {records} records {are}, {_others(others)}; "
-            "add missing-value codes to input.missing, or set `type: text`"
+            "if such a text means a missing value, add it to input.missing; otherwise set `type: text`"
         )
 
 
@@ -230,7 +230,7 @@ def parse(
     keys = {text: key(text) for text in counts}
     others = {text: count for text, count in counts.items() if keys[text] is None}
     if others and declared is ValueType.DATE:
-        found = f"{where}: declared date; {_not_dates(counts, others, dates)}"
+        found = f"{where}: declared date, but {_not_dates(counts, others, dates)}"
         raise NotDates(found, date_remedy(list(counts), dates))
     if others:
         strange, example = sum(others.values()), _shown(min(others))
@@ -270,10 +270,10 @@ def _not_dates(counts: Mapping[str, int], others: Mapping[str, int], dates: Date
     ranked = sorted(forms.items(), key=lambda each: (-each[1], each[0]))
     shown = ", ".join(f"'{form}' ({count:,})" for form, count in ranked[:_FORMS])
     if not dates.forms and [*forms] == ["9999-99-99"]:
-        shown += ": the form is right, but there is no such day"
+        shown += ", the right form, but there is no such day"
     more = ", ..." if len(ranked) > _FORMS else ""
     return (
-        f"{strange:,} of {records:,} records {found} in the format {accepted}; forms of these values "
+        f"{strange:,} of {records:,} records {found} in the format {accepted}. The forms of these values "
         f"(9 for a digit, a for a letter): {shown}{more}"
     )
 

@@ -269,14 +269,14 @@ class RulesBuilder(Builder):
                 rows = [(reader.line_num, row) for row in reader if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text in CSV"
-            raise InputError(f"{path}: cannot be read: {reason}") from None
+            raise InputError(f"{path}: cannot be read: {reason}; check the path") from None
         accepted = "accepted: a rule and its groups in each row, as in J*,respiratory"
         if not rows:
             raise InputError(f"{path}: has no rows; {accepted}")
         number = len(rows[0][1])
         for line, row in rows:
             if len(row) != number:
-                fault = f"has {plural(len(row), 'cell')}, the first row {number}"
+                fault = f"has {plural(len(row), 'cell')}, but the first row has {number}"
             elif not all(map(str.strip, row)):
                 fault = "has an empty cell"
             elif number < 2:

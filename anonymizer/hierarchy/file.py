@@ -65,7 +65,7 @@ def _read_text(path: Path, name: str) -> str:
         missing = isinstance(error, FileNotFoundError)
         remedy = "; correct the path" if missing else "; name a file in it" if path.is_dir() else ""
         raise HierarchyError(
-            f"hierarchy file {name}: {error.strerror or error}; looked in {path.parent}{remedy}"
+            f"hierarchy file {name}: {error.strerror or error} (looked in {path.parent}){remedy}"
         ) from None
     except ValueError as error:
         raise HierarchyError(f"hierarchy file {shortened_path(name)}: {error}") from None

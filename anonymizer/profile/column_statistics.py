@@ -358,9 +358,9 @@ def weight_warnings(
         alike = len(counts) < NEARLY_ALL * sum(counts)
         link = "" if alike else ", and link nearly all records to another file from the same survey"
         yield (
-            f"sampling weight '{name}' is released unchanged: {len(rare):,} of its {len(counts):,} values "
-            f"occur in fewer than k = {k} records each, together in {sum(rare):,} of the records; they "
-            f"may reveal the stratum of their records in the survey{link}; round the weights in the file, or "
+            f"sampling weight '{name}' is released unchanged. {len(rare):,} of its {len(counts):,} values "
+            f"occur in fewer than k = {k} records each, together in {sum(rare):,} of the records. They "
+            f"may reveal the stratum of their records in the survey{link}. Round the weights in the file, or "
             "leave the column out with release: false"
         )
 
@@ -370,8 +370,8 @@ def exact_warnings(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"nearly all values of {_columns(names)} differ and are released exactly: anyone who has another "
-        "extract of the same source can link the records; release groups with a hierarchy and labels: range, "
+        f"nearly all values of {_columns(names)} differ and are released exactly. Anyone who has another "
+        "extract of the same source can link the records. Release groups with a hierarchy and labels: range, "
         "or leave the column out with role: drop"
     ]
 
@@ -397,16 +397,16 @@ def _mixed_columns(columns: Mapping[str, Texts]) -> Iterator[str]:
         both = sum(_with_comma(text) is not None and _with_point(text) is not None for text, _ in texts)
         if commas and points and len(commas) + len(points) + both == len(texts):
             yield (
-                f"column '{name}' mixes decimal commas and points: {_example(commas)}, {_example(points)}; "
-                "it is read as text; write all numbers in one notation"
+                f"column '{name}' mixes decimal commas and points: {_example(commas)}, {_example(points)}. "
+                "So it is read as text. Write all numbers in one notation"
             )
 
 
 def _mixed_file(commas: Sequence[str], points: Sequence[str]) -> Iterator[str]:
     if commas and points:
         yield (
-            f"decimal commas in {_listed(commas)}, decimal points in {_listed(points)}: columns with commas "
-            "are read as text; write all numbers in one notation"
+            f"numbers have decimal commas in {_listed(commas)}, but decimal points in {_listed(points)}, so "
+            "columns with commas are read as text; write all numbers in one notation"
         )
 
 
@@ -417,14 +417,14 @@ def _thousands(columns: Mapping[str, Texts], separator: str | None) -> Iterator[
         plain = sum(_with_point(text) is not None for text, _ in texts)
         if grouped and len(grouped) + plain == len(texts):
             yield (
-                f"column '{name}' has commas in numbers: {_example(grouped)}; it is read as text: remove the "
-                "commas if they separate thousands, or set input.decimal to ','"
+                f"column '{name}' has commas in numbers: {_example(grouped)}. So it is read as text. If the "
+                "commas separate thousands, remove them; if they are decimal commas, set input.decimal to ','"
             )
         pointed = [each for each in texts if "." in each[0]]
         numbers = len(pointed) >= ENOUGH and plain == len(texts) and separator not in (None, ",")
         if numbers and all(_POINTED_THOUSANDS.fullmatch(text) for text, _ in pointed):
             yield (
-                f"column '{name}' has three digits after every point: {_example(pointed)}; if the points "
+                f"column '{name}' has three digits after every point: {_example(pointed)}. If the points "
                 "separate thousands, set input.decimal to ','"
             )
 

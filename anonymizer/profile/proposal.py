@@ -1442,8 +1442,8 @@ def _check_quasi_identifier(name: str, columns: Sequence[ColumnProposal]) -> Non
         return
     dropped = sum(each.role is Role.IDENTIFIER for each in columns)
     raise DataError(
-        f"{name}: nothing to generalize: no column is a quasi-identifier (identifiers, which would "
-        f"be dropped: {dropped}; others: {len(columns) - dropped}); add a column, or choose a "
+        f"{name}: no column is proposed as a quasi-identifier ({plural(dropped, 'identifier')}, "
+        f"{plural(len(columns) - dropped, 'other column')}), so there is nothing to generalize; choose a "
         "quasi-identifier with --qi or --interactive"
     )
 

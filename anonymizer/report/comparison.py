@@ -376,15 +376,15 @@ class Advice:
         """The reason as a sentence."""
         number, own = self.point.run.number, self.point
         limit, risk = _plain_percent(self.limit), _plain_percent(own.risk.high)
-        most = f"a risk of at most {limit} by the attack {self.attack}"
+        most = f"a risk of at most {limit} (attack {self.attack})"
         if not self.within:
             return f"No run has {most}; run {number} is the safest: {risk}."
         measured = f"risk {risk}, loss {own.measured.loss:.3g}"
         if self.shown not in (None, self.attack):
-            measured = f"that {measured}; the table shows the risk by the attack {self.shown}"
+            measured = f"{measured}; the table shows the risk by the attack {self.shown}"
         if self.within == 1:
-            return f"Take run {number}: it is the only run with {most} ({measured})."
-        return f"Take run {number}: of the {self.within} runs with {most}, it loses least ({measured})."
+            return f"Take run {number}: it is the only run with {most}: {measured}."
+        return f"Take run {number}: it loses least of the {self.within} runs with {most}: {measured}."
 
     def sentences(self) -> Iterator[str]:
         """Yield the reason, and what less loss and less risk would cost."""

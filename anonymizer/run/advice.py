@@ -181,9 +181,8 @@ class Forecast:
         most, number = listed([f"'{name}'" for name in self.columns]), len(self.columns)
         these = "it" if number == 1 else f"these {number}"
         return (
-            f"{words}; {most} cost{'s' if number == 1 else ''} most: now the other "
-            f"{self.attributes - number} lose {100 * before:.0f} % of their detail, and if you drop {these}, "
-            f"they lose {100 * after:.0f} %"
+            f"{words}. {most} cost{'s' if number == 1 else ''} most: if you drop {these}, the other "
+            f"{self.attributes - number} lose {100 * after:.0f} % of their detail, not {100 * before:.0f} %"
         )
 
 

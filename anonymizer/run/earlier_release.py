@@ -442,7 +442,9 @@ def parse_kept(name: str, content: bytes) -> StoredRecoding:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise InputError(f"{name}: is not the recoding of an earlier run, see {where}") from None
+        raise InputError(
+            f"{name}: is not the recoding of an earlier run ('{where}' is wrong or missing)"
+        ) from None
     if (kept.levels is None) == (kept.cuts is None):
         what = "is not the recoding of an earlier run; accepted: a file with either levels or cuts"
         raise InputError(f"{name}: {what}")
@@ -530,7 +532,8 @@ def read_previous(path: Path) -> Previous:
     if found.recoding_file is None:
         if (path.parent / RECODING).exists():
             raise InputError(
-                f"{path}: does not mention {RECODING} in its folder; use the unchanged report of that run"
+                f"{path}: does not mention {RECODING}, which is in its folder; use the unchanged report of "
+                "that run"
             )
         raise InputError(
             f"{path}: the recoding by algorithm {found.search.algorithm} cannot be applied to new records; "

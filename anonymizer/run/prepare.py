@@ -1116,8 +1116,8 @@ def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None
         if rounded:
             found.append(
                 f"{relation.name}: {rounded:,} of {relation.rows:,} records have weights in column '{name}' "
-                f"with too many digits for exact sums; for sums they are rounded to {ROUNDED} decimals, "
-                f"or to {ROUNDED} significant digits if they are below 1; the file and the release keep all "
+                f"with too many digits for exact sums. For sums, they are rounded to {ROUNDED} decimals, "
+                f"or to {ROUNDED} significant digits if they are below 1. The file and the release keep all "
                 "digits"
             )
     return found

@@ -368,13 +368,13 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
         if missing and name == HOUSEHOLD and PERSON in facts:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; their persons are in the {name} "
-                f"of their other records, or in a {name} of their own: if several persons belong to one "
+                f"of their other records, or in a {name} of their own. If several persons belong to one "
                 f"{name}, fill in the column, or set input.missing_person: refuse"
             )
         elif missing:
             warnings.append(
                 f"column '{column}' is empty in {plural(missing, 'record')}; each of them counts as a "
-                f"{name}: if several belong to one {name}, fill in the column, or set "
+                f"{name}. If several belong to one {name}, fill in the column, or set "
                 "input.missing_person: refuse"
             )
         elif own["units"] == own["records"]:
@@ -674,9 +674,8 @@ def released_key_warnings(
     return [
         f"column '{name}' is released unchanged and looks like the number of a household, a person or "
         f"another group: its {known[name].distinct:,} values repeat, and records with the same value "
-        f"agree in {listed(told)}; "
-        "leave the column out with role: drop; if it is such a number, also name it in input.household or "
-        "input.person"
+        f"agree in {listed(told)}. Leave the column out with role: drop. If it is such a number, also name "
+        "it in input.household or input.person"
         for name, told in released_keys(relation, found, known).items()
     ]
 

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
+from pydantic import ValidationError
 
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
+from anonymizer.config.plugin_sections import parse_settings
+from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import SensitiveAttribute
@@ -68,6 +72,20 @@ def attack(name: str, **parameters: Any) -> Attack:
     """Return an attack with parameters as in a config."""
     plug_in = ATTACKS[name]
     return plug_in(plug_in.Settings.model_validate(parameters))
+
+
+def refused(name: str, scene: AdversaryView, **parameters: Any) -> str:
+    """Return the message about a view that an attack does not apply to."""
+    with pytest.raises(InputError) as error:
+        attack(name, **parameters).require(scene)
+    return str(error.value)
+
+
+def invalid(name: str, parameters: Mapping[str, Any]) -> str:
+    """Return the message of a config about parameters of an attack."""
+    with pytest.raises(ValidationError) as error:
+        parse_settings(ATTACKS[name], parameters)
+    return str(error.value.errors()[0]["msg"])
 
 
 def run(

@@ -19,11 +19,10 @@ from anonymizer.attacks.definetti import (
     scale_reduction,
     split_scale_reduction,
 )
-from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
 from tests.attacks.exchangeable import dealt
-from tests.attacks.published import attack, one, release, run
+from tests.attacks.published import attack, one, refused, release, run
 from tests.attacks.scenes import scene
 from tests.helpers.build import column, hierarchy
 from tests.helpers.messages import exchange
@@ -104,11 +103,9 @@ def test_unknown_originals_leave_their_values_in_the_group() -> None:
 def test_what_it_needs(message: SnapshotAssertion) -> None:
     plain = release(("q", "s"), [("a", "x"), ("a", "y")], ("s",))
     assert attack("definetti").missing_requirement(AdversaryView(plain)) is None
-    lacking = attack("definetti", features="exact").missing_requirement(AdversaryView(plain))
-    assert exchange("features: exact", lacking) == message
-    with pytest.raises(InputError) as refused:
-        run("definetti", plain, features="similar")
-    assert exchange("features: similar", refused.value) == message
+    for features in ("exact", "similar"):
+        said = refused("definetti", AdversaryView(plain), features=features)
+        assert exchange(f"features: {features}", said) == message
     assert attack("definetti").missing_requirement(AdversaryView(release(("q",), [("a",)]))) is not None
 
 

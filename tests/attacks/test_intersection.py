@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.attacks import intersection
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
-from tests.attacks.published import FEWER, attack, one, release, run
+from tests.attacks.published import FEWER, one, refused, release, run
 from tests.attacks.scenes import original, owned
 from tests.helpers.messages import exchange
 from tests.twins import attacks as twins
@@ -216,17 +216,14 @@ def test_value_that_only_one_release_has_is_no_candidate_in_common() -> None:
 def test_it_says_what_it_lacks(message: SnapshotAssertion) -> None:
     people = [("a", "x", "1"), ("a", "y", "2")]
     scene = two(people, people, people)
-    lacks = attack("intersection").missing_requirement
     other = release(("q", "r", "t"), people, ("t",))
-    assert exchange("no common attribute", lacks(replace(scene, second=other))) == message
+    assert exchange("no common attribute", refused("intersection", replace(scene, second=other))) == message
     without = replace(scene, original=None, second_original=None)
-    assert exchange("no original", lacks(without)) == message
-    with pytest.raises(InputError) as refused:
-        run("intersection", replace(scene, second=None))
-    assert exchange("one release", refused.value) == message
-    with pytest.raises(InputError) as refused:
+    assert exchange("no original", refused("intersection", without)) == message
+    assert exchange("one release", refused("intersection", replace(scene, second=None))) == message
+    with pytest.raises(InputError) as error:
         run("intersection", scene, knowledge=["z"])
-    assert exchange("knowledge: [z]", refused.value) == message
+    assert exchange("knowledge: [z]", error.value) == message
 
 
 def unrelated(seed: int) -> bool:

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from anonymizer.attacks.adversary_view import CoveringJoin, meaning_of
 from anonymizer.attacks.linkage.attack import KnownValues, Linkage, with_errors
@@ -32,6 +31,7 @@ from anonymizer.attacks.linkage.linkers import ordered_m
 from anonymizer.model.adversary import Links, ValueCoverage
 from anonymizer.model.table import QuasiIdentifier, ValueType
 from tests import strategies
+from tests.attacks.published import invalid
 from tests.helpers.linkage import EVERY, TREE, attribute, frame_scene, linkage, noisy
 from tests.helpers.messages import exchange
 from tests.twins.linkage import likelihood, taken_for
@@ -261,9 +261,7 @@ def test_who_knows_nothing_of_a_column_links_as_without_it():
     ids=str,
 )
 def test_errors_that_make_no_sense_are_refused(parameters, message):
-    with pytest.raises(ValidationError) as refused:
-        Linkage.Settings.model_validate(parameters)
-    assert exchange(parameters, refused.value.errors()[0]["msg"]) == message
+    assert exchange(parameters, invalid("linkage", parameters)) == message
 
 
 def test_the_mapping_of_columns_alone_is_the_list():

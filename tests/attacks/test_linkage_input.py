@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from pydantic import ValidationError
 
-from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
 from anonymizer.run.plan import plan_of
 from anonymizer.run.shape import adversary_from_files
+from tests.attacks.published import invalid
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene
 from tests.helpers.messages import exchange
@@ -127,6 +126,4 @@ def test_masked_numbers_do_not_reveal_links(message):
     ids=str,
 )
 def test_parameters_that_do_not_fit_together_are_refused(parameters, message):
-    with pytest.raises(ValidationError) as refused:
-        Linkage.Settings.model_validate(parameters)
-    assert exchange(parameters, refused.value.errors()[0]["msg"]) == message
+    assert exchange(parameters, invalid("linkage", parameters)) == message

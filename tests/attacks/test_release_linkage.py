@@ -171,7 +171,9 @@ def test_the_command_links_two_releases(tmp_path: Path) -> None:
     files = tmp_path / "a.csv", "-c", tmp_path / "job.yaml", "--second", tmp_path / "b.csv"
     done = call("attack", *files)
     assert done.code == 0, done.err
-    assert "An adversary who has both releases is expected to link 100 %" in done.out
+    assert (
+        "An adversary who has both releases and compares age and city is expected to link 100 %" in done.out
+    )
     assert (
         "not run: intersection needs original records (--original; without them, the attack release-linkage"
         in done.err

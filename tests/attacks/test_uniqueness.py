@@ -27,7 +27,7 @@ from anonymizer.attacks.uniqueness import (
 )
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
-from tests.attacks.published import FEWER, attack, one, release
+from tests.attacks.published import FEWER, attack, one, refused, release
 from tests.helpers.messages import exchange
 from tests.shared import shared
 from tests.twins import attacks as twins
@@ -226,10 +226,10 @@ def test_without_unique_records_there_is_no_probability() -> None:
 def test_bad_weights_are_refused(message: SnapshotAssertion) -> None:
     table = release(("q",), [("a",), ("b",)], weights=[1.0, -2.0])
     for parameters in ({"weights": "w"}, {"population": 1}):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError) as error:
             one("uniqueness", table, **parameters)
-        assert exchange(parameters, refused.value) == message
-    lacking = attack("uniqueness", weights="v").missing_requirement(AdversaryView(table))
-    assert exchange("weights: v", lacking) == message
+        assert exchange(parameters, error.value) == message
+    said = refused("uniqueness", AdversaryView(table), weights="v")
+    assert exchange("weights: v", said) == message
     with pytest.raises(ValidationError):
         attack("uniqueness", weights="w", population=3)

@@ -139,9 +139,9 @@ def test_survey_weights_are_kept_and_used(tmp_path: Path) -> None:
     frame = table(**PEOPLE, finalwgt="weights", jkw_1="weights", jkw_2="weights", income="amounts")
     done, config = drafted(frame, tmp_path)
     assert {roles(config)[name] for name in ("finalwgt", "jkw_1", "jkw_2")} == {"weight"}
-    assert "Warning: sampling weight 'finalwgt' is released unchanged: 600 of its 600 values" in done.out
+    assert "Warning: sampling weight 'finalwgt' is released unchanged. 600 of its 600 values" in done.out
     assert (
-        "in the survey, and link nearly all records to another file from the same survey; round" in done.out
+        "in the survey, and link nearly all records to another file from the same survey. Round" in done.out
     )
     assert yaml.safe_load(config.read_text())["attacks"][1] == {"attack": "uniqueness", "weights": "finalwgt"}
     assert call("run", config, "-o", tmp_path / "release").code == 0

@@ -236,7 +236,7 @@ def test_reports_go_back_where_the_transaction_cannot_end(
         ({"database": "in.duckdb", "table": "people"}, "'people' is the input"),
         ({"database": "in.duckdb", "table": "main.people"}, "may be the input 'people'"),
         ({"database": "out.duckdb"}, "output.table: missing"),
-        ({"database": "out.duckdb", "table": "t", "path": "release.csv"}, "cannot be combined with path"),
+        ({"database": "out.duckdb", "table": "t", "path": "release.csv"}, "give only one of"),
         ({"path": "release.csv", "table": "t"}, "needs database or url"),
     ],
 )
@@ -254,10 +254,10 @@ def test_outputs_that_are_refused(output: dict[str, str], words: str, folder: Pa
     ("source", "words"),
     [
         ({"database": "in.duckdb"}, "input.table: missing"),
-        ({"database": "in.duckdb", "table": "a", "query": "b"}, "input.query: cannot be combined with table"),
+        ({"database": "in.duckdb", "table": "a", "query": "b"}, "input.query: give only one of table, query"),
         (
             {"database": "in.duckdb", "path": "x.csv", "table": "a"},
-            "input.database: cannot be combined with path",
+            "input.database: give only one of path, database, url",
         ),
         ({"path": "x.csv", "query": "b"}, "input.query: needs database or url"),
         ({"database": "in.duckdb", "table": "a.b.c"}, "table or schema.table"),

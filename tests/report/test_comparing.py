@@ -347,6 +347,6 @@ def test_the_limit_of_the_config_is_one_on_re_identification() -> None:
     assert found.attack == "homogeneity ill"
     assert found.advice is not None
     assert found.advice.attack == LINKAGE
-    both = "(that risk 10 %, loss 0.1; the table shows the risk by the attack homogeneity ill)."
-    assert found.advice.because.endswith(f"by the attack {LINKAGE}, it loses least {both}")
+    both = "risk 10 %, loss 0.1; the table shows the risk by the attack homogeneity ill."
+    assert found.advice.because.endswith(f"(attack {LINKAGE}): {both}")
     assert replace(found, own_limit=None).advice is None

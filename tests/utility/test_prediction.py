@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Links
-from anonymizer.utility.base import UTILITY_MEASURES
+from anonymizer.run.assessment import MEASURING
+from anonymizer.utility.base import UTILITY_MEASURES, Comparison
 from anonymizer.utility.prediction import held_out
 from tests.attacks.published import FEWER
 from tests.helpers.messages import exchange
@@ -162,7 +164,13 @@ def test_what_it_needs(message: SnapshotAssertion) -> None:
     comparison = identity(random_rows(20, 1)).comparison
     measure = UTILITY_MEASURES["prediction"]()
     assert measure.missing_requirement(comparison) is None
-    lacks = measure.missing_requirement
+
+    def lacks(given: Comparison) -> str:
+        """Return the message about a config that asks for the measure."""
+        with pytest.raises(InputError) as error:
+            MEASURING.chosen([measure], given, "job.yaml")
+        return str(error.value)
+
     assert exchange("no originals", lacks(replace(comparison, adversary=None))) == message
     assert exchange("no sensitive attribute", lacks(replace(comparison, sensitive=()))) == message
     scene = comparison.adversary

@@ -676,9 +676,9 @@ class OnDemandTables(NodeTables):
         if small > self._limit:
             return small
         raise TooManyDistinctRows(
-            f"engine: a candidate has more than {self._most:,} distinct rows, the most that fit in memory; "
-            f"it may be the best, because only {small:,} of its records {'is' if small == 1 else 'are'} in "
-            "classes that are too small, which is within the suppression limit; raise engine.memory_limit or "
+            f"engine: a candidate has more than {self._most:,} distinct rows, the most that fit in memory. "
+            f"It may be the best: only {small:,} of its records {'is' if small == 1 else 'are'} in classes "
+            "that are too small, and the suppression limit allows that. Raise engine.memory_limit or "
             "engine.options.combinations, or raise attributes.*.levels.min to exclude such candidates"
         )
 
