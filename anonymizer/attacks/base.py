@@ -120,7 +120,7 @@ class Attack(PlugIn):
         """
         lacking = self.missing_requirement(adversary)
         if lacking is not None:
-            what = f"the attack {self.name} needs {lacking}; give what it needs, or remove the attack"
+            what = f"the attack {self.name} needs {lacking}; provide this, or remove the attack"
             raise InputError(f"{adversary.release.source}: {what}")
 
     def required_original(self, adversary: AdversaryView) -> Original:

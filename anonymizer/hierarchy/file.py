@@ -156,8 +156,8 @@ def _check_cells(rows: Rows) -> None:
     for line, cells in zip(rows.lines, rows.cells, strict=True):
         if len(cells) != width:
             raise HierarchyError(
-                f"{rows.name} line {line}: {len(cells)} columns, line {rows.lines[0]} has {width}; give "
-                "every row the value and its label at each level"
+                f"{rows.name} line {line}: has {len(cells)} columns, but line {rows.lines[0]} has {width}; "
+                "give every row the value and its label at each level"
             )
         if any("\0" in cell for cell in cells):
             raise HierarchyError(
@@ -170,7 +170,7 @@ def _check_cells(rows: Rows) -> None:
             )
     if width == 1:
         raise HierarchyError(
-            f"{rows.name} line {rows.lines[0]}: one column; accepted: value, level 1, ..., top, "
+            f"{rows.name} line {rows.lines[0]}: has only one column; accepted: value, level 1, ..., top, "
             "separated by , or ;"
         )
 
@@ -199,8 +199,8 @@ def _check_root(rows: Rows, top: Sequence[str]) -> None:
     roots = list(dict.fromkeys(top))
     if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2:
         raise HierarchyError(
-            f"{rows.name} line {rows.lines[0]}: looks like a header: its last column is '{roots[0]}', "
-            f"that of every other line '{roots[1]}'; remove it, so that the file starts with the first value"
+            f"{rows.name} line {rows.lines[0]}: looks like a header, as its last column is '{roots[0]}', "
+            f"and in every other line '{roots[1]}'; remove it, so that the file starts with the first value"
         )
     if len(roots) > 1:
         line = rows.lines[top.index(roots[1])]

@@ -89,7 +89,7 @@ class EvaluatorKind(Generic[PlugIn]):
         for position, plug_in in enumerate(asked):
             lacking = plug_in.missing_requirement(given)
             if lacking is not None:
-                what = f"{plug_in.name} needs {lacking}; give what it needs, or remove the {self.noun}"
+                what = f"{plug_in.name} needs {lacking}; provide this, or remove the {self.noun}"
                 raise InputError(f"{config}: {self.key}[{position}]: {what}")
         return list(asked)
 
