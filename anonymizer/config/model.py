@@ -290,9 +290,7 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
         given = " with the parameters given here" if config.algorithm.name in able else ""
-        what = (
-            f"algorithm {config.algorithm.name}{given} cannot suppress either all records of a {unit} or none"
-        )
+        what = f"algorithm {config.algorithm.name}{given} may suppress only some records of a {unit}"
         other = f"set algorithm.name to one of {', '.join(able)}, with default parameters"
         yield path, f"{what}; {other}, or remove suppression.whole"
     if config.apply is not None:
@@ -331,8 +329,8 @@ def _conflicts_with_population(config: Config) -> Iterator[tuple[KeyPath, str]]:
     owner = config.constraints[households[0]].model if households else ""
     asked = "constraints that count the population" if needing else owner
     if households and config.input.household is None:
-        what = f"{owner} needs input.household, the column that shows which records belong to one household"
-        yield ("constraints", households[0], "model"), what
+        what = f"{owner} needs to know which records belong to one household"
+        yield ("constraints", households[0], "model"), f"{what}; name their column in input.household"
     if households and config.scenarios:
         what = f"{owner} cannot be combined with scenarios; remove scenarios, or the constraint"
         yield ("constraints", households[0], "model"), what
