@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.local import bound
+from anonymizer.search.local import bound, facilities
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.local.bound import DualBound, Lagrangian, NeighbourBound, best_possible
 from anonymizer.search.local.facilities import Pricing, TooMany
@@ -53,6 +53,10 @@ def shares(seeds: range) -> list[float]:
         if 0 < optimum < math.inf:
             found.append(bound / optimum)
     return found
+
+
+def test_never_above_the_optimum_of_a_few() -> None:
+    assert shares(range(12))
 
 
 @pytest.mark.slow
@@ -119,6 +123,27 @@ def test_prices_prove_what_all_publications_together_do(seed: int) -> None:
         assert value <= needed + 1e-9
         if np.isinf(found.rest).all():
             assert value >= everything - 1e-9
+
+
+@pytest.mark.parametrize("seed", [8, 130, 234, 236, 246])
+def test_an_item_that_is_not_listed_may_fill_a_facility_up(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prices of listed items have fallen below its own; short lists make that frequent."""
+    monkeypatch.setattr(facilities, "FILL", 1)
+    own = case(seed)
+    bound = dual(own.problem)
+    random = np.random.default_rng(seed)
+    size = own.problem.minimum_size
+    ceilings = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
+    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
+    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    function, item_of = Lagrangian(found, bound.items, size), item_of_combination(own, bound)
+    for _ in range(40):
+        fallen = random.random(len(ceilings)) < 0.5
+        prices = np.where(fallen, ceilings * random.uniform(-0.2, 1.0, len(ceilings)), ceilings)
+        _, needed = lagrangians(own.twin, [float(prices[i]) for i in item_of], size)
+        assert function.value(prices)[0] <= needed + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(20))
