@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from anonymizer.data.relation import Relation
     from anonymizer.run.check import Check
 
-NEUTRAL = 1
-"""The value of a threshold without effect; lines show other parameters."""
-
 LEVELS = 5
 """Levels of an attribute that a line names."""
 
@@ -186,14 +183,14 @@ def _content(found: Check) -> dict[str, Any]:
 
 def _lines(found: Check) -> list[str]:
     from anonymizer.cli.summary import verdict_line  # noqa: PLC0415
+    from anonymizer.run.check import chosen_parameters  # noqa: PLC0415
 
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     lines += [verdict_line(asdict(each)) for each in found.constraints]
     lines += [verdict_line(asdict(each), name) for name, own in found.scenarios.items() for each in own]
     for each in found.measures:
-        choice = settings_in_line({key: own for key, own in each.parameters.items() if own != NEUTRAL})
-        name = f"{each.model} {choice}".strip()
+        name = f"{each.model} {settings_in_line(chosen_parameters(each))}".strip()
         lines.append(f"  {name:42} {each.attribute or '':20} {format_measure(each.measured)}")
     return [*lines, *_uniques(found)]
 

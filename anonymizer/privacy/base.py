@@ -17,7 +17,7 @@ from decimal import Decimal, localcontext
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
+from math import gcd, isfinite
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -83,6 +83,11 @@ class Threshold:
     parameter: str
     loosest: float
     whole: bool = False
+
+    @property
+    def neutral(self) -> float:
+        """The value with which a table is measured: the loosest, or 1 without a finite one."""
+        return self.loosest if isfinite(self.loosest) else 1
 
 
 class PrivacyModel(ABC):
@@ -214,15 +219,18 @@ class PrivacyModel(ABC):
         """Return instances with neutral thresholds, to measure the thresholds that a table satisfies.
 
         Return one for each choice that changes the measure, such as a ground distance. The default is a
-        single one with every threshold at its loosest, which must then be finite; without a finite one return
-        any instance with the parameter 1, as the measure does not depend on it and ``check`` shows no 1.
+        single one with every threshold at its neutral value, on which the measure does not depend.
 
         Parameters
         ----------
         attribute: the sensitive attribute to measure, None without one.
         """
-        loosest = {each.parameter: each.loosest for each in cls.thresholds}
-        return [cls(cls.Settings.model_validate(loosest))]
+        return [cls(cls.Settings.model_validate(cls.neutral()))]
+
+    @classmethod
+    def neutral(cls) -> dict[str, float]:
+        """Return the neutral value of each threshold by its parameter."""
+        return {each.parameter: each.neutral for each in cls.thresholds}
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as a report shows them; exact decimals become numbers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from math import inf
 from typing import Annotated
@@ -18,7 +17,6 @@ from anonymizer.privacy.base import (
     CLOSE,
     CountConditions,
     Merging,
-    PrivacyModel,
     ScoredClassModel,
     Threshold,
     entry_shares,
@@ -66,11 +64,6 @@ class BasicBetaLikeness(ScoredClassModel):
     mitigates = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING
-
-    @classmethod
-    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
-        """Return one probe."""
-        return [cls(BetaSettings(beta=Decimal(1)))]
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return the largest relative gain in each class, 0 if none."""

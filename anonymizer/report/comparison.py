@@ -313,8 +313,8 @@ def disagreement(winners: Sequence[Winner], runs: int) -> str:
     return "; ".join(f"{numbered(best)} by {' and '.join(names)}" for best, names in parts.items())
 
 
-def numbered(runs: Sequence[int]) -> str:
-    """Return numbers of runs as a list in words.
+def numbered(runs: Sequence[int | str]) -> str:
+    """Return numbers of runs, or names, as a list in words.
 
     >>> numbered([3]), numbered([1, 2, 5])
     ('3', '1, 2 and 5')
@@ -663,12 +663,12 @@ class Comparison:
             yield f"{numbered(group)}: the same risk and loss"
         for one, other in self.indistinguishable:
             yield f"{one} and {other}: not distinguishable in risk, their intervals overlap"
-        weighted: dict[str, list[int]] = {}
+        weighted: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for each, own in self._releases:
             if own.averaged is not None:
-                weighted.setdefault(own.averaged, []).append(each.number)
-        for averaged, numbers in weighted.items():
-            yield f"{numbered(numbers)}: loss, ncp and precision {averaged}"
+                weighted.setdefault((own.averaged, tuple(own.over_records)), []).append(each.number)
+        for (averaged, losses), numbers in weighted.items():
+            yield f"{numbered(numbers)}: {numbered(losses)} {averaged}"
         for attack, runs_of in self._counted_apart().items():
             parts = ", ".join(f"of {targets} in {numbered(own)}" for targets, own in runs_of.items())
             yield f"{attack}: {parts}; shares of different targets are not compared"

@@ -83,6 +83,12 @@ class Check:
         return all(each.satisfied is not False for each in every)
 
 
+def chosen_parameters(measure: Measurement) -> dict[str, Any]:
+    """Return the parameters of a measure but for neutral thresholds, which do not change what it measures."""
+    neutral = PRIVACY_MODELS[measure.model].neutral()
+    return {key: value for key, value in measure.parameters.items() if value != neutral.get(key)}
+
+
 def with_special_uniques(found: Check, relation: Relation, names: Sequence[str], size: int) -> Check:
     """Return the measurements of a file with its special uniques.
 

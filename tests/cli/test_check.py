@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.model.arrays import BoolArray, FloatArray
+from anonymizer.model.classes import ClassView, Reference
+from anonymizer.plugins import Settings
+from anonymizer.privacy.base import PRIVACY_MODELS, Merging, ScoredClassModel, Threshold, largest_counts
 from tests.helpers.messages import exchange
 from tests.run.commands import Job, call, snapshot, spawn
 
@@ -112,3 +117,51 @@ def test_a_name_with_a_comma_is_quoted_as_in_csv(tmp_path: Path) -> None:
     assert (done.code, "2 records in 1 equivalence class\n" in done.out) == (0, True)
     done = call("check", data, "--qi", "nothing")
     assert 'accepted: age, "city, state"' in done.err
+
+
+class OthersSettings(Settings):
+    """Parameters of others."""
+
+    m: int
+    times: int = 1
+
+
+class Others(ScoredClassModel):
+    """The records of each class without its most frequent value, times a number, are at least m."""
+
+    name = "others"
+    sensitive = True
+    Settings = OthersSettings
+    settings: OthersSettings
+    thresholds = (Threshold("m", 0, whole=True),)
+    merging = Merging.ANY
+    larger_is_better = True
+
+    def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
+        found: FloatArray = self.settings.times * (view.sizes - largest_counts(view.counted)).astype(float)
+        return found
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return self.scores(view, reference) >= self.settings.m
+
+
+@pytest.fixture
+def _others() -> Iterator[None]:
+    PRIVACY_MODELS.add(Others)
+    yield
+    PRIVACY_MODELS.remove(Others.name)
+
+
+@pytest.mark.usefixtures("_others")
+def test_a_neutral_threshold_is_not_shown(tmp_path: Path) -> None:
+    """It is the loosest of its model, 0 here; another parameter is shown, also if it is 1."""
+    data = tmp_path / "people.csv"
+    data.write_text("age,ill\n1,a\n1,a\n1,b\n1,c\n2,a\n2,b\n", encoding="utf-8")
+    done = call("check", data, "--qi", "age", "--sensitive", "ill")
+    assert (done.code, done.err) == (0, "")
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["others", "times=1", "ill", "1"] in lines
+    assert ["l-diversity", "ill", "2"] in lines
+    assert ["basic-beta-likeness", "ill", "0.5"] in lines
+    shown = call("check", data, "--qi", "age", "--sensitive", "ill", "--json").json["measures"]
+    assert {"m": 0, "times": 1} in [each["parameters"] for each in shown]

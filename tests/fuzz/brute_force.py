@@ -137,24 +137,48 @@ class Truth:
             return Fraction(1)
         return Fraction(cell[1], len(next(iter(attribute.paths.values()))) - 1)
 
+    @cached_property
+    def cell_costs(self) -> dict[str, Callable[[Attribute, Cell], Fraction]]:
+        """The metrics of cells."""
+        return {"loss": self.cell_loss, "ncp": self.cell_ncp, "precision": self.cell_precision}
+
+    @cached_property
+    def other_metrics(self) -> dict[str, Callable[[Solution], float | None]]:
+        """The metrics without an aggregate."""
+        return {
+            "height": self._height,
+            "average-class-size": self._average_class_size,
+            "discernibility": self._discernibility,
+            "nonuniform-entropy": self._bits,
+        }
+
+    def metrics(self, solution: Solution) -> list[str]:
+        """Return the metrics that what is published determines; the fuzz judges those that it defines."""
+        unknown = {"nonuniform-entropy"} | (set() if solution.levels is not None else {"precision"})
+        return [name for name in (*self.cell_costs, *self.other_metrics) if name not in unknown]
+
     def objective(
         self, solution: Solution, metric: str | None = None, aggregate: str | None = None
     ) -> float | None:
         """Return a metric of what is published, by default the one of the case."""
         metric = metric or self.metric
-        costs = {"loss": self.cell_loss, "ncp": self.cell_ncp, "precision": self.cell_precision}
-        if metric in costs:
-            return self._of_cells(solution, costs[metric], aggregate or self.aggregate)
-        if metric == "height":
-            return None if solution.levels is None else sum(solution.levels)
+        if metric in self.cell_costs:
+            return self._of_cells(solution, self.cell_costs[metric], aggregate or self.aggregate)
+        return self.other_metrics[metric](solution)
+
+    @staticmethod
+    def _height(solution: Solution) -> float | None:
+        return None if solution.levels is None else sum(solution.levels)
+
+    def _average_class_size(self, solution: Solution) -> float:
+        sizes = [len(own) for own in solution.classes()]
+        return sum(sizes) / len(sizes) / (self.k or min(sizes))
+
+    def _discernibility(self, solution: Solution) -> float:
         gone = sum(own is None for own in solution.cells)
         sizes = [len(own) for own in solution.classes()]
-        if metric == "average-class-size":
-            return sum(sizes) / len(sizes) / (self.k or min(sizes))
-        if metric == "discernibility":
-            kept = sizes[:-1] if gone and solution.kept_suppressed else sizes
-            return sum(size * size for size in kept) + gone * self.size
-        return self._bits(solution)
+        kept = sizes[:-1] if gone and solution.kept_suppressed else sizes
+        return sum(size * size for size in kept) + gone * self.size
 
     def _of_cells(
         self, solution: Solution, cost: Callable[[Attribute, Cell], Fraction], aggregate: str

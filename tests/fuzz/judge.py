@@ -23,7 +23,6 @@ Matrix = list[dict[str, str]]
 MOST_NODES = 400
 MOST_CHOICES = 25_000
 SMALLEST_COUNT = 3
-LOSSES = ("loss", "ncp", "discernibility", "average-class-size", "nonuniform-entropy", "precision", "height")
 
 
 def table_of(path: Path) -> Matrix:
@@ -369,17 +368,14 @@ class Judge:
         if own is None:
             return
         self.tally["losses computed"] += 1
-        metric = self.case.config["objective"]["metric"]
-        for name in LOSSES:
-            if name == "nonuniform-entropy" or (name == "precision" and own.levels is None):
-                continue
+        known = self.truth.metrics(own)
+        for name in known:
             value = self.truth.objective(own, name, "arithmetic-mean")
             reported = self.report["loss"][name.replace("-", "_")]
             if not alike(reported, value):
                 yield f"{name} is reported as {reported}, computed {value}"
-        known = metric != "nonuniform-entropy" and not (metric == "precision" and own.levels is None)
         objective = self.report["search"]["objective"]
-        if known and not alike(objective, self.truth.objective(own)):
+        if self.truth.metric in known and not alike(objective, self.truth.objective(own)):
             yield f"the objective is {objective}, computed {self.truth.objective(own)}"
 
     # ---------------------------------------------------------------------------------------------- reports

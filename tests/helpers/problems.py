@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from anonymizer.loss.base import AGGREGATES, LOSS_METRICS, AggregateName, LossMetric
+from anonymizer.model.recoding import Recoding
+from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, ClassModel, Constraint, TableConstraint, TableModel
+from anonymizer.search.auto import applies, with_intervals
 from anonymizer.search.base import SearchProblem, UnitLimit
 from tests.helpers import build
 from tests.twins.microdata import Microdata
@@ -47,3 +53,14 @@ def problem(spec: ProblemSpec, *, divided: bool = False) -> SearchProblem:
         spec.k,
         unit_limit=unit_limit,
     )
+
+
+def with_a_value(spec: ProblemSpec, published: Callable[[Table], Recoding] = with_intervals) -> ProblemSpec:
+    """Return a problem whose metric has a value for a kind of recoding: its own metric, or ``loss``.
+
+    Parameters
+    ----------
+    published: returns such a recoding of a table, by default one whose values have no level.
+    """
+    asked = problem(spec)
+    return spec if applies(asked.metric, published(asked.table)) else replace(spec, metric="loss")

@@ -52,6 +52,37 @@ class AlwaysFails(_Verdict):
     verdict = False
 
 
+class AtMostSettings(Settings):
+    """Parameters of at-most."""
+
+    records: int
+
+
+class AtMost(ClassModel):
+    """A class has at most some records: a merge may violate it, and a split satisfies it."""
+
+    name = "at-most"
+    Settings = AtMostSettings
+    settings: AtMostSettings
+    sensitive = False
+    thresholds = ()
+    merging = Merging.NONE
+    measured_by_default = False
+
+    @classmethod
+    def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
+        return []
+
+    def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return view.sizes <= self.settings.records
+
+    def measured(self, view: ClassView, reference: Reference | None) -> Measured:
+        return int(view.sizes.max())
+
+    def is_worst(self, view: ClassView, reference: Reference | None) -> BoolArray:
+        return view.sizes == view.sizes.max()
+
+
 class WholeAlwaysFails(TableModel):
     """No release satisfies it, whatever is suppressed."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer.loss.base import LOSS_METRICS
 from tests.run.commands import Job, call
 
 Shape = dict[str, Any]
@@ -62,12 +63,8 @@ SHAPE: Shape = {
         }
     ],
     "loss": {
-        "loss": NUMBER,
-        "ncp": NUMBER,
+        **{name.replace("-", "_"): NUMBER for name in LOSS_METRICS},
         "discernibility": int,
-        "average_class_size": NUMBER,
-        "nonuniform_entropy": NUMBER,
-        "precision": NUMBER,
         "height": int,
     },
     "attacks": [dict],

@@ -17,6 +17,7 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
+from anonymizer.search.auto import with_nodes
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local import algorithm, trees
@@ -28,7 +29,7 @@ from tests import strategies
 from tests.conformance.asked import about, any_table
 from tests.helpers.examples import costly, share
 from tests.helpers.messages import exchange
-from tests.helpers.problems import problem
+from tests.helpers.problems import problem, with_a_value
 from tests.twins.local import TwinLocal
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
@@ -136,8 +137,7 @@ def test_moves_alone_find_the_best_way_mostly(monkeypatch: pytest.MonkeyPatch) -
 @share(3)
 @given(seed=SEEDS)
 def test_whatever_is_released_satisfies_every_model(seed: int) -> None:
-    spec = strategies.problem(Random(seed))
-    spec = replace(spec, metric=spec.metric if spec.metric != "height" else "loss")
+    spec = with_a_value(strategies.problem(Random(seed)), with_nodes)
     outcome = searched(problem(spec), 8)
     if outcome.status is Status.SATISFIED:
         check_valid(outcome, spec)

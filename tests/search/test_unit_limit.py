@@ -21,7 +21,7 @@ from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import COSTLY, costly, quickly, share
-from tests.helpers.problems import problem
+from tests.helpers.problems import problem, with_a_value
 from tests.search.test_lattice import same
 from tests.search.test_local import small
 from tests.search.test_microaggregation_models import spec_of
@@ -118,7 +118,7 @@ def test_what_divides_rows_loses_no_more_persons(name: str, random: Random) -> N
     if name == "microaggregation":
         spec = spec_of(random, [own.model for own in spec.constraints], 40)
     spec = strategies.with_lost_persons(random, spec)
-    spec = replace(spec, metric=spec.metric if spec.metric not in ("height", "precision") else "loss")
+    spec = with_a_value(spec)
     outcome = PARTS[name].search(problem(spec, divided=True), Control(steps=8))
     if outcome.status is Status.INFEASIBLE:
         assert not BruteForce(spec).valid()

@@ -29,7 +29,7 @@ from anonymizer.search.mondrian.algorithm import (
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import COSTLY, costly, quickly, share
-from tests.helpers.problems import problem
+from tests.helpers.problems import problem, with_a_value
 from tests.search.test_lattice import records_of, same, texts_of
 from tests.search.test_local import small
 from tests.search.test_microaggregation_models import spec_of
@@ -258,7 +258,7 @@ def test_what_divides_rows_satisfies_the_models(name: str, random: Random) -> No
     if name == "microaggregation":
         spec = spec_of(random, [own.model for own in spec.constraints], 40)
     spec = replace(strategies.with_persons(random, spec), whole=False)
-    spec = replace(spec, metric=spec.metric if spec.metric not in ("height", "precision") else "loss")
+    spec = with_a_value(spec)
     outcome = PARTS[name].search(problem(spec, divided=True), Control(steps=8))
     if outcome.status is Status.SATISFIED:
         check_valid(outcome, spec)

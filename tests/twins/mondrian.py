@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -140,18 +140,19 @@ class TwinMondrian:
         for row, record in enumerate(self.data.records):
             self.rows.setdefault(record, []).append(row)
 
-    def start(self) -> list[Region]:
-        """Return the classes at the highest allowed levels."""
+    def start(self, levels: Sequence[int] | None = None) -> list[Region]:
+        """Return the classes at some levels, by default the highest allowed ones."""
+        highest = [spec.maximum for spec in self.data.quasi_identifiers]
         found: dict[tuple[str, ...], Region] = {}
         for own in in_table_order(self.data):
-            cells = zip(self.data.quasi_identifiers, own, strict=False)
-            key = tuple(spec.paths[cell][spec.maximum] for spec, cell in cells)
+            cells = zip(self.data.quasi_identifiers, own, highest if levels is None else levels, strict=False)
+            key = tuple(spec.paths[cell][level] for spec, cell, level in cells)
             found.setdefault(key, {})[own] = len(self.rows[own])
         return list(found.values())
 
-    def run(self) -> list[Region]:
-        """Return the regions that cannot be cut."""
-        waiting, done = self.start(), []
+    def run(self, start: list[Region] | None = None) -> list[Region]:
+        """Return the regions that cannot be cut, from the highest allowed levels or another start."""
+        waiting, done = list(start or self.start()), []
         while waiting:
             region = waiting.pop()
             sides = self.cut(region)
