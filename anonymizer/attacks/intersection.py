@@ -130,7 +130,7 @@ class Intersection(Attack):
             unit = self.settings.unit
             return (
                 f"original records that say which {unit} they belong to, and that can be matched to both "
-                f"releases, because of unit: {unit} (with unit: {RECORD}, it does not)"
+                f"releases, unless you set unit: {RECORD}"
             )
         return lacking
 

@@ -534,8 +534,9 @@ def _conflicts_with_labels(config: Config) -> Iterator[tuple[KeyPath, str]]:
         elif config.output.missing:
             yield (
                 path,
-                f"'{form}' leaves some fields of '{name}' empty; set output.missing to '', or use labels: "
-                "range",
+                f"'{form}' publishes hidden and missing values of '{name}' as empty fields, so "
+                f"output.missing cannot be '{config.output.missing}'; set output.missing to '', or use "
+                "labels: range",
             )
         for column in NumberColumns(name, form).columns:
             other = present.get(column.casefold(), name)

@@ -584,5 +584,5 @@ def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
         return None
     return (
         f"original records that say which {asked} they belong to, and that fit only one released row each, "
-        f"because of unit: {asked} (with unit: {RECORD}, it does not)"
+        f"unless you set unit: {RECORD}"
     )

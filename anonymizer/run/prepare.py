@@ -292,7 +292,7 @@ def check_search(prepared: Prepared) -> None:
             f". Out of core, {algorithm.name} cannot release columns {named} from a DataFrame; read the "
             "input from a file or table"
         )
-    others = f", which does not support: {'; '.join(refused)}. Remove these" if refused else ""
+    others = f", which does not support: {'; '.join(refused)}. Change or remove these" if refused else ""
     if others or frame:
         raise InputError(
             f"{row_limit_message(prepared.counted)}, so the run is out of core{others}{frame}, or raise "

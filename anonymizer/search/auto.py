@@ -122,8 +122,8 @@ def _bare(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:3]) + (", …" if len(names) > 3 else "")
     verb = "has" if len(names) == 1 else "have"
     return (
-        f"{shown} {verb} no level between the original value and `*`, and intervals and sets lose less than "
-        "`*`. Unlike the means of microaggregation, they also show how exact a published value is"
+        f"{shown} {verb} no level between the original value and `*`; mondrian publishes intervals or sets, "
+        "which lose less than `*` and, unlike the means of microaggregation, show how exact they are"
     )
 
 
