@@ -29,9 +29,10 @@ from tests.helpers.messages import exchange
 from tests.run.commands import call
 from tests.run.test_weighted_loss import (
     ALGORITHMS,
+    KEYS,
     MOST_RECORDS,
-    OF_CELLS,
     SETTINGS,
+    WEIGHABLE,
     Row,
     both,
     by_records,
@@ -441,10 +442,10 @@ def test_a_run_counted_in_pandas_and_its_audit(tmp_path: Path, unit: str | None)
     assert report["search"]["objective"] == pytest.approx(own, abs=1e-15)
     public = json.loads((tmp_path / "out/share/report.public.json").read_text(encoding="utf-8"))
     assert public["config"]["objective"].get("unit") == unit
-    assert public["unit_loss"] == {"unit": "person", "units": None, **dict.fromkeys(OF_CELLS)}
+    assert public["unit_loss"] == {"unit": "person", "units": None, **dict.fromkeys(KEYS)}
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert all(page.count(f"{name} by person<") == 1 for name in OF_CELLS)
-    assert all(page.count(f"{name} over records<") == 1 for name in OF_CELLS)
+    assert all(page.count(f"{name} by person<") == 1 for name in WEIGHABLE)
+    assert all(page.count(f"{name} over records<") == 1 for name in WEIGHABLE)
     assert ("with each person counted once, by the mean over its records" in page) is (unit is not None)
     assert ("Loss by attribute, with each person counted once" in page) is (unit is not None)
     assert ("the records of each person, and then each person" in page) is (unit is not None)
@@ -468,7 +469,7 @@ def test_a_comparison_says_so() -> None:
     compared = an.compare(data, config, algorithms=["lattice", "mondrian"])
     own = an.anonymize(data, config).report.to_dict()
     assert [compared["loss"][0], compared["ncp"][0]] == [own["unit_loss"]["loss"], own["unit_loss"]["ncp"]]
-    remark = f"1 and 2: {listed(OF_CELLS)} with each person counted once"
+    remark = f"1 and 2: {listed(KEYS)} with each person counted once"
     assert remark in compared.attrs["remarks"]
     assert (compared["loss_unit"][0], compared["loss_over_records"][0]) == ("person", own["loss"]["loss"])
     plain = an.compare(data, asked(None, suppression={"limit": 0.2}), algorithms=["lattice"])

@@ -28,8 +28,10 @@ from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
-OF_CELLS = [name.replace("-", "_") for name, metric in LOSS_METRICS.items() if metric.weighable]
-"""Keys of the metrics that sampling weights or persons can average."""
+WEIGHABLE = [name for name, metric in LOSS_METRICS.items() if metric.weighable]
+"""The metrics that sampling weights or persons can average."""
+KEYS = [name.replace("-", "_") for name in WEIGHABLE]
+"""The same as keys of a report."""
 AREAS = {"*": {"pq": ["p", "q"], "rs": ["r", "s"]}}
 AGES = {"*": {"1-3": {"1-2": ["1", "2"], "3x": ["3"]}, "4-6": {"4-5": ["4", "5"], "6x": ["6"]}}}
 LEVELS: tuple[tuple[dict[str, str], ...], ...] = (
@@ -472,15 +474,15 @@ def test_a_run_and_its_audit(tmp_path: Path) -> None:
     assert report["search"]["objective"] == report["weighted_loss"]["loss"]
     public = json.loads((tmp_path / "out/share/report.public.json").read_text(encoding="utf-8"))
     assert public["config"]["objective"]["weights"] == "people"
-    assert public["weighted_loss"] == {"weights": "people", "people": None, **dict.fromkeys(OF_CELLS)}
+    assert public["weighted_loss"] == {"weights": "people", "people": None, **dict.fromkeys(KEYS)}
     assert public["search"]["objective"] is None
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "people whom the records represent by the sampling weights in column &#39;people&#39;" in page
     assert "Loss by attribute, by the sampling weights in column &#39;people&#39;" in page
-    assert all(page.count(f"{name} over records<") == 1 for name in OF_CELLS)
+    assert all(page.count(f"{name} over records<") == 1 for name in WEIGHABLE)
     assert "averaged over quasi-identifiers and over the people whom" in page
     assert ">attribute weight<" in page
-    assert all(f"{name} over people<" in page for name in OF_CELLS)
+    assert all(f"{name} over people<" in page for name in WEIGHABLE)
     release, own = str(tmp_path / "out/share/release.csv"), str(tmp_path / "out/report.json")
     assert call("audit", release, "--report", own).code == 0
     assert call("audit", release).code == 0
@@ -498,7 +500,7 @@ def test_a_comparison_says_so() -> None:
     compared = an.compare(data, config, algorithms=["lattice", "mondrian"])
     own = an.anonymize(data, config).report.to_dict()["weighted_loss"]
     assert [compared["loss"][0], compared["ncp"][0]] == [own["loss"], own["ncp"]]
-    remark = f"1 and 2: {listed(OF_CELLS)} by the sampling weights in column 'people'"
+    remark = f"1 and 2: {listed(KEYS)} by the sampling weights in column 'people'"
     assert remark in compared.attrs["remarks"]
     plain = an.anonymize(data, config).report.to_dict()["loss"]
     assert (compared["weights"][0], compared["loss_over_records"][0]) == ("people", plain["loss"])
