@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.linkage.families import FAMILIES as FAMILIES_BY_NAME
@@ -28,6 +28,7 @@ from anonymizer.attacks.linkage.pairs import TIE, Chosen, Pairs
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import FloatArray
 from benchmarks.numbers import standardised, targets_of
+from tests.helpers.examples import quickly
 from tests.helpers.learning import distance_of, measure_of
 from tests.shared import shared
 from tests.twins import learning as twin
@@ -138,7 +139,7 @@ def test_reach_ends_where_weights_stop_being_allowed(kind: Callable[[int], Famil
 
 
 @given(st.integers(0, 2**20))
-@settings(max_examples=40, deadline=None)
+@quickly(40, 15)
 def test_line_search_finds_the_best_step(seed: int) -> None:
     random = np.random.default_rng(seed)
     pairs = Pairs(targets_of(*files(seed, 12, 2)), WeightedMean(2))

@@ -26,6 +26,7 @@ from anonymizer.data.relation import Groups
 from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError
 from tests.data.files import frame, rows, texts, write
+from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
 
 tables = st.integers(1, 3).flatmap(
@@ -51,7 +52,7 @@ def test_a_frame_is_counted_as_python_counts(records: list[list[str]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@quickly(60, 15)
 @given(st.integers(1, 3), fragments)
 def test_any_csv_text_is_read_as_the_strict_reader_of_python_does(width: int, parts: list[str]) -> None:
     body = "".join(parts)

@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.data.open import open_frame
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.profile.proposal import A_PAIR, RECORDS_A_COMBINED_CELL, UniquenessProfile
 from tests.data.files import frame
+from tests.helpers.examples import quickly
 from tests.profile.columns import column
 
 NAMES = ["a", "b", "c"]
@@ -28,7 +29,7 @@ def entropy(values: list[object]) -> float:
     return -sum(count / len(values) * math.log2(count / len(values)) for count in counts)
 
 
-@settings(max_examples=40, deadline=None)
+@quickly(40, 15)
 @given(tables)
 def test_pairs_are_counted_as_by_hand(records: list[tuple[str, ...]]) -> None:
     with open_frame(frame(NAMES, records)) as relation:
@@ -49,7 +50,7 @@ def test_pairs_are_counted_as_by_hand(records: list[tuple[str, ...]]) -> None:
             assert math.isclose(share, max(expected, 0.0), abs_tol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@quickly(40, 15)
 @given(tables, st.integers(1, 6), st.integers(1, 3))
 def test_joint_uniqueness_is_counted_as_by_hand(records: list[tuple[str, ...]], k: int, columns: int) -> None:
     with open_frame(frame(NAMES, records)) as relation:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.profile.proposal import bundles, pair_tables
+from tests.helpers.examples import quickly
 
 
 @st.composite
@@ -23,7 +24,7 @@ def coded(draw: st.DrawFn) -> dict[str, np.ndarray]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@quickly(60, 15)
 @given(coded(), st.sampled_from([0, 1, 4, 16, 60, 255, 1000]), st.sampled_from([40, 1000, 1 << 22]))
 def test_every_pair_has_its_table_once(columns: dict[str, np.ndarray], most: int, cells: int) -> None:
     widths = {name: int(codes.max()) + 1 for name, codes in columns.items()}

@@ -114,7 +114,7 @@ def test_an_original_of_other_people_is_told(tmp_path: Path) -> None:
     said = done.err.splitlines()
     assert all(line.startswith("not run: ") for line in said)
     (line,) = (line for line in said if line.startswith("not run: linkage"))
-    assert "no released record covers the values of any original record" in line
+    assert "no released record covers the values of an original one" in line
     refused = attacked(tmp_path, PAIR, others, attacks=["linkage"], options=["--force"])
     assert refused.code == 2
     assert_message(refused.err, ("attacks[0]", "linkage", "aligned: true"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -16,6 +16,7 @@ from anonymizer.errors import TooManyDistinctRows
 from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
+from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
 from tests.helpers.reports import without_times
 
@@ -76,7 +77,7 @@ def drawn() -> st.SearchStrategy[list[tuple[int, int, int, int]]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@quickly(40, 15)
 @given(
     drawn(),
     st.sampled_from([("k",), ("k", "l"), ("k", "t"), ("k", "whole"), ("l",)]),

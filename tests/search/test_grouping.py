@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
@@ -27,6 +27,7 @@ from anonymizer.search.anatomy import (
     values_in,
 )
 from anonymizer.testing.samples import numeric_tables, tables
+from tests.helpers.examples import quickly
 
 COUNTS = st.lists(st.integers(1, 9), min_size=1, max_size=7)
 
@@ -195,7 +196,7 @@ def big_table() -> Table:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=50)
+@quickly(50, 15)
 def test_numbers_are_a_function_of_what_is_published(seed: int) -> None:
     random = np.random.default_rng(seed)
     groups = int(random.integers(1, 6))

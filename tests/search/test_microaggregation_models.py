@@ -10,13 +10,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings
 from tests import strategies
+from tests.helpers.examples import quickly
 from tests.helpers.problems import problem
 from tests.twins.loss import aggregate
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, Value, in_order
@@ -211,7 +212,7 @@ def test_infeasible_is_true() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@quickly(40, 15)
 @given(strategies.randoms())
 def test_the_order_of_the_records_changes_nothing(random: Random) -> None:
     spec = spec_of(random, ["k-anonymity", random.choice(strategies.REFERENCED)], 20)

@@ -17,6 +17,7 @@ from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.search.base import Control
 from anonymizer.search.mondrian.algorithm import LabelName, ModeName, Mondrian, MondrianSettings
 from tests import strategies
+from tests.helpers.examples import quickly
 from tests.helpers.problems import problem
 from tests.helpers.stubs import AtMost
 from tests.twins.microdata import SensitiveSpec
@@ -118,7 +119,7 @@ def check_classes(twin: TwinMondrian, classes: Counter[Class]) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("labels", LABELS)
-@settings(max_examples=60)
+@quickly(60, 20)
 @given(random=strategies.randoms())
 def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random) -> None:
     """The same classes, each of which satisfies every model as published: equal labels are one class."""
