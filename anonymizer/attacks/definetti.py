@@ -532,13 +532,13 @@ class Chains:
     ) -> None:
         self._assignment, self._model, self._randoms = assignment, model, randoms
         self.number, self._records = len(randoms), len(assignment.base)
-        entries, chain = int(groups.first[-1]), np.arange(len(randoms))[:, None]
-        self._base = (assignment.base + chain * entries).ravel()
-        self._start = (assignment.start + chain * self._records).ravel()
-        self._cell = (model.cell + chain * model.cells).ravel()
-        self._value = np.tile(groups.entry_values, self.number)
+        entries = int(groups.first[-1])
+        self._base = self._side_by_side(assignment.base, entries)
+        self._start = self._side_by_side(assignment.start, self._records)
+        self._cell = self._side_by_side(model.cell, model.cells)
+        self._value = self._side_by_side(groups.entry_values, 0)
         drawn = np.stack([assignment.draw_random(random) for random in randoms])
-        self._entry = (drawn + chain * entries).ravel()
+        self._entry = (drawn + np.arange(self.number)[:, None] * entries).ravel()
         self._rows = model.rows(assignment.base, self.number)
         self._parameters = model.start(self.number)
         self._within = np.arange(self._records) - assignment.start
@@ -546,6 +546,12 @@ class Chains:
         # In groups of two, only the sum 1 pairs the records.
         self._twos = np.flatnonzero(assignment.number == 2)
         self._rounds = ROUNDS if int(assignment.number.max(initial=0)) > 2 else 1
+
+    def _side_by_side(self, positions: IntArray, apart: int) -> IntArray:
+        """Return the positions in every chain, each so far from those before; a single chain shares them."""
+        if self.number == 1:
+            return positions
+        return (positions + np.arange(self.number)[:, None] * apart).ravel()
 
     def sweep(self) -> tuple[FloatArray, FloatArray]:
         """Update everything once.

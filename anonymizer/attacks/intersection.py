@@ -129,8 +129,8 @@ class Intersection(Attack):
         if lacking is None and self.settings.unit not in (None, RECORD) and self._owned(adversary) is None:
             unit = self.settings.unit
             return (
-                f"original records that say which {unit} they belong to, and that can be matched to both "
-                f"releases, unless you set unit: {RECORD}"
+                f"unit: {RECORD}, or original records that have the key of the {unit} and can be matched to "
+                "both releases"
             )
         return lacking
 

@@ -152,7 +152,8 @@ class SpecialUniquesAttack(Attack):
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
         """Return the share of special uniques."""
-        return f"{success} of the records are unique by only some of {known_columns(knowledge)}."
+        known = known_columns(knowledge)
+        return f"For {success} of the records, some of {known} are already enough to single the record out."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:  # noqa: ARG002 - any release
         """Return None: it applies to every release."""

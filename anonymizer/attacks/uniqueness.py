@@ -298,6 +298,7 @@ class Uniqueness(Attack):
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records."""
+        self.require(adversary)
         release = adversary.release
         details: dict[str, Any] = {}
         held = adversary.held_by(self.settings.unit)

@@ -124,7 +124,11 @@ def key_of_another(registry: AnyRegistry, name: str, choose: str, key: str) -> s
     if not able or (meant == key and not few):
         return None
     guess = "" if meant == key else f"did you mean '{meant}'? "
-    remedy = f"; to use it, {choose}{listed(able, 'or')}; otherwise remove it" if few else ", but others do"
+    remedy = (
+        f"; to use it, {choose}{listed(able, 'or')}; otherwise remove it"
+        if few
+        else ", but others do; remove it"
+    )
     return f"{guess}{name} does not have it{remedy}"
 
 

@@ -171,7 +171,7 @@ MOST_THREADS = 1024
 ENGINE_OPTIONS: Mapping[str, tuple[type, range | None, str]] = {
     "threads": (int, range(1, MOST_THREADS + 1), f"a whole number from 1 to {MOST_THREADS}"),
     "temp_directory": (str, None, "a folder, relative to the config file"),
-    "combinations": (int, range(1, 1 << 63), "a whole number of distinct rows, at least 1"),
+    "combinations": (int, range(1, 1 << 63), "a whole number of distinct rows from 1 to 2^63 - 1"),
 }
 """The options of every engine: the type, the accepted numbers, and both in words."""
 

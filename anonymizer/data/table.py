@@ -234,13 +234,19 @@ def parse(
         raise NotDates(found, date_remedy(list(counts), dates))
     if others:
         strange, example = sum(others.values()), _shown(min(others))
-        article = "an" if declared is ValueType.INTEGER else "a"
-        found = f"are not {declared}s, such as" if strange > 1 else f"is not {article} {declared}:"
+        one = "an integer" if declared is ValueType.INTEGER else f"a {declared}"
+        fault = "too large for" if all(map(_too_large, others)) else "not"
+        found = f"are {fault} {declared}s, such as" if strange > 1 else f"is {fault} {one}:"
         raise DataError(
             f"{where}: declared {declared}, but {strange} of {sum(counts.values())} records {found} "
             f"{example!r}; {_fitting(others, numerals)}, or list such values in input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
+
+
+def _too_large(text: str) -> bool:
+    """Return whether a text is a number beyond those that can be compared with others."""
+    return bool(_NUMBER.fullmatch(text)) and math.isinf(float(text))
 
 
 def _fitting(texts: Collection[str], numerals: Numerals) -> str:

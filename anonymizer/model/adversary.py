@@ -583,6 +583,6 @@ def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
     if asked in (None, RECORD) or (owners is not None and asked in owners.units):
         return None
     return (
-        f"original records that say which {asked} they belong to, and that fit only one released row each, "
-        f"unless you set unit: {RECORD}"
+        f"unit: {RECORD}, or original records that have the key of the {asked} and each fit exactly one "
+        "released row"
     )

@@ -245,6 +245,8 @@ class DuckDbTable(ReleaseTable):
             relation = open_file(copy, options=options)
         except DuckError as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
+        except DataError as error:
+            raise DataError(str(error).replace(str(copy), self.title)) from None
         relation.name = self.title
         return relation
 

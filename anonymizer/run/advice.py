@@ -181,8 +181,9 @@ class Forecast:
         most, number = listed([f"'{name}'" for name in self.columns]), len(self.columns)
         these = "it" if number == 1 else f"these {number}"
         return (
-            f"{words}. {most} cost{'s' if number == 1 else ''} most: if you drop {these}, the other "
-            f"{self.attributes - number} lose {100 * after:.0f} % of their detail, not {100 * before:.0f} %"
+            f"{words}. {most} cost{'s' if number == 1 else ''} the others most: the other "
+            f"{self.attributes - number} columns lose {100 * before:.0f} % of their detail, and would lose "
+            f"{100 * after:.0f} % if you drop {these}"
         )
 
 

@@ -834,4 +834,7 @@ def _as_written(value: Any) -> str:
         return repr(value)
     if value is None:
         return "nothing"
-    return yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=2**31).strip()[1:-1]
+    written = yaml.safe_dump(
+        [value], default_flow_style=True, sort_keys=False, width=2**31, allow_unicode=True
+    )
+    return written.strip()[1:-1]

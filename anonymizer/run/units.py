@@ -559,7 +559,8 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
         return False
     found = PersonNumbers().look(column)
     named = found is not None and found.certain
-    if not named and column.type is ValueType.INTEGER and are_days(column.numbers):
+    days = column.type is ValueType.INTEGER and are_days(column.numbers)
+    if not named and (column.clock or days):
         return False
     if found is not None:
         return named or dropped

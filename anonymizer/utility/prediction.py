@@ -106,8 +106,10 @@ class Prediction(Measure):
     def missing_requirement(self, comparison: Comparison) -> str | None:
         """Return the missing sensitive attribute or links, if any."""
         adversary = comparison.adversary
-        if adversary is None or adversary.original is None or not adversary.original.links.records:
-            return "links from original to released records"
+        if adversary is None or adversary.original is None:
+            return "the original records"
+        if not adversary.original.links.records:
+            return "to know the original record of each released record, which cannot be found out here"
         if adversary.grouped is not None:
             return (
                 "a release whose records have their own sensitive values; Anatomy publishes them per bucket"

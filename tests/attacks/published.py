@@ -77,7 +77,7 @@ def attack(name: str, **parameters: Any) -> Attack:
 def refused(name: str, scene: AdversaryView, **parameters: Any) -> str:
     """Return the message about a view that an attack does not apply to."""
     with pytest.raises(InputError) as error:
-        attack(name, **parameters).require(scene)
+        attack(name, **parameters).run(scene, np.random.default_rng(0))
     return str(error.value)
 
 

@@ -431,18 +431,19 @@ def test_the_key_of_a_household_is_found_without_a_name_for_it(
     assert said[0].removeprefix("Warning: ") in report["warnings"]
 
 
-def test_times_of_day_are_no_keys(tmp_path: Path) -> None:
-    """Other columns agree with an appointment as they do with the number of a person."""
-    codes = np.repeat(np.arange(160), 4)
+@pytest.mark.parametrize("again", [True, False])
+def test_times_of_day_are_no_keys(tmp_path: Path, again: bool) -> None:
+    """Other columns agree with an appointment as they do with the number of a person, or with none."""
     random = np.random.default_rng(5)
+    codes = np.repeat(np.arange(160), 4) if again else random.integers(0, 960, 640)
     frame = pd.DataFrame({"zqtime": [f"{8 + code // 60:02d}:{code % 60:02d}" for code in codes]})
     for name, letters in (("region", "abcdef"), ("education", "klmn"), ("marital_status", "uvw")):
-        frame[name] = random.choice(list(letters), 160)[codes]
+        frame[name] = random.choice(list(letters), 960)[codes if again else np.arange(640)]
     frame["age"] = random.integers(20, 90, len(frame)).astype(str)
     done, config = drafted(frame, tmp_path)
     assert "like the number of" not in done.out
     settings = yaml.safe_load(config.read_text())
-    assert settings["attributes"]["zqtime"]["role"] != "identifier"
+    assert settings["attributes"]["zqtime"]["role"] != "identifier" or not again
     assert not {"person", "household"} & settings["input"].keys()
 
 

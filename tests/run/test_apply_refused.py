@@ -116,7 +116,7 @@ def other_configs() -> list[tuple[str, Callable[[Job], object]]]:
         ("another hierarchy", lambda job: job.attribute("age", role="quasi-identifier", hierarchy=widths)),
         ("one column more", lambda job: job.attribute("more", role="identifier")),
         ("one column less", lambda job: job.config["attributes"].pop("note")),
-        ("another missing value", lambda job: job.set("input", missing=["?"])),
+        ("another missing value", lambda job: job.set("input", missing=["weiß nicht"])),
         ("another reference", lambda job: job.config.update(reference="input")),
         ("suppressed rows kept", lambda job: job.set("suppression", keep_rows=True)),
         ("another suppression", lambda job: job.set("suppression", method="records")),
