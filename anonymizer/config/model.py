@@ -285,12 +285,14 @@ def _conflicts_with_whole(config: Config) -> Iterator[tuple[KeyPath, str]]:
     if unit not in config.input.unit_columns:
         yield path, _not_defined(unit, config.input)
     if config.suppression.method is not Method.CLASSES:
-        what = f"with method {config.suppression.method}, only some records of a {unit} may be suppressed"
+        what = f"method {config.suppression.method} can suppress some records of a {unit} and keep others"
         yield path, f"{what}; set suppression.method: {Method.CLASSES}, or remove suppression.whole"
     if not config.algorithm.build().suppresses_units:
         able = [name for name, each in config.algorithm.registry().items() if each().suppresses_units]
         given = " with the parameters given here" if config.algorithm.name in able else ""
-        what = f"algorithm {config.algorithm.name}{given} may suppress only some records of a {unit}"
+        what = (
+            f"algorithm {config.algorithm.name}{given} can suppress some records of a {unit} and keep others"
+        )
         other = f"set algorithm.name to one of {', '.join(able)}, with default parameters"
         yield path, f"{what}; {other}, or remove suppression.whole"
     if config.apply is not None:

@@ -192,11 +192,12 @@ class PluginSection(Section):
         # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
         if name is None:
             return raw
+        called = f"{name} (the default)" if name == cls.model_fields[cls.selector].default else name
         return parse_settings(
             cls.registry()[name],
             raw,
             cls.accepted_keys(),
-            partial(key_of_another, cls.registry(), name, f"set {cls.selector}: "),
+            partial(key_of_another, cls.registry(), called, f"set {cls.selector}: "),
         )
 
     @classmethod
