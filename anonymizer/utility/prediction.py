@@ -109,7 +109,7 @@ class Prediction(Measure):
         if adversary is None or adversary.original is None:
             return "the original records"
         if not adversary.original.links.records:
-            return "to know the original record of each released record, which cannot be found out here"
+            return "to know the original record of each released record"
         if adversary.grouped is not None:
             return (
                 "a release whose records have their own sensitive values; Anatomy publishes them per bucket"
