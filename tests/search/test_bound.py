@@ -9,12 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
+from anonymizer.model.arrays import FloatArray
 from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local import bound, facilities
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.local.bound import DualBound, Lagrangian, NeighbourBound, best_possible
-from anonymizer.search.local.facilities import Pricing, TooMany
+from anonymizer.search.local.facilities import Facilities, Pricing, TooMany
 from anonymizer.search.local.trees import allowed_trees, items_of
 from tests.helpers import problems
 from tests.search.bound_cases import Case, case
@@ -106,15 +107,25 @@ def item_of_combination(own: Case, bound: DualBound) -> list[int]:
     return numbers
 
 
+def some_ceilings(random: np.random.Generator, bound: DualBound) -> FloatArray:
+    """Return a ceiling for the price of each item, all of them low or some of them high."""
+    ceilings: FloatArray = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
+    return ceilings
+
+
+def priced(own: Case, bound: DualBound, ceilings: FloatArray) -> Facilities:
+    """Return the facilities that may pay below some ceilings."""
+    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
+    return Pricing(trees, bound.items, own.problem.minimum_size).facilities(ceilings, 10**6)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_prices_prove_what_all_publications_together_do(seed: int) -> None:
     own = case(seed)
     bound = dual(own.problem)
     random = np.random.default_rng(seed)
-    size = own.problem.minimum_size
-    ceilings = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
-    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
-    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    size, ceilings = own.problem.minimum_size, some_ceilings(random, bound)
+    found = priced(own, bound, ceilings)
     item_of = item_of_combination(own, bound)
     for _ in range(3):
         prices = ceilings * random.uniform(-0.2, 1.0, len(ceilings))
@@ -134,10 +145,8 @@ def test_an_item_that_is_not_listed_may_fill_a_facility_up(
     own = case(seed)
     bound = dual(own.problem)
     random = np.random.default_rng(seed)
-    size = own.problem.minimum_size
-    ceilings = random.uniform(0, random.choice((0.3, 1.0)), bound.items.number)
-    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
-    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    size, ceilings = own.problem.minimum_size, some_ceilings(random, bound)
+    found = priced(own, bound, ceilings)
     function, item_of = Lagrangian(found, bound.items, size), item_of_combination(own, bound)
     for _ in range(40):
         fallen = random.random(len(ceilings)) < 0.5
@@ -152,12 +161,10 @@ def test_the_slope_leads_up_no_faster_than_the_bound(seed: int) -> None:
     bound = dual(own.problem)
     random = np.random.default_rng(seed)
     ceilings = np.ones(bound.items.number)
-    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
-    size = own.problem.minimum_size
-    found = Pricing(trees, bound.items, size).facilities(ceilings, 10**6)
+    found = priced(own, bound, ceilings)
     if not np.isinf(found.rest).all():
         return
-    function = Lagrangian(found, bound.items, size)
+    function = Lagrangian(found, bound.items, own.problem.minimum_size)
     first, second = random.uniform(-0.1, 1.0, (2, len(ceilings)))
     value, slope = function.value(first)
     assert function.value(second)[0] <= value + slope @ (second - first) + 1e-9
