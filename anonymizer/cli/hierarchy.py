@@ -16,6 +16,7 @@ from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.builder import make_builder, named_source, usages
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
 from anonymizer.hierarchy.file import write_rows
+from anonymizer.hierarchy.leaves import fitted
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.ready import ReadySource, read_ready
 from anonymizer.hierarchy.source import HierarchySource, compile_tree, merge_small
@@ -131,7 +132,7 @@ def build(  # noqa: PLR0913 - one for each option
             f"{data}: column '{column}' has only missing values; a hierarchy needs at least one value"
         )
     name = f"column '{column}': hierarchy by {by}"
-    hierarchy = compile_tree(builder.build(data, values), name)
+    hierarchy = compile_tree(fitted(builder.build(data, values), values, name), name)
     if merge_below is not None:
         records = dict(zip(values.present, values.counts.tolist(), strict=False))
         hierarchy = compile_tree(merge_small(hierarchy, records, merge_below), name)

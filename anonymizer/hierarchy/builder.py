@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anonymizer.errors import HierarchyError, InputError, plural, suggestion
-from anonymizer.hierarchy.file import FileSettings, FileSource
+from anonymizer.hierarchy.file import FileSettings, FileSource, spelled_once
 from anonymizer.hierarchy.ready import ReadySettings, ReadySource, ready_names
 from anonymizer.hierarchy.source import FlatSource, HierarchySource, Tree, make_source, tree_of_rows
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Registry, path_fault, shortened_path
 
@@ -189,11 +190,11 @@ class PatternRule(Rule):
     """Texts that match a shell pattern: ``*`` any characters, ``?`` one, ``[ab]`` one of these."""
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
+        self._pattern = text_identity(pattern)
 
     def matches(self, text: str) -> bool:
         """Return whether a text matches; case matters."""
-        return fnmatchcase(text, self._pattern)
+        return fnmatchcase(text_identity(text), self._pattern)
 
 
 class RangeRule(Rule):
@@ -213,7 +214,7 @@ class RangeRule(Rule):
 
 
 def rule_of(text: str, kind: ValueType) -> Rule:
-    """Return the rule of a text: in a column of numbers ``<18``, ``18..64`` or ``>=65``, otherwise a pattern.
+    """Return the rule of a text: of numbers ``7``, ``<18``, ``18..64`` or ``>=65``, otherwise a pattern.
 
     >>> rule_of("18..64", ValueType.INTEGER).matches("64"), rule_of("J*", ValueType.TEXT).matches("J45")
     (True, True)
@@ -221,6 +222,8 @@ def rule_of(text: str, kind: ValueType) -> Rule:
     if kind not in (ValueType.INTEGER, ValueType.NUMBER):
         return PatternRule(text)
     between, compared = _RANGE.fullmatch(text), _COMPARISON.fullmatch(text)
+    if re.fullmatch(_NUMBER, text):
+        return RangeRule(Decimal(text), Decimal(text), bounds_in=True)
     if between:
         return RangeRule(Decimal(between[1]), Decimal(between[2]), bounds_in=True)
     if compared:
@@ -245,7 +248,7 @@ class RulesBuilder(Builder):
         HierarchyError: no rule matches a value.
         """
         rows = self._rows()
-        rules = [rule_of(row[0].strip(), column.type) for row in rows]
+        rules = [rule_of(row[0], column.type) for row in rows]
         chosen = {
             value: next((place for place, rule in enumerate(rules) if rule.matches(value)), None)
             for value in column.present
@@ -258,7 +261,7 @@ class RulesBuilder(Builder):
                 "rules, or a last rule '*' for all other values"
             )
         found = [rows[place] for place in chosen.values() if place is not None]
-        groups = [[row[level] for row in found] for level in range(1, len(rows[0]))]
+        groups = [spelled_once([row[level] for row in found]) for level in range(1, len(rows[0]))]
         return tree_of_rows([list(chosen), *groups])
 
     def _rows(self) -> list[list[str]]:
@@ -266,7 +269,7 @@ class RulesBuilder(Builder):
         try:
             with path.open(encoding="utf-8-sig", newline="") as stream:
                 reader = csv.reader(stream)
-                rows = [(reader.line_num, row) for row in reader if row]
+                rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8 text in CSV"
             raise InputError(f"{path}: cannot be read: {reason}; check the path") from None
@@ -277,7 +280,7 @@ class RulesBuilder(Builder):
         for line, row in rows:
             if len(row) != number:
                 fault = f"has {plural(len(row), 'cell')}, but the first row has {number}"
-            elif not all(map(str.strip, row)):
+            elif not all(row):
                 fault = "has an empty cell"
             elif number < 2:
                 fault = "has no group"

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -17,7 +17,9 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, OutputError
+from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.plugins import FilePath, shortened_path, usable_path
 from anonymizer.system import write_whole
@@ -86,7 +88,7 @@ def _parse(text: str, separator: str, name: str) -> Rows:
         try:
             for cells in reader:
                 if cells:
-                    rows.cells.append(cells)
+                    rows.cells.append([cell.strip() for cell in cells])
                     rows.lines.append(reader.line_num)
         except csv.Error as error:
             raise HierarchyError(f"{rows.name} line {reader.line_num}: {error}") from None
@@ -123,8 +125,8 @@ class FileSource(HierarchySource[FileSettings]):
     Settings = FileSettings
     rule_built = False
 
-    def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - the file lists the values
-        """Return the tree of the file.
+    def build(self, column: Column, folder: Path) -> Tree:
+        """Return the tree of the file; ``column`` decides which texts are one value.
 
         Raises
         ------
@@ -132,14 +134,16 @@ class FileSource(HierarchySource[FileSettings]):
         """
         rows = read_rows(folder / self.settings.root, self.settings.root)
         _check_cells(rows)
-        levels = list(zip(*rows.cells, strict=True))
-        _check_values(rows, levels[0])
+        values, *groups = zip(*rows.cells, strict=True)
+        identity = identity_in(column)
+        _check_values(rows, [*map(identity, values)])
+        levels = [values, *map(spelled_once, groups)]
         tree: Tree = DiGraph()
         for level, (lower, upper) in enumerate(pairwise(levels)):
             parents = dict(zip(lower, upper, strict=True))
-            _check_parents(rows, level, parents)
+            _check_parents(rows, level, lower, upper)
             tree.add_edges_from(((level + 1, parent), (level, child)) for child, parent in parents.items())
-        _check_root(rows, levels[-1])
+        _check_root(rows, levels[-1], is_value=identity(values[0]) in {*map(identity, column.present)})
         return tree
 
     def files(self, folder: Path) -> list[Path]:
@@ -175,19 +179,25 @@ def _check_cells(rows: Rows) -> None:
         )
 
 
-def _check_values(rows: Rows, values: Sequence[str]) -> None:
+def _check_values(rows: Rows, values: Sequence[Hashable]) -> None:
     if len(set(values)) == len(values):
         return
     value = Counter(values).most_common(1)[0][0]
-    lines = [str(line) for line, cells in zip(rows.lines, rows.cells, strict=True) if cells[0] == value]
-    raise HierarchyError(
-        f"{rows.name} lines {', '.join(lines[:5])}: value '{value}' is listed more than once; keep one"
-    )
+    places = [place for place, each in enumerate(values) if each == value]
+    lines = ", ".join(str(rows.lines[place]) for place in places[:5])
+    texts = " and ".join(dict.fromkeys(f"'{rows.cells[place][0]}'" for place in places[:5]))
+    raise HierarchyError(f"{rows.name} lines {lines}: value {texts} is listed more than once; keep one")
 
 
-def _check_parents(rows: Rows, level: int, parents: dict[str, str]) -> None:
-    for line, cells in zip(rows.lines, rows.cells, strict=True):
-        label, parent = cells[level], cells[level + 1]
+def spelled_once(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a level with one spelling, the first, for those of one identity."""
+    spellings: dict[str, str] = {}
+    return [spellings.setdefault(text_identity(label), label) for label in labels]
+
+
+def _check_parents(rows: Rows, level: int, labels: Sequence[str], above: Sequence[str]) -> None:
+    parents = dict(zip(labels, above, strict=True))
+    for line, label, parent in zip(rows.lines, labels, above, strict=True):
         if parents[label] != parent:
             raise HierarchyError(
                 f"{rows.name} line {line}: '{label}' (level {level}) has two parents, '{parent}' and "
@@ -195,9 +205,10 @@ def _check_parents(rows: Rows, level: int, parents: dict[str, str]) -> None:
             )
 
 
-def _check_root(rows: Rows, top: Sequence[str]) -> None:
+def _check_root(rows: Rows, top: Sequence[str], *, is_value: bool) -> None:
+    """Check that a file has one root; a first line whose first cell ``is_value`` is no header."""
     roots = list(dict.fromkeys(top))
-    if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2:
+    if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2 and not is_value:
         raise HierarchyError(
             f"{rows.name} line {rows.lines[0]}: looks like a header, as its last column is '{roots[0]}', "
             f"and in every other line '{roots[1]}'; remove it, so that the file starts with the first value"

@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.hierarchy.labels import distinct, group_label, in_order, nested
+from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column
 from anonymizer.plugins import Settings
 
@@ -40,10 +42,10 @@ class OrderSettings(Settings):
     @field_validator("values")
     @classmethod
     def _differ(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        for value, times in Counter(values).items():
+        for value, times in Counter(map(text_identity, values or ())).items():
             if times > 1:
                 raise ValueError(f"'{value}' is listed {times} times; accepted: every value once")
-        return values
+        return values if values is None else tuple(value.strip() for value in values)
 
 
 class OrderSource(HierarchySource[OrderSettings]):
@@ -66,8 +68,9 @@ class OrderSource(HierarchySource[OrderSettings]):
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the groups of the column's values; values missing in ``values`` get no place."""
         order = self.settings.values or in_order(column)
-        present = set(column.present)
-        kept = [place for place, value in enumerate(order) if value in present]
+        identity = identity_in(column)
+        present = {*map(identity, column.present)}
+        kept = [place for place, value in enumerate(order) if identity(value) in present]
         levels = [[order[place] for place in kept]]
         for size in self.settings.sizes:
             names = self._names(order, size, column)

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import HierarchyError, plural
+from anonymizer.hierarchy.leaves import fitted, identity_in
 from anonymizer.hierarchy.source import HierarchySource, Node, Tree, compile_tree
 from anonymizer.model.arrays import CodeArray, freeze
 from anonymizer.model.recoding import distinct_nodes
+from anonymizer.model.spelling import nearest_alike, told_apart
 from anonymizer.model.table import (
     MISSING,
     POINT,
@@ -125,14 +127,15 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     HierarchyError: the hierarchy is not one tree or, with ``Unknown.ERROR``, lacks values.
     """
     name = f"column '{column.name}': {source.describe()}"
-    tree = source.build(column, placement.folder)
+    tree = fitted(source.build(column, placement.folder), column, name)
     root = max(tree)
     lacking = unplaced(column, tree)
     if lacking and placement.unknown == Unknown.ERROR:
         remedy = f"add {'it' if len(lacking) == 1 else 'them'}, or set unknown: top"
-        raise HierarchyError(f"{name} lacks {_list(column, lacking)}; {placement.remedy or remedy}")
+        raise HierarchyError(f"{name} lacks {_list(column, lacking, tree)}; {placement.remedy or remedy}")
     _hang(tree, root, (column.texts[code] for code in lacking), name)
-    token = _missing_leaf(tree, placement.missing_tokens, name) if column.missing is not None else None
+    tokens = (MISSING, *placement.missing_tokens)
+    token = None if column.missing is None else _missing_leaf(tree, tokens, column, name)
     if token is None and (column.missing is not None or not column.size):
         _hang(tree, root, [MISSING], name)
     hierarchy = compile_tree(tree, name)
@@ -171,12 +174,13 @@ class SourceOf(HierarchySource[Any]):
         ------
         HierarchyError: the source refuses its column, or a value has the label of a group.
         """
-        tree, own = self._source.build(self._column, folder), self._column
+        own, name = self._column, f"column '{column.name}': {self.describe()}"
+        tree = fitted(self._source.build(own, folder), column, name)
         nodes = sorted(tree, key=lambda node: node[0])
         for code in unplaced(column, tree):
             text = column.texts[code]
             groups = (node for node in nodes if node[0] and self._source.covers(node[1], text, own))
-            _hang(tree, next(groups, nodes[-1]), [text], f"column '{column.name}': {self.describe()}")
+            _hang(tree, next(groups, nodes[-1]), [text], name)
         return tree
 
     def describe(self) -> str:
@@ -201,11 +205,18 @@ def unplaced(column: Column, tree: Tree) -> list[int]:
     return [code for code, text in enumerate(column.present) if (0, text) not in tree]
 
 
-def _list(column: Column, codes: list[int]) -> str:
-    named = ", ".join(f"'{column.texts[code]}'" for code in codes[:NAMED])
+def _list(column: Column, codes: list[int], tree: Tree) -> str:
+    """Return how many values a tree lacks, and the first of them with the leaves that look like them."""
+    leaves = [label for level, label in tree if level == 0]
+    named = ", ".join(_with_alike(column.texts[code], leaves) for code in codes[:NAMED])
     more = f" and {len(codes) - NAMED} more" if len(codes) > NAMED else ""
     rows = int(column.counts[codes].sum())
     return f"{plural(len(codes), 'value')} ({plural(rows, 'row')}): {named}{more}"
+
+
+def _with_alike(text: str, leaves: Sequence[str]) -> str:
+    alike = nearest_alike(text, leaves)
+    return f"'{text}'" if alike is None else f"'{text}' (the hierarchy has {told_apart(text, alike)})"
 
 
 def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
@@ -223,8 +234,12 @@ def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
         tree.add_edges_from(pairwise(chain))
 
 
-def _missing_leaf(tree: Tree, tokens: tuple[str, ...], name: str) -> str | None:
-    found = [token for token in dict.fromkeys((MISSING, *tokens)) if (0, token) in tree]
+def _missing_leaf(tree: Tree, tokens: tuple[str, ...], column: Column, name: str) -> str | None:
+    """Return the leaf of the first token that has one."""
+    identity = identity_in(column)
+    leaves = {identity(label): label for level, label in tree if level == 0}
+    wanted = dict.fromkeys(map(identity, tokens))
+    found = [leaves[each] for each in wanted if each in leaves]
     if len({next(iter(tree.predecessors((0, token)))) for token in found}) > 1:
         raise HierarchyError(
             f"{name} places missing values twice, as '{found[0]}' and as '{found[1]}'; keep one of them"

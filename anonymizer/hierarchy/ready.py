@@ -15,7 +15,9 @@ from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, suggestion
 from anonymizer.hierarchy.file import read_rows
+from anonymizer.hierarchy.leaves import fitted, identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, make_source, tree_of_rows
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column
 
 PACKAGE = "anonymizer.ready_hierarchies"
@@ -72,11 +74,11 @@ class ReadySource(HierarchySource[ReadySettings]):
         HierarchyError: no hierarchy has the name, or it does not fit the column.
         """
         ready = read_ready(self.settings.root)
-        tree = ready.hierarchy.build(column, ready.folder)
+        tree = fitted(ready.hierarchy.build(column, ready.folder), column, self.describe())
         if ready.codes:
             return _above_codes(tree, column.present)
         if not ready.hierarchy.rule_built:
-            _respell(tree, column.present, ready.aliases)
+            _respell(tree, column, ready.aliases)
         return tree
 
     @property
@@ -165,7 +167,7 @@ def normalized(text: str) -> str:
     >>> normalized(" Married-civ_spouse!")
     'married civ spouse'
     """
-    return _BETWEEN.sub(" ", text.casefold()).strip()
+    return _BETWEEN.sub(" ", text_identity(text).casefold()).strip()
 
 
 # Three digits without a dot could also be a class that has lost its leading zero, unless they begin with one.
@@ -208,8 +210,11 @@ def _above_codes(tree: Tree, values: Iterable[str]) -> Tree:
     return tree_of_rows(levels)
 
 
-def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> None:
+def _respell(tree: Tree, column: Column, aliases: Mapping[str, str]) -> None:
     """Replace leaves by the values of the data that match them."""
+    identity, values = identity_in(column), column.present
+    # A code such as 1 may be 1.0 in a column of numbers.
+    by_value = {identity(spelling): leaf for spelling, leaf in aliases.items()}
     leaves = [label for level, label in tree if level == 0]
     listed = set(leaves)
     by_text: dict[str, str | None] = {}
@@ -220,7 +225,7 @@ def _respell(tree: Tree, values: Iterable[str], aliases: Mapping[str, str]) -> N
     for value in values:
         if value not in listed:
             key = normalized(value)
-            match = by_text.get(key) or aliases.get(key)
+            match = by_text.get(key) or aliases.get(key) or by_value.get(identity(value))
             if match is not None:
                 replaced.setdefault(match, []).append(value)
     kept = listed.intersection(values)

@@ -22,6 +22,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
+from anonymizer.model.dates import iso_moment
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, Hierarchy, ValueType, exact, interval_of
 from anonymizer.plugins import Registry, Settings
 
@@ -202,18 +204,26 @@ def _keyed(graph: UserTree, order: Sequence[Any], depth: dict[Hashable, int], na
         lowest = level if graph.out_degree(node) else 0
         chain = [(step, label) for step in range(level, lowest - 1, -1)]
         for key in chain:
-            if owner.setdefault(key, node) is not node:
-                parents = dict.fromkeys((_parent(graph, owner[key]), _parent(graph, node)))
-                above = " and ".join(f"under '{parent}'" for parent in parents)
-                raise HierarchyError(
-                    f"{name}: level {key[0]} has two nodes '{label}', {above}; give the nodes of a level "
-                    "different labels, because only labels are published"
-                )
+            first = owner.setdefault((key[0], text_identity(label)), node)
+            if first is not node:
+                raise _repeated(graph, first, node, key, name)
         tree.add_nodes_from(chain)
         tree.add_edges_from(pairwise(chain))
         if depth[node]:
             tree.add_edge((level + 1, _parent(graph, node)), chain[0])
     return tree
+
+
+def _repeated(graph: UserTree, first: Any, second: Any, key: Node, name: str) -> HierarchyError:
+    """Return the error for two nodes of one level whose labels are one text."""
+    parents = dict.fromkeys((_parent(graph, first), _parent(graph, second)))
+    above = " and ".join(f"under '{parent}'" for parent in parents)
+    if key[0] == 0:
+        return HierarchyError(f"{name}: value '{key[1]}' is listed more than once, {above}; keep one")
+    return HierarchyError(
+        f"{name}: level {key[0]} has two nodes '{key[1]}', {above}; give the nodes of a level different "
+        "labels, because only labels are published"
+    )
 
 
 def _parent(graph: UserTree, node: Any) -> str:
@@ -223,9 +233,9 @@ def _parent(graph: UserTree, node: Any) -> str:
 def _label(graph: UserTree, node: Any) -> str:
     given = graph.nodes[node].get("label")
     if given is not None:
-        return str(given)
+        return str(given).strip()
     keyed = isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], int)
-    return str(node[1] if keyed else node)
+    return str(node[1] if keyed else node).strip()
 
 
 def _not_one_root(name: str, roots: Sequence[str]) -> HierarchyError:
@@ -412,6 +422,17 @@ class OptionalSettings(Settings):
         return {} if value is None else value
 
 
+def identities(text: str) -> frozenset[Hashable]:
+    """Return the identities of a text in a column whose type is unknown.
+
+    >>> identities("1.0") & identities("1") == {1}
+    True
+    """
+    plain = text_identity(text)
+    number, moment = exact(plain.replace(",", ".")), iso_moment(plain)
+    return frozenset(each for each in (plain, number, moment) if each is not None)
+
+
 class HierarchySource(ABC, Generic[S]):
     """One way to build a hierarchy; ``hierarchy: {NAME: SETTINGS}`` in the config.
 
@@ -484,12 +505,16 @@ class HierarchySource(ABC, Generic[S]):
         counts = np.ones(len(texts), dtype=np.int64)
         tree = self.build(Column("of the release", ValueType.TEXT, tuple(texts), counts, None, None), folder)
         top = max(tree)
-        by_level: dict[int, set[str]] = {}
-        for level, label in tree:
-            by_level.setdefault(level, set()).add(label)
         if not texts:
             return frozenset({top[0]} if top[1] == "*" else ())
-        return frozenset(level for level, labels in by_level.items() if labels.issuperset(texts))
+        # The type of the column is unknown, and a release has the spelling of its values.
+        by_level: dict[int, set[Hashable]] = {}
+        for level, label in tree:
+            by_level.setdefault(level, set()).update(identities(label))
+        shown = [identities(text) for text in texts]
+        return frozenset(
+            level for level, labels in by_level.items() if not any(map(labels.isdisjoint, shown))
+        )
 
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the properties of a column, besides a value itself, that decide the place of the value.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -88,8 +89,8 @@ def _text(value: Any) -> str:
     if isinstance(value, str) and "\0" in value:
         shown = value.replace("\0", "\\0")
         raise ValueError(f"'{shown}' contains a NUL byte; remove it, CSV cannot contain one")
-    if isinstance(value, (str, int, float)):
-        return str(value)
+    if isinstance(value, (str, int, float, Decimal)):
+        return str(value).strip()
     if isinstance(value, date):
         return value.isoformat()
     raise ValueError(f"'{value}' is not a label; accepted: text or a number")

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import OutputError
 from anonymizer.hierarchy.file import write_rows
+from anonymizer.hierarchy.leaves import repeated_leaf
+from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column
 from tests.hierarchy.columns import chains, column, compiled, texts
 
@@ -28,10 +30,13 @@ def test_nul_bytes_are_not_written(tmp_path: Path) -> None:
 @given(texts() | st.lists(st.text(";,\"\n\r' =a", min_size=1, max_size=5), min_size=1).map(column))
 def test_what_is_written_is_read_again(folder: Path, data: Column) -> None:
     assume(not any("\0" in text for text in data.present))
+    assume(all(map(str.strip, data.present)))
+    assume(repeated_leaf(data.present, text_identity) is None)
     written = compiled(data, auto=None)
     write_rows(written, folder / "h.csv")
     read = compiled(column([]), file=str(folder / "h.csv"))
-    assert chains(read) == chains(written)
+    trimmed = {leaf.strip(): [*map(str.strip, chain)] for leaf, chain in chains(written).items()}
+    assert chains(read) == trimmed
     assert [path.name for path in folder.iterdir()] == ["h.csv"]
 
 
