@@ -14,9 +14,10 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
@@ -310,14 +311,33 @@ class Header:
     ----------
     columns: names in order.
     separator: between fields.
-    lines: number of lines of the header, with blank lines before it.
-    warnings: as for ``Naming``.
+    lines: number of lines of the header, with blank lines and the note before it.
+    warnings: as for ``Naming``, and about lines that may be the header in place of this one.
+    note: the line ``sep=X`` before the header, in which Excel keeps the separator; empty without one.
     """
 
     columns: tuple[str, ...]
     separator: str
     lines: int
     warnings: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def simple(self) -> bool:
+        """Whether the header is one line at the beginning of the file, or after the note there."""
+        return self.lines == 1 + bool(self.note)
+
+    @property
+    def noted_separators(self) -> int:
+        """Number of separators in the note outside quotes."""
+        return sum(part.count(self.separator) for part in self.note.split('"')[::2])
+
+    def skip(self, reader: Reader) -> list[str]:
+        """Read the header, with blank lines and the note before it, and return its names."""
+        records = (record for record in reader if record)
+        if self.note:
+            next(records)
+        return next(records)
 
 
 @contextmanager
@@ -336,7 +356,9 @@ def records(text: TextIO, separator: str) -> Reader:
 
 
 def read_header(path: Path, dialect: CsvDialect, *, strict: bool = False) -> Header:
-    """Read the header; detect the separator unless the dialect or the suffix ``.tsv`` sets it.
+    """Read the header; detect the separator unless the file, the dialect or the suffix ``.tsv`` sets it.
+
+    A first line ``sep=X``, quoted or not, is a note of Excel: it is skipped, and X is the separator.
 
     Parameters
     ----------
@@ -345,19 +367,107 @@ def read_header(path: Path, dialect: CsvDialect, *, strict: bool = False) -> Hea
     Raises
     ------
     DataError: the file cannot be read, is empty or in UTF-16 without saying so, a quote never closes, the
-        only column has another known separator in its name, or as for ``name_columns``.
+        only column has another known separator in its name, the first line sets another separator than the
+        dialect, or as for ``name_columns``.
     """
     _check_utf16(path, dialect.encoding)
-    separator = dialect.separator or separator_of(path.name)
     with open_text(path, dialect.encoding) as text:
         sample = text.read(SAMPLE_CHARACTERS)
     if not sample.strip():
         raise DataError(f"{path}: the file is empty; a header and records are needed")
-    header = _first_record(path, dialect.encoding, separator or detect_separator(sample))
+    note, noted = _note(sample)
+    if noted and dialect.separator not in (None, noted):
+        raise DataError(
+            f"{path}: its first line sets the separator {noted!r}, but input.separator is "
+            f"{dialect.separator!r}; set input.separator to {noted!r}, or remove the line"
+        )
+    separator = noted or dialect.separator or separator_of(path.name) or detect_separator(sample)
+    header = _first_record(path, dialect.encoding, Header((), separator, 0, note=note))
     if len(header.columns) == 1:
         _check_single(path, header)
     named = name_columns(str(path), header.columns, strict=strict)
-    return replace(header, columns=named.columns, warnings=named.warnings)
+    doubts = [f"{path}: {doubt}" for doubt in _doubts(sample, header)]
+    return replace(header, columns=named.columns, warnings=(*named.warnings, *doubts))
+
+
+_NOTE = re.compile(r"""("?)sep=([^\w\s"']|\t)\1[\t ]*\2*[\t ]*""", re.ASCII | re.IGNORECASE)
+
+
+def _note(sample: str) -> tuple[str, str]:
+    """Return the line in which Excel notes the separator, and the separator; empty texts without one.
+
+    >>> _note("sep=;\\r\\nage;sex\\r\\n"), _note('"sep=,"\\na,b\\n'), _note("sep;a\\n")
+    (('sep=;', ';'), ('"sep=,"', ','), ('', ''))
+    """
+    line = re.split(r"[\r\n]", sample.lstrip("\r\n"), maxsplit=1)[0]
+    found = _NOTE.fullmatch(line)
+    return ("", "") if found is None or not found[2].isascii() else (line, found[2])
+
+
+LOOKED_AT = 20
+"""Number of records that tell whether the header is one."""
+
+_NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?\s*")
+_NO_NAMES = frozenset(
+    {"", "?", "-", ".", "na", "n/a", "nan", "null", "none", "missing", "unknown", "<missing>"}
+)
+
+
+def _doubts(sample: str, header: Header) -> Iterator[str]:
+    """Yield why the header may be a title, or the line after it the header, with the number of the line."""
+    lines, rows = _first_rows(sample, header)
+    several = ""
+    if len(header.columns) > 1 and _filled(header.columns) == 1 and any(_filled(row) > 1 for row in rows):
+        several = "the lines after it have values in several columns"
+    elif len(header.columns) == 1 and (other := _separator_below(sample, header)):
+        several = f"the lines after it have several fields, separated by {other!r}"
+    if several:
+        what = f"line {header.lines} is read as the header and has one name, but {several}"
+        yield f"{what}; if it is a title, remove it from the file"
+    elif rows and _looks_like_names(rows[0], rows[1:]):
+        what = f"line {lines[0]} looks like names of columns, because the lines after it have numbers"
+        yield f"{what}; if line {header.lines} is a title, remove it from the file"
+
+
+def _first_rows(sample: str, header: Header) -> tuple[list[int], list[list[str]]]:
+    """Return the first records after the header, and the lines at which they end."""
+    reader = records(io.StringIO(sample, newline=""), header.separator)
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    try:
+        header.skip(reader)
+        for row in islice(filter(None, reader), LOOKED_AT):
+            lines.append(reader.line_num)
+            rows.append(row)
+    except (csv.Error, StopIteration):
+        pass  # a sample may end inside quotes; a wrong separator may make quotes look misplaced
+    return lines, rows
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(map(bool, map(str.strip, row)))
+
+
+def _separator_below(sample: str, header: Header) -> str:
+    """Return another separator by which the lines after a header of one column have equally many fields."""
+    for other in SEPARATORS:
+        if other != header.separator:
+            _, rows = _first_rows(sample, replace(header, separator=other))
+            widths = set(map(len, rows))
+            if len(widths) == 1 and min(widths) > 1:
+                return other
+    return ""
+
+
+def _looks_like_names(row: Sequence[str], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether a record has a text in columns that else have numbers, and no value of the others."""
+    columns = [[other[place] for other in others if place < len(other)] for place in range(len(row))]
+    if len(others) < 2 or any(_NUMBER.fullmatch(cell) for cell in row):
+        return False
+    numeric = [all(map(_NUMBER.fullmatch, filter(None, column))) and any(column) for column in columns]
+    named = [cell for cell, number in zip(row, numeric, strict=True) if number]
+    again = any(cell in column for cell, column in zip(row, columns, strict=True))
+    return bool(named) and not again and not any(cell.strip().lower() in _NO_NAMES for cell in named)
 
 
 def detect_separator(sample: str) -> str:
@@ -393,17 +503,18 @@ def _fit(sample: str, separator: str) -> tuple[bool, int]:
     return widths[0] > 1 and len(set(widths)) == 1, widths[0]
 
 
-def _first_record(path: Path, encoding: str, separator: str) -> Header:
+def _first_record(path: Path, encoding: str, header: Header) -> Header:
+    """Return the header with its names and lines."""
     with open_text(path, encoding) as text:
-        reader = records(text, separator)
+        reader = records(text, header.separator)
         try:
-            columns = next(record for record in reader if record)
+            columns = header.skip(reader)
         except (csv.Error, StopIteration):
             raise DataError(
                 f"{path}: line {max(reader.line_num, 1)}: the header has a misplaced or unclosed quote; "
                 "write a quote inside a quoted name twice"
             ) from None
-        return Header(tuple(columns), separator, reader.line_num)
+        return replace(header, columns=tuple(columns), lines=reader.line_num)
 
 
 def _check_single(path: Path, header: Header) -> None:
@@ -436,7 +547,7 @@ def _sound_records(path: Path, encoding: str, header: Header) -> Iterator[list[s
     width = len(header.columns)
     with open_text(path, encoding) as text:
         reader = records(text, header.separator)
-        next(record for record in reader if record)
+        header.skip(reader)
         line = header.lines + 1
         try:
             for record in reader:

@@ -68,8 +68,9 @@ def _loaded(database: Database, path: Path, dialect: CsvDialect, header: Header,
     copy = folder / "utf8.csv"
     found = scan(path, dialect.encoding, header.separator, copy)
     source = plain_name(path if codec(path, dialect.encoding).name in UTF8 else copy, folder)
-    fast = found.plain and header.lines == 1 and _read(database, source, header, LONGEST_RECORD)
-    if not fast or found.separators != (_rows(database) + 1) * (len(header.columns) - 1):
+    fast = found.plain and header.simple and _read(database, source, header, LONGEST_RECORD)
+    separators = found.separators - header.noted_separators
+    if not fast or separators != (_rows(database) + 1) * (len(header.columns) - 1):
         strict = folder / "strict.csv"
         rewrite(path, dialect.encoding, header, strict)
         whole = Header(header.columns, header.separator, lines=0)
