@@ -11,6 +11,7 @@ import inspect
 import re
 from abc import ABC
 from collections.abc import Iterator, Mapping
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache, cached_property
@@ -296,6 +297,28 @@ class PlugIn(ABC):
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
+
+
+def label_text(value: Any) -> Any:
+    """Return a label as text: of numbers and dates, too, as in ``missing: [-9]``.
+
+    Raises
+    ------
+    ValueError: the value is not a label, such as a truth value.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is a truth value, not a text; put it in quotes")
+    if isinstance(value, int | float | Decimal):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    raise ValueError(f"'{value}' is not a label; accepted: text or a number")
+
+
+Label = Annotated[str, BeforeValidator(label_text), WithJsonSchema({"type": ["string", "number"]})]
+"""The text of a cell, or the label of a group. Files of a config keep it as written."""
 
 
 WholeNumber = Annotated[int, Field(strict=True)]

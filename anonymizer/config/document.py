@@ -64,6 +64,18 @@ NOT_UNICODE = "text with half of a surrogate pair, such as \\ud800; accepted: Un
 _NUMBER = re.compile(r"[-+]?([0-9_.]*)(?:[eE]([-+]?[0-9_]+))?")
 
 
+def holds_labels(path: KeyPath) -> bool:
+    """Return whether the value at a path is a text of cells or a label, which stays as it is written.
+
+    >>> holds_labels(("input", "missing", 0)), holds_labels(("input", "path"))
+    (True, False)
+    """
+    if path[:1] == ("attributes",) and path[2:3] == ("hierarchy",):
+        in_tree = path[3:4] == ("tree",) and len(path) > len(("attributes", "NAME", "hierarchy", "tree"))
+        return in_tree or path[3:5] == ("order", "values")
+    return path[:2] in (("input", "missing"), ("output", "missing"))
+
+
 class OversizedConfig(ConfigError):
     """A config, or a value for one, that exceeds the limits of size."""
 
@@ -233,6 +245,39 @@ def _scalar(value: Any) -> Any:
             return value
 
 
+@dataclass(frozen=True)
+class _Number:
+    """A number of TOML or JSON, as written."""
+
+    text: str
+
+    def parsed(self) -> int | Decimal:
+        """Return its value; raises as ``parse_decimal`` does."""
+        return parse_integer(self.text) if _INTEGER.fullmatch(self.text) else parse_decimal(self.text)
+
+
+def _settled(value: Any, path: KeyPath = ()) -> Any:
+    """Return the data of TOML or JSON with numbers as values, or as written where they are labels.
+
+    Raises
+    ------
+    OversizedNumber: a number has too many digits.
+    """
+    match value:
+        case dict():
+            return {key: _settled(item, (*path, key)) for key, item in value.items()}
+        case list():
+            return [_settled(item, (*path, place)) for place, item in enumerate(value)]
+        case datetime() | date() | time():
+            return value.isoformat()
+    label = holds_labels(path)
+    if isinstance(value, _Number):
+        return value.text if label else value.parsed()
+    # A null in a list of labels is a label; as the value of a key, it is nothing.
+    written = label and not isinstance(value, str) and (value is not None or isinstance(path[-1], int))
+    return json.dumps(value) if written else value
+
+
 _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -330,8 +375,13 @@ def joined_key(text: str) -> str | None:
     return next(glued, None)
 
 
-def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
+def parse_yaml(text: str, name: str, at: KeyPath = ()) -> tuple[Any, dict[KeyPath, int]]:
     """Return the data of a YAML text and the line of each key and list item.
+
+    Parameters
+    ----------
+    name: of the text in messages.
+    at: the path of a config whose value the text is.
 
     Raises
     ------
@@ -351,7 +401,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int]]:
             name, [ConfigProblem("", f"not valid YAML: {str(error).splitlines()[0]}")]
         ) from None
     builder = _Builder()
-    data = builder.value(node, ()) if node is not None else None
+    data = builder.value(node, at) if node is not None else None
     if builder.problems:
         raise (OversizedConfig if builder.oversized else ConfigError)(name, builder.problems)
     return data, builder.lines
@@ -394,6 +444,10 @@ class _Builder:
         return self._scalar(node, path) if node.tag == _PLAIN else node.value
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
+        if holds_labels(path):
+            below_node = path[3:4] == ("tree",) and isinstance(path[-1], str)
+            nothing = not node.value or (below_node and _NULL.fullmatch(node.value))
+            return None if nothing else node.value
         try:
             return scalar(node.value)
         except OversizedNumber as error:
@@ -503,27 +557,13 @@ def _parse_toml(text: str, name: str) -> Parsed:
         line = text.count("\n", 0, long_key.start()) + 1
         raise OversizedConfig(name, [ConfigProblem("", TOO_DEEP, line)])
     try:
-        data = tomllib.loads(text, parse_float=parse_decimal)
+        data = tomllib.loads(text, parse_float=_Number)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(name, [ConfigProblem("", syntax_fault("TOML", str(error)))]) from None
-    except OversizedNumber:
-        raise
     except ValueError:  # Python's own limit: whole numbers with some thousand digits
         raise OversizedConfig(name, [ConfigProblem("", TOO_MANY_DIGITS)]) from None
     check_size(name, data)
-    return _dates_as_text(data), {}
-
-
-def _dates_as_text(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _dates_as_text(item) for key, item in value.items()}
-        case list():
-            return [_dates_as_text(item) for item in value]
-        case datetime() | date() | time():
-            return value.isoformat()
-        case _:
-            return value
+    return _settled(data), {}
 
 
 class RepeatedKeyError(ValueError):
@@ -554,8 +594,8 @@ def _parse_json(text: str, name: str) -> Parsed:
     try:
         data = json.loads(
             text,
-            parse_int=parse_integer,
-            parse_float=parse_decimal,
+            parse_int=_Number,
+            parse_float=_Number,
             parse_constant=str,
             object_pairs_hook=distinct_keys,
         )
@@ -575,7 +615,7 @@ def _parse_json(text: str, name: str) -> Parsed:
         # Finding lines takes long in a long text; any other problem is reported again, with its line.
         if error.problems[0].what == TOO_MANY_VALUES:
             raise
-    return data, _lines_of_json(text, name)
+    return _settled(data), _lines_of_json(text, name)
 
 
 def _lines_of_json(text: str, name: str) -> dict[KeyPath, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -16,7 +15,6 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     Field,
     WithJsonSchema,
     field_validator,
@@ -27,7 +25,7 @@ from anonymizer.config.section import Section, ShortSection, problem, refusal, s
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.plugins import FilePath, usable_path
+from anonymizer.plugins import FilePath, Label, usable_path
 from anonymizer.system import output_fault
 
 SCHEMES = ("postgresql", "postgres")
@@ -100,16 +98,6 @@ URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """Beginning of a path on another file system."""
 
 
-def _token(value: Any) -> Any:
-    """Return a number as its text: ``missing: [-9]`` is common."""
-    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
-Token = Annotated[str, BeforeValidator(_token), WithJsonSchema({"type": ["string", "number"]})]
-"""Text of a cell."""
-
-
 def _one_character(separator: str) -> str:
     if len(separator) != 1 or separator in '"\r\n\0':
         raise ValueError(f"{shown(separator)}; accepted: one character such as ',' ';' '|' or a tab")
@@ -141,7 +129,7 @@ def _no_other_meaning(marker: str) -> str:
     return marker
 
 
-Marker = Annotated[Token, AfterValidator(_no_other_meaning)]
+Marker = Annotated[Label, AfterValidator(_no_other_meaning)]
 """Text of a missing value in a release."""
 
 
@@ -246,7 +234,7 @@ class InputSettings(Section):
         description="sign before the fraction of numbers in text; with ',', points or spaces may separate "
         "thousands, as in 1.234,5",
     )
-    missing: tuple[Token, ...] = Field(default=("",), description="texts that are read as missing values")
+    missing: tuple[Label, ...] = Field(default=("",), description="texts that are read as missing values")
     strict_header: bool = Field(
         default=False,
         description="whether unnamed and repeated column names are refused; otherwise they are named: row, "

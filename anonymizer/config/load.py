@@ -93,7 +93,7 @@ def parse_override(text: str) -> tuple[KeyPath, Any]:
     if not path or text[end : end + 1] != "=":
         raise ValueError(f"not an override; {OVERRIDE_FORM}")
     try:
-        value, _ = parse_yaml(text[end + 1 :], "value")
+        value, _ = parse_yaml(text[end + 1 :], "value", path)
     except OversizedConfig as error:
         raise ValueError(error.problems[0].what) from None
     except ConfigError:

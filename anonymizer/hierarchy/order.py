@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -14,7 +14,7 @@ from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column
-from anonymizer.plugins import Settings
+from anonymizer.plugins import Label, Settings
 
 
 class OrderSettings(Settings):
@@ -25,7 +25,7 @@ class OrderSettings(Settings):
         description="Consecutive values in a group at levels 1, 2, ...: at least 2, ascending, each a "
         "multiple of the one before. A last level * follows.",
     )
-    values: tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] | None = Field(
+    values: tuple[Label, ...] | None = Field(
         default=None,
         min_length=1,
         description="All values in their order; default the distinct values of the column, by number, date, "

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
-from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +11,7 @@ from pydantic import ConfigDict, Field, RootModel, model_validator
 
 from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree, UserTree, pad
 from anonymizer.model.table import Column
+from anonymizer.plugins import label_text
 
 
 class TreeSettings(RootModel[dict[Any, Any]]):
@@ -84,13 +83,9 @@ def _children(label: str, below: Any) -> list[tuple[Any, Any]]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        raise ValueError(f"{value} is a truth value in YAML; quote it, as in 'yes' or 'no'")
-    if isinstance(value, str) and "\0" in value:
-        shown = value.replace("\0", "\\0")
+    """Return a label, without blanks at its ends."""
+    text: str = label_text(value).strip()
+    if "\0" in text:
+        shown = text.replace("\0", "\\0")
         raise ValueError(f"'{shown}' contains a NUL byte; remove it, CSV cannot contain one")
-    if isinstance(value, (str, int, float, Decimal)):
-        return str(value).strip()
-    if isinstance(value, date):
-        return value.isoformat()
-    raise ValueError(f"'{value}' is not a label; accepted: text or a number")
+    return text

@@ -65,7 +65,7 @@ def test_lines_are_counted_from_the_beginning_of_the_file(tmp_path: Path) -> Non
 
 def test_another_separator_in_the_config_contradicts_it(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "sep=;\na;b\n1;2\n")
-    with pytest.raises(DataError, match="first line sets the separator ';', but input.separator is ','"):
+    with pytest.raises(DataError, match=r"first line sets the separator ';', but input.separator is ','"):
         read_header(path, CsvDialect(","))
     assert read_header(path, CsvDialect(";")).columns == ("a", "b")
 
