@@ -462,8 +462,8 @@ def frame_kind(frame: Any) -> FrameKind:
     if isinstance(frame, str | PurePath):
         raise InputError(
             f"got the path {str(frame)!r}, not its records; read it, for example with "
-            "pandas.read_csv(path, dtype=str), or set input.path to it in a config and run: "
-            "anonymizer run CONFIG"
+            "pandas.read_csv(path, dtype=str), or set input.path to it in a config for the "
+            "command run"
         )
     module = type(frame).__module__.partition(".")[0]
     found = type(frame).__name__ if module == "builtins" else f"{module}.{type(frame).__name__}"

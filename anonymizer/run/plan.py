@@ -46,6 +46,7 @@ from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import freeze
 from anonymizer.model.dates import ISO, DateFormat
+from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import (
@@ -203,6 +204,7 @@ class Plan:
     Attributes
     ----------
     config: name of the config in messages.
+    command: that started the run; None without one.
     engine: the engine that counts, and its limits.
     shown: the config in reports.
     input: name of the input in messages.
@@ -239,6 +241,7 @@ class Plan:
     """
 
     config: str
+    command: RunCommand | None
     engine: EngineLimits
     shown: dict[str, Any]
     folder: Path
@@ -547,6 +550,7 @@ def plan_of(config: Config) -> Plan:
         planned |= {at: replace(one, scenario=scenario, knowledge=known) for at, one in own.items()}
     return Plan(
         config=name,
+        command=config.command,
         engine=engine,
         shown=shown,
         folder=folder,

@@ -862,7 +862,7 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             raise InputError(
                 f"attributes.{name}.hierarchy: {source.describe()} is built from the values, and those of "
                 f"{control.name} would give another one than those of {original.name}; write it to a file "
-                "with 'anonymizer hierarchy build' before the run, with the values of both, and use it as "
+                "with the command hierarchy build before the run, with the values of both, and use it as "
                 "hierarchy: {file: ...}"
             )
     for name, column in plan.units.items():

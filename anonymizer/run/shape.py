@@ -636,7 +636,7 @@ def _refuse_unread(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "
                     "the original of the release (--original, in Python original_df), or write the hierarchy "
-                    "to a file with 'anonymizer hierarchy build' before the run and use it as hierarchy.file"
+                    "to a file with the command hierarchy build before the run and use it as hierarchy.file"
                 )
 
 
