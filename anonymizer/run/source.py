@@ -40,7 +40,7 @@ from anonymizer.data.source import (
     location_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
-from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
+from anonymizer.run.plan import Plan, engine_options, key_columns, reading_release, rewritten_numbers
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.system import same_file
 
@@ -233,7 +233,9 @@ def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
         and (rows.table, rows.query) == (config.input.table, config.input.query)
         and _is_its_database(rows.url or str(rows.database), config)
     )
-    options = replace(OPTIONS, numbers=rewritten_numbers(config)) if config is not None and own else OPTIONS
+    options = replace(OPTIONS, keys=None if config is None else key_columns(config))
+    if config is not None and own:
+        options = replace(options, numbers=rewritten_numbers(config))
     return open_rows(rows, options=options)
 
 
