@@ -34,6 +34,7 @@ from anonymizer.data.source import (
     mixed_numbers,
     name_columns,
 )
+from anonymizer.data.values import absent_texts
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
@@ -342,10 +343,11 @@ def _published(
 def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFrame:
     """Return a DataFrame with nulls in place of texts of missing values."""
     columns = []
-    for index in range(frame.shape[1]):
+    for index, name in enumerate(frame.columns):
         series = frame.iloc[:, index]
         codes, texts = record_texts(series)
-        absent = np.array([text in missing.read for text in texts], dtype=bool)[codes]
+        read = missing.among(name, [text for text in texts if text is not None])
+        absent = np.array([text in read for text in texts], dtype=bool)[codes]
         if absent.any():
             if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
                 # Whole numbers and truth values of numpy have no null.
@@ -372,7 +374,7 @@ def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.Dat
         new = {value: numbers.released.written(plain) for value, plain in own.items() if plain is not None}
         changed = any(value != text for value, text in new.items())
         others = {value for value in known if value not in new or CODE.fullmatch(value)}
-        if name in numbers.judged and changed and others - {*numbers.absent, MISSING}:
+        if name in numbers.judged and changed and others - absent_texts(others, (*numbers.absent, MISSING)):
             raise mixed_numbers(NAME, name)
         if changed and name in numbers.judged | numbers.columns:
             series = series.map(lambda value, new=new: new.get(value, value), na_action="ignore")
