@@ -23,7 +23,6 @@ from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray, count_keys, group_keys
 from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
 from anonymizer.profile.column_statistics import (
-    EMPTY,
     NEARLY_ALL,
     ColumnFacts,
     is_fingerprint,
@@ -65,6 +64,7 @@ from anonymizer.profile.knowledge import (
     terms_of,
     word_lists,
 )
+from anonymizer.profile.spellings import EMPTY
 
 
 @dataclass(frozen=True)
