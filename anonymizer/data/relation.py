@@ -588,14 +588,23 @@ class Relation(Closing):
             "config, or set engine.name to memory or duckdb"
         )
 
-    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str]:
         """Return what identifies a unit, by the texts of a column of keys that it differs from.
 
-        It is None for the texts of missing values.
+        Texts of missing values become one of the codes of these.
         """
         texts = [text for text, _ in self.dictionary(column) if text is not None]
         _, numeric = split_absent(texts, keys.codes, keys.numerals)
         return identities_of_keys(texts, keys.codes, keys.numerals, numeric=numeric)
+
+    def similar_texts(self, column: str, most: int) -> list[str]:
+        """Return distinct texts of a column of which some may look alike.
+
+        Parameters
+        ----------
+        most: maximum number of texts; of more, others that look alike may be left out.
+        """
+        return [text for text, _ in self.dictionary(column) if text is not None][:most]
 
     def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Replace texts of columns in every record, in place, before anything is counted.

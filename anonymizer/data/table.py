@@ -470,7 +470,7 @@ def column_of(
         else spelling([*map(published, spellings[key])])
         for key in keys
     ]
-    padded = kind.numeric and any(text != published(text) for text in present)
+    padded = kind is not ValueType.DATE and any(text != text.strip() for text in present)
     lacking = len(present) < len(dictionary)
     if lacking:
         texts.append(MISSING)

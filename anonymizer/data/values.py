@@ -161,35 +161,34 @@ def usual_number(text: str) -> str | None:
 
 def identities_of_keys(
     texts: Collection[str], codes: Collection[str], numerals: Numerals, *, numeric: bool
-) -> dict[str, str | None]:
+) -> dict[str, str]:
     """Return what identifies a person, household or other unit, by the texts of a key that it differs from.
 
-    The codes themselves are left out.
+    It is the first code of missing values that a text means: that identifies nobody.
 
     Parameters
     ----------
     texts: at least those of the column that are not in the usual form.
-    codes: of missing values, which identify nobody: None.
     numeric: whether all texts of the column are numbers.
 
     >>> identities_of_keys(["1", "1.0", "2e0", " -9"], ["-9"], POINT, numeric=True)
-    {' -9': None, '1.0': '1', '2e0': '2'}
+    {' -9': '-9', '1.0': '1', '2e0': '2'}
     """
     kind = ValueType.NUMBER if numeric else ValueType.TEXT
     absent, key = absent_texts(texts, codes, kind, numerals), key_of(kind, numerals)
     fractions: dict[Key | None, str] = {}
-    found: dict[str, str | None] = {}
+    found: dict[str, str] = {}
     for text in sorted(texts):
         own = key(text)
         if text in absent:
-            found[text] = None
+            found[text] = next(code for code in codes if absent_texts([text], [code], kind, numerals))
         elif not numeric:
             found[text] = text_identity(text)
         elif isinstance(own, Decimal) and own == own.to_integral_value():
             found[text] = str(int(own))
         else:
             found[text] = fractions.setdefault(own, text)
-    return {text: own for text, own in found.items() if own != text and text not in codes}
+    return {text: own for text, own in found.items() if own != text}
 
 
 def identity_of_keys(

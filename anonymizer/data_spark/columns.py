@@ -145,7 +145,7 @@ _UNLIKE_ITSELF = r"(?U)^\\s|\\s$|[^\\x00-\\x7f]"
 """Pattern, in SQL of Spark, of texts that may differ from their identity."""
 
 
-def spelled_keys(frame: DataFrame, keys: KeyColumns) -> dict[str, str | None]:
+def spelled_keys(frame: DataFrame, keys: KeyColumns) -> dict[str, str]:
     """Return what identifies a unit, by the texts of a column ``t`` of keys that it differs from."""
     number, usual = (_whole_text(each) for each in (keys.numerals.pattern, WHOLE))
     unlike = f"t RLIKE '{_UNLIKE_ITSELF}'"

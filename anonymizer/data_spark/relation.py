@@ -684,10 +684,16 @@ class SparkRelation(EngineRelation):
             pairs = known.where("i IS NOT NULL AND o IS NOT NULL").distinct()
             return int(pairs.groupBy("i").count().where("count > 1").count())
 
-    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str]:
         """Return what identifies a unit; texts that are certainly in the usual form stay in Spark."""
         with reading(self.name):
             return spelled_keys(self.frame.selectExpr(f"{self.texts_of(column).key} AS t"), keys)
+
+    def similar_texts(self, column: str, most: int) -> list[str]:
+        """Return distinct texts of a column, at most so many."""
+        with reading(self.name):
+            texts = self.frame.selectExpr(f"{self.texts_of(column).key} AS t").where("t IS NOT NULL")
+            return [str(each.t) for each in texts.distinct().limit(most).collect()]
 
     def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Replace texts of columns by joins with their new texts."""

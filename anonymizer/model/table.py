@@ -306,7 +306,7 @@ class Column:
     missing: code of the missing value, None without missing values.
     numerals: decimal sign of its numbers.
     absent: texts of missing values.
-    padded: whether numbers had blanks around them, which ``texts`` lack.
+    padded: whether texts had blanks around them, which are no part of the values.
     dates: format of its dates.
     """
 

@@ -9,17 +9,26 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from anonymizer.data.relation import ColumnStatistics, Relation
+from anonymizer.data.relation import ColumnStatistics, Relation, column_statistics
 from anonymizer.data.table import wrong_weights
-from anonymizer.data.values import detecting_key_of, key_of, looks_coded
+from anonymizer.data.values import WHOLE, detecting_key_of, key_of, looks_coded, whole_key
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
-from anonymizer.model.table import CODE, COMMA, MISSING, POINT, SUPPRESSED, Numerals, ValueType
+from anonymizer.model.table import CODE, COMMA, MISSING, POINT, Numerals, ValueType
 from anonymizer.profile.knowledge import words_of
+from anonymizer.profile.spellings import (
+    BESIDE_NUMBERS,
+    CLEAR,
+    EMPTY,
+    begins_or_ends_with_blank,
+    padding_warnings,
+    shown_columns,
+)
 
 _LONG = 5
 """Minimum number of letters of a word that also matches inside longer words, as in ``iinjury``."""
@@ -150,14 +159,6 @@ def is_fingerprint(column: ColumnFacts) -> bool:
     return column.distinctness >= NEARLY_ALL and column.singles > 1
 
 
-EMPTY = ""
-
-CLEAR = (EMPTY, "?", "#N/A", "N/A", "n/a", "NULL", "null", "NaN", "nan", "<NA>", "\\N", SUPPRESSED)
-"""Texts that are missing values in every column."""
-
-BESIDE_NUMBERS = ("NA", "na", "None", "none", "-", "--", ".", "unknown", "Unknown", "missing", "Missing")
-"""Texts that are missing values in a column whose other texts are numbers or dates."""
-
 ABSENT = (*CLEAR, MISSING)
 """Texts that never count as values."""
 
@@ -191,16 +192,6 @@ LEAST_DATES = 4
 
 ENOUGH = 5
 """Minimum number of different numbers with possible thousands separators for a warning."""
-
-LISTED = 10
-"""Maximum number of columns that a warning names."""
-
-REMOVE_BLANKS = "remove the spaces from the file, for example with str.strip() of pandas"
-
-DIFFER_BY_BLANKS = (
-    "from others only by leading or trailing spaces; texts with and without these spaces count as different "
-    f"values; {REMOVE_BLANKS}"
-)
 
 Texts = Sequence[tuple[str, int]]
 """Distinct texts of a column, or a sample, with their records."""
@@ -261,33 +252,11 @@ def has_fractions(column: ColumnFacts) -> bool:
 
 
 def blank_warnings(relation: Relation, columns: Sequence[ColumnFacts]) -> list[str]:
-    """Return warnings about spaces around values, and about values that differ in nothing else."""
-    texts = [each for each in columns if each.type is ValueType.TEXT and relation.is_text(each.name)]
-    differing = {each.name: differing_by_blanks(each.texts) for each in texts}
-    numbers = [each.name for each in columns if each.type.numeric and begins_or_ends_with_blank(each.texts)]
-    others = [each.name for each in texts if begins_or_ends_with_blank(each.texts)]
-    return [
-        *(f"column '{name}': {whitespace_warning(number)}" for name, number in differing.items() if number),
-        *padding_warnings(numbers, [name for name in others if not differing[name]]),
-    ]
-
-
-def begins_or_ends_with_blank(texts: Iterable[str]) -> bool:
-    """Return whether a text begins or ends with a space."""
-    return any(text != text.strip() for text in texts)
-
-
-def padding_warnings(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return warnings about columns of numbers, and of texts, with spaces around values."""
-    warnings = []
-    if numbers:
-        warnings.append(f"spaces around the numbers of {_columns(numbers)} are ignored")
-    if texts:
-        warnings.append(
-            f"values of {_columns(texts)} begin or end with spaces, which are part of the values; "
-            f"{REMOVE_BLANKS}"
-        )
-    return warnings
+    """Return warnings about spaces around values."""
+    padded = [each for each in columns if begins_or_ends_with_blank(each.texts)]
+    numbers = [each.name for each in padded if each.type.numeric]
+    texts = [each.name for each in padded if each.type is ValueType.TEXT and relation.is_text(each.name)]
+    return padding_warnings(numbers, texts)
 
 
 def uneven_codes(texts: Collection[str]) -> str:
@@ -305,39 +274,6 @@ def uneven_codes(texts: Collection[str]) -> str:
         f"codes have {min(lengths)} to {max(lengths)} digits; masks fill up the shorter ones at the right: "
         "if these lost zeros at the left, restore them in the file, or codes of different areas become one"
     )
-
-
-def _columns(names: Sequence[str]) -> str:
-    """Return some columns by name, more than ten by their number too."""
-    shown = _listed(names[:LISTED])
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return f"column{'s' if len(names) > 1 else ''} {shown}{more}"
-
-
-def differing_by_blanks(texts: Sequence[str]) -> int:
-    """Return how many of some distinct texts are equal to another one without the spaces at their ends.
-
-    >>> differing_by_blanks(["34", " 34 ", "35", " 36"])
-    1
-    """
-    return len(texts) - len({text.strip() for text in texts})
-
-
-def differing_by_capitals(texts: Sequence[str]) -> int:
-    """Return how many of some distinct texts are equal to another one but for capitals and spaces.
-
-    Those that differ in the spaces at their ends only do not count.
-
-    >>> differing_by_capitals(["Flu", "flu", " flu", "Asthma", "hay  fever", "hay fever"])
-    2
-    """
-    stripped = {text.strip() for text in texts}
-    return len(stripped) - len({" ".join(text.split()).casefold() for text in stripped})
-
-
-def whitespace_warning(number: int) -> str:
-    """Return the warning about a number of values that differ from others only in spaces."""
-    return f"{'1 value differs' if number == 1 else f'{number:,} values differ'} {DIFFER_BY_BLANKS}"
 
 
 def weight_warnings(
@@ -371,9 +307,9 @@ def exact_warnings(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"nearly all values of {_columns(names)} differ and are released exactly. Anyone who has another "
-        "extract of the same source can link the records. Release groups with a hierarchy and labels: range, "
-        "or leave the column out with role: drop"
+        f"nearly all values of {shown_columns(names)} differ and are released exactly. Anyone who has "
+        "another extract of the same source can link the records. Release groups with a hierarchy and "
+        "labels: range, or leave the column out with role: drop"
     ]
 
 
@@ -444,6 +380,8 @@ def _example(texts: Texts) -> str:
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
+
+_USUAL = re.compile(WHOLE)
 
 _AROUND = r"[ \t]*"
 _INTEGER = rf"{_AROUND}(-?[1-9][0-9]{{0,99}}|0){_AROUND}"
@@ -545,7 +483,29 @@ def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals:
                 kind, spread = found, without
     if kind is ValueType.TEXT and _are_dates_with_words(spread):
         spread = relation.profiling.spread(name, SAMPLE, NO_VALUES)
+    spread = _by_value(relation, name, kind, spread, numerals)
     return _facts(relation, name, kind, spread, numerals)
+
+
+def _by_value(
+    relation: Relation, name: str, kind: ValueType, spread: ColumnStatistics, numerals: Numerals
+) -> ColumnStatistics:
+    """Return the statistics of a column with the spellings of a value as one text.
+
+    The texts of a column too wide to be read are counted only if its sample has values in other spellings.
+    """
+    key = key_of(kind, numerals)
+    if len({key(text) for text, _ in spread.sample}) == len(spread.sample):
+        usual = [bool(_USUAL.fullmatch(text)) for text, _ in spread.sample]
+        whole = [kind.numeric and whole_key(text) is not None for text, _ in spread.sample]
+        mixed = any(usual) and any(is_whole and not own for is_whole, own in zip(whole, usual, strict=True))
+        if spread.whole or not (mixed or begins_or_ends_with_blank(text for text, _ in spread.sample)):
+            return spread
+    texts: dict[Any, tuple[str, int]] = {}
+    for text, records in spread.sample if spread.whole else _present(relation, name):
+        shown, number = texts.get(key(text), (text, 0))
+        texts[key(text)] = min(shown, text, key=lambda each: (len(each), each)), number + records
+    return column_statistics([*sorted(texts.values()), (None, spread.nulls)], SAMPLE)
 
 
 def _facts(

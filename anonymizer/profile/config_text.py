@@ -13,8 +13,8 @@ import yaml
 from anonymizer.config.document import scalar
 from anonymizer.config.section import plain
 from anonymizer.model.table import POINT, Role
-from anonymizer.profile.column_statistics import EMPTY
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
+from anonymizer.profile.spellings import EMPTY
 
 WIDTH = 108
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})

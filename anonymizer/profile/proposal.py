@@ -24,7 +24,6 @@ from anonymizer.model.arrays import IntArray, count_keys, group_keys
 from anonymizer.model.naming import Spellings, in_spelling_of
 from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
 from anonymizer.profile.column_statistics import (
-    EMPTY,
     NEARLY_ALL,
     ColumnFacts,
     is_fingerprint,
@@ -66,6 +65,7 @@ from anonymizer.profile.knowledge import (
     terms_of,
     word_lists,
 )
+from anonymizer.profile.spellings import EMPTY
 
 
 @dataclass(frozen=True)

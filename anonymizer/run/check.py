@@ -34,6 +34,7 @@ from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.profile.spellings import key_warnings, sensitive_warnings, unused_code_warnings
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.plan import Plan, probes
 from anonymizer.run.prepare import (
@@ -176,7 +177,10 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     linked = PERSON if plan.pseudonym in relation.columns else None
     own_units = UnitColumns(units, plan.absent, linked)
     found = _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
-    return replace(found, warnings=[*_unknown_units(plan, relation), *found.warnings])
+    # A release has other texts for missing values, and lacks columns.
+    whole = all(name in relation.columns for name in plan.columns)
+    unused = unused_code_warnings(relation, plan.missing) if whole else []
+    return replace(found, warnings=[*_unknown_units(plan, relation), *unused, *found.warnings])
 
 
 def _unknown_units(plan: Plan, relation: Relation) -> Iterator[str]:
@@ -219,7 +223,9 @@ def _check_table(
     if units.linked is not None:
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
-    warnings = [*relation.header_warnings]
+    named = {} if plan is None else plan.units
+    warnings = [*relation.header_warnings, *key_warnings(relation, named or units.columns)]
+    warnings += [own for each in attributes for own in sensitive_warnings(each.column)]
     if people is not None and people.estimated and plan is not None:
         warnings += rounding_warnings(plan, relation, [plan.sampling_weight])
     if plan is not None:

@@ -14,13 +14,23 @@ from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import plain
-from anonymizer.data.open import DIALECT, input_suffixes, open_file, open_frame
+from anonymizer.data.open import DIALECT, input_suffixes, open_file, open_frame, unite_keys
 from anonymizer.data.relation import Relation
-from anonymizer.data.source import CsvDialect, EngineOptions, TableName, is_url, location_of, split_suffix
+from anonymizer.data.source import (
+    CsvDialect,
+    EngineOptions,
+    KeyColumns,
+    TableName,
+    is_url,
+    location_of,
+    split_suffix,
+)
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.model.table import LEFT_OUT, Role
+from anonymizer.model.units import PERSON
 from anonymizer.profile.config_text import config_text, draft_text
 from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
+from anonymizer.profile.spellings import key_warnings
 from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
@@ -214,6 +224,8 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     told = [each.drafted() for each in keys if each.name == person and choices.person is None]
     absent = {"", *proposal.missing}
     homes = [each.name for each in left_out if each.household and each.name != person]
+    unite_keys(relation, KeyColumns((person, *homes), proposal.missing, proposal.numerals))
+    told += key_warnings(relation, {PERSON: person})
     told += [household_note(relation, person, home, absent) for home in homes]
     return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
 

@@ -18,20 +18,21 @@ from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.model.units import PERSON
 from anonymizer.profile.column_statistics import (
     AGAINST_EXTREMES,
-    DIFFER_BY_BLANKS,
     EXTREMES,
     SAMPLE,
-    begins_or_ends_with_blank,
-    differing_by_blanks,
-    differing_by_capitals,
     exact_warnings,
     is_fingerprint,
     measure_column,
-    padding_warnings,
     single_extremes,
     uneven_codes,
     weight_warnings,
     writing_of,
+)
+from anonymizer.profile.spellings import (
+    key_warnings,
+    padding_warnings,
+    sensitive_warnings,
+    unused_code_warnings,
 )
 from anonymizer.release.folder import PAGE, RECODING, ReleaseFolder
 from anonymizer.report.build import (
@@ -64,12 +65,12 @@ from anonymizer.run.units import (
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
-    """Return warnings about spaces around values, and about numbers and dates that are read as text.
+    """Return warnings about texts that may not mean what they are read as.
 
     Small counts, which could disclose a person, are replaced by words.
     """
     smallest = smallest_shown(plan.k_of_reports)
-    warnings, with_blanks = [], []
+    warnings = []
     for column in columns:
         dates = plan.columns[column.name].dates
         if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
@@ -79,20 +80,8 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
             )
         if column.type is not ValueType.TEXT:
             continue
-        differing = differing_by_blanks(column.present)
-        if differing:
-            number = f"{differing:,}" if differing >= smallest else "a few"
-            warnings.append(f"column '{column.name}': {number} of its values differ {DIFFER_BY_BLANKS}")
-        elif begins_or_ends_with_blank(column.present):
-            with_blanks.append(column.name)
-        alike = differing_by_capitals(column.present)
-        if alike and plan.columns[column.name].role is Role.SENSITIVE:
-            number = f"{alike:,}" if alike >= smallest else "a few"
-            warnings.append(
-                f"sensitive column '{column.name}': {number} of its values differ from others only in "
-                "capitals or spaces, but each counts as a value of its own, so that two spellings of one "
-                "illness are two values to l-diversity; write them alike in the file"
-            )
+        if plan.columns[column.name].role is Role.SENSITIVE:
+            warnings += sensitive_warnings(column, smallest)
         hierarchy = plan.columns[column.name].hierarchy
         masked = hierarchy is not None and hierarchy.source.masks_right
         if masked and (uneven := uneven_codes(column.present)):
@@ -107,7 +96,17 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
                 f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
                 "`type: date`"
             )
-    return [*warnings, *padding_warnings([each.name for each in columns if each.padded], with_blanks)]
+    padded = [each for each in columns if each.padded]
+    numbers, texts = (
+        [each.name for each in padded if each.type.numeric is numeric] for numeric in (True, False)
+    )
+    return [*warnings, *padding_warnings(numbers, texts)]
+
+
+def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
+    """Return warnings about keys that look alike, and about codes of missing values that no column has."""
+    alike = key_warnings(relation, plan.units, smallest_shown(plan.k_of_reports))
+    return [*alike, *unused_code_warnings(relation, plan.missing)]
 
 
 def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
@@ -242,6 +241,7 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
         ),
         *prepared.encoded.relation.header_warnings,
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
+        *_input_warnings(plan, prepared.encoded.relation),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
         *_weight_warnings(prepared),
         *unit_warnings(units),

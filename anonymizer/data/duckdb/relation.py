@@ -256,7 +256,7 @@ class DuckRelation(EngineRelation):
         with keyed_records(self._database, codings, self._coded, ["1 AS n"]) as keyed:
             return DuckCombinations(self._database, sizes, keyed.query, keyed.parameters)
 
-    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str]:
         """Return what identifies a unit; texts that are certainly in the usual form are not fetched."""
         index = self.position(column)
         text = self._values.texts[index]
@@ -279,7 +279,24 @@ class DuckRelation(EngineRelation):
             )
         return identities_of_keys(texts, keys.codes, keys.numerals, numeric=True)
 
-    def _identities_of_texts(self, text: str, listed: str, keys: KeyColumns) -> dict[str, str | None]:
+    def similar_texts(self, column: str, most: int) -> list[str]:
+        """Return distinct texts of a column of which some may look alike; of many texts found by SQL."""
+        index = self.position(column)
+        text = self._values.texts[index]
+        if self._values.numbered[index]:
+            return []
+        if self.rows <= FEW_RECORDS:
+            return super().similar_texts(column, most)
+        usual = f"regexp_full_match({text}, {quoted(WHOLE)})"
+        if not self._database.rows(f"SELECT count(*) FILTER (NOT {usual}) FROM records")[0][0]:
+            return []
+        found = self._database.rows(
+            f"SELECT t FROM (SELECT t, count(*) OVER (PARTITION BY {_outline('t')}) AS n FROM "
+            f"(SELECT DISTINCT {text} AS t FROM records WHERE {text} IS NOT NULL)) WHERE n > 1 LIMIT {most}"
+        )
+        return [own for (own,) in found]
+
+    def _identities_of_texts(self, text: str, listed: str, keys: KeyColumns) -> dict[str, str]:
         """Return the same of a column that has other texts than numbers."""
         texts = _listed(self._database, text, f"{text} <> {identity_sql(text)} OR {listed}")
         return identities_of_keys(texts, keys.codes, keys.numerals, numeric=False)
@@ -477,6 +494,21 @@ class DuckRelation(EngineRelation):
             )
         found = self._values.code(index, coding.codes)
         return RecordCode(found.text, parameters=found.parameters)
+
+
+def _outline(text: str) -> str:
+    """Return SQL for a text that is equal for most texts that look alike: letters, and digits but for zeros.
+
+    Zeros before a number and after a decimal point are left out, and signs.
+    """
+    for pattern, new in (
+        ("([0-9])[,'’ ]([0-9]{3})", r"\1\2"),
+        ("([0-9])[.,]0+($|[^0-9])", r"\1\2"),
+        ("(^|[^0-9.,])0+([0-9])", r"\1\2"),
+        (r"[^\p{L}\p{N}]", ""),
+    ):
+        text = f"regexp_replace({text}, {quoted(pattern)}, {quoted(new)}, 'g')"
+    return f"lower(strip_accents({text}))"
 
 
 def _mark_missing(database: Database, columns: Sequence[str]) -> None:
