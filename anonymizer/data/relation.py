@@ -77,6 +77,17 @@ class ReleaseQuery(ABC):
         OutputError: the file cannot be written.
         """
 
+    def stage(self, folder: Path) -> Path:
+        """Write the rows with their types into a file of the folder, from which a table is made.
+
+        Raises
+        ------
+        OutputError: the file cannot be written.
+        """
+        path = folder / "release.parquet"
+        self.copy(path, None)
+        return path
+
     def write(self, path: Path, dialect: CsvDialect) -> None:
         """Write the rows as Parquet or, by the suffix of the path, as text in a dialect.
 
@@ -566,6 +577,14 @@ class Relation(Closing):
         A null counts as the empty text; raises as ``dictionary`` does.
         """
         return compare_union(*(each.dictionary(column) for each in (self, first, second)))
+
+    def check_storable(self, columns: Collection[str]) -> None:
+        """Check that a file or server with types has all values of unchanged columns.
+
+        Raises
+        ------
+        DataError: naming the column, its type and what to do.
+        """
 
     def stores_whole_numbers(self, column: str) -> bool:  # noqa: ARG002 - of texts
         """Return whether the values of a column are stored as whole numbers."""

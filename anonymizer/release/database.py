@@ -18,8 +18,9 @@ import numpy as np
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckError, reason_of
+from anonymizer.data.duckdb.types import Storage, stored_value
 from anonymizer.data.open import OPTIONS, open_file, open_transaction
-from anonymizer.data.relation import Projection, Relation
+from anonymizer.data.relation import Projection, Relation, ReleaseQuery
 from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
 from anonymizer.errors import DataError, OutputError
 from anonymizer.system import Closing
@@ -51,35 +52,51 @@ WHOLE_NUMBER = "0|-?[1-9][0-9]{0,17}"
 """Texts that the type BIGINT writes in the same way."""
 
 
-def restore_whole_numbers(path: Path, names: Sequence[str], options: EngineOptions) -> None:
-    """Store texts of a Parquet file as whole numbers again, column by column, if all of them are.
+ROWS = "staged.main.release"
+"""The table of a staged release, once its file is attached."""
 
-    Recoded columns are texts; a column whose values nobody generalized keeps its type.
+
+def stage(release: ReleaseQuery, folder: Path, whole: Sequence[str], options: EngineOptions) -> Path:
+    """Write a release into a DuckDB file in a folder, from which a table is made; it has all types.
+
+    Recoded columns are texts; those of whole numbers whose values nobody generalized become numbers again.
 
     Parameters
     ----------
-    names: columns that had whole numbers.
+    whole: columns that had whole numbers.
     """
-    if not names:
-        return
-    rows, new = f"read_parquet({quoted(path)}, hive_partitioning = false)", path.with_suffix(".whole.parquet")
+    path = folder / "release.duckdb"
+    path.unlink(missing_ok=True)
+    written = release.stage(folder)
     with Database(options) as database:
-        kinds = {str(row[0]): str(row[1]) for row in database.rows(f"DESCRIBE SELECT * FROM {rows}")}
-        texts = [name for name in names if kinds.get(name) == "VARCHAR"]
-        if not texts:
-            return
-        fit = ", ".join(
-            f"coalesce(bool_and(regexp_full_match({identifier(name)}, {quoted(WHOLE_NUMBER)})), false)"
-            for name in texts
-        )
-        (found,) = database.rows(f"SELECT {fit} FROM {rows}")
-        own = [identifier(name) for name, whole in zip(texts, found, strict=True) if whole]
-        if not own:
-            return
-        casts = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in own)
-        statement = f"COPY (SELECT * REPLACE ({casts}) FROM {rows}) TO {quoted(new)}"
-        database.copy(f"{statement} (FORMAT parquet, USE_TMP_FILE false)", [], path)
-    new.replace(path)
+        database.run("SET TimeZone = 'UTC'")
+        database.run(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')")
+        if written != path:
+            rows = f"read_parquet({quoted(written)}, hive_partitioning = false)"
+            database.copy(f"CREATE TABLE {ROWS} AS FROM {rows}", [], path)
+            written.unlink()
+        _restore_whole_numbers(database, whole, path)
+    return path
+
+
+def _restore_whole_numbers(database: Database, names: Sequence[str], path: Path) -> None:
+    """Store texts as whole numbers again, column by column, if all of them are."""
+    kinds = {str(row[0]): str(row[1]) for row in database.rows(f"DESCRIBE {ROWS}")}
+    for name in names:
+        if kinds.get(name) != "VARCHAR":
+            continue
+        fit = f"coalesce(bool_and(regexp_full_match({identifier(name)}, {quoted(WHOLE_NUMBER)})), false)"
+        if database.rows(f"SELECT {fit} FROM {ROWS}")[0][0]:
+            database.copy(f"ALTER TABLE {ROWS} ALTER COLUMN {identifier(name)} TYPE BIGINT", [], path)
+
+
+def _typed_copy(database: Database, table: str, path: Path, storage: Storage) -> None:
+    """Write a table to Parquet, with texts in place of values that Parquet, or the storage, has not."""
+    described = [(str(row[0]), str(row[1])) for row in database.rows(f"DESCRIBE {table}")]
+    values = ", ".join(
+        f"{stored_value(identifier(name), kind, storage)} AS {identifier(name)}" for name, kind in described
+    )
+    database.copy(f"COPY (SELECT {values} FROM {table}) TO {quoted(path)} (FORMAT parquet)", [], path)
 
 
 COMMENT = "anonymizer release"
@@ -119,7 +136,7 @@ class ReleaseTable(Closing):
 
     @abstractmethod
     def write(self, release: Path, options: EngineOptions) -> None:
-        """Begin a transaction, and create the table from the rows of a Parquet file in their order.
+        """Begin a transaction, and create the table from the rows of a staged file in their order.
 
         Raises
         ------
@@ -222,18 +239,18 @@ class DuckDbTable(ReleaseTable):
 
     def write(self, release: Path, options: EngineOptions) -> None:
         """Begin a transaction, drop the earlier release in it, and create the table."""
+        self.close()
         self._made = not self._path.exists()
         self._database = Database(options)
         self._attach(self._database, "")
         exists = self._check_existing(self._database)
         try:
+            self._database.run(f"ATTACH {quoted(release)} AS staged (READ_ONLY)")
             self._database.run("BEGIN")
             if exists:
                 self._database.run(f"DROP TABLE {self._target}")
-            self._database.run(
-                f"CREATE TABLE {self._target} AS SELECT * "
-                f"FROM read_parquet({quoted(release)}, hive_partitioning = false)"
-            )
+            self._database.run(f"CREATE TABLE {self._target} AS FROM {ROWS}")
+            self._database.run("DETACH staged")
         except DuckError as error:
             raise self.refusal(reason_of(error)) from None
 
@@ -241,7 +258,7 @@ class DuckDbTable(ReleaseTable):
         """Open a copy of the table from inside the transaction, removed with the scratch folder."""
         copy = scratch / "table.parquet"
         try:
-            self._opened.run(f"COPY {self._target} TO {quoted(copy)} (FORMAT parquet, USE_TMP_FILE false)")
+            _typed_copy(self._opened, self._target, copy, Storage.COPY)
             relation = open_file(copy, options=options)
         except DuckError as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
@@ -323,17 +340,24 @@ class PostgresTable(ReleaseTable):
         finally:
             self.close()
 
-    def write(self, release: Path, options: EngineOptions) -> None:  # noqa: ARG002 - the server has its own
+    def write(self, release: Path, options: EngineOptions) -> None:
         """Begin a transaction, and create a table under a temporary name, which nobody else sees."""
         from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
 
         self._connect()
         schema = self._find_schema()
         self._staged = TableName(self._staged.name, schema)
+        rows = release.with_suffix(".parquet")
+        with Database(options) as database:
+            database.run("SET TimeZone = 'UTC'")
+            database.run(f"ATTACH {quoted(release)} AS staged (READ_ONLY)")
+            _typed_copy(database, ROWS, rows, Storage.SERVER)
         try:
-            self._opened.ingest(release, schema, self._staged.name)
+            self._opened.ingest(rows, schema, self._staged.name)
         except PostgresError as error:
             raise self.refusal(str(error)) from None
+        finally:
+            rows.unlink()
 
     def read(self, scratch: Path, options: EngineOptions) -> Relation:  # noqa: ARG002 - it comes as a stream
         """Open the table inside the transaction."""

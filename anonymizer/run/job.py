@@ -59,7 +59,7 @@ from anonymizer.release.database import (
     DuckDbTable,
     PostgresTable,
     ReleaseTable,
-    restore_whole_numbers,
+    stage,
     table_digest,
 )
 from anonymizer.release.folder import REPORT, ReleaseFolder
@@ -548,12 +548,10 @@ class TableSink(FolderSink):
         self._sha256 = ""
 
     def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:
-        """Create the table from a Parquet file, which keeps types and nulls."""
+        """Create the table from a staged file, which keeps types and nulls."""
         (table,) = tables
-        path = self.scratch / "release.parquet"
-        table.copy(path, None)
         whole = [name for name in source.columns if source.stores_whole_numbers(name)]
-        restore_whole_numbers(path, whole, self._options)
+        path = stage(table, self.scratch, whole, self._options)
         self._table.write(path, self._options)
         path.unlink()
 

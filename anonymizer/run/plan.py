@@ -234,6 +234,7 @@ class Plan:
     applied: whether the recoding of an earlier run is applied.
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
+    in_duckdb: whether the release is a table of DuckDB, which has every type.
     acknowledged: warnings that are not repeated.
     attacks_every_step: whether the attackers of constraints are asked about every valid candidate.
     units: column of each unit that constraints may count, by name.
@@ -274,6 +275,7 @@ class Plan:
     applied: bool
     shuffled: bool
     in_input_database: bool
+    in_duckdb: bool
     seed: int
     seed_is_default: bool
     acknowledged: tuple[str, ...] = ()
@@ -601,6 +603,7 @@ def plan_of(config: Config) -> Plan:
         applied=config.apply is not None,
         shuffled=output.order is Order.SHUFFLED,
         in_input_database=in_input_database,
+        in_duckdb=output.database is not None,
         seed=config.seed,
         seed_is_default=config.seed == Config.model_fields["seed"].default,
         acknowledged=tuple(each.value for each in config.acknowledge or ()),
@@ -727,6 +730,19 @@ def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyMo
         )
         found.extend(bind(probe, None if attribute is None else attribute.name) for probe in fitting)
     return found
+
+
+def check_types(plan: Plan, relation: Relation) -> None:
+    """Check that the release has all values of the unchanged columns.
+
+    Raises
+    ------
+    InputError: naming a column with values that it has not.
+    """
+    if not CSV_FILES.named(plan.output or "") and not plan.in_duckdb:
+        quasi_identifiers = frozenset(plan.with_role(Role.QUASI_IDENTIFIER))
+        unchanged = [name for name in plan.released(relation.columns) if name not in quasi_identifiers]
+        relation.check_storable(unchanged)
 
 
 def check_number_formats(plan: Plan, relation: Relation) -> None:

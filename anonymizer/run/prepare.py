@@ -93,6 +93,7 @@ from anonymizer.run.plan import (
     Plan,
     PlannedPeople,
     check_number_formats,
+    check_types,
     check_weights,
     count_distinct_rows,
     finest,
@@ -317,6 +318,7 @@ def read_attributes(plan: Plan, relation: Relation) -> dict[str, ReadColumn]:
         if plan.columns[name].role is role
     ]
     check_number_formats(plan, relation)
+    check_types(plan, relation)
     columns = read_columns(relation, plan.requests(names), plan.missing)
     _refuse_stars(relation, [columns[name].column for name in plan.with_role(Role.QUASI_IDENTIFIER)])
     return columns

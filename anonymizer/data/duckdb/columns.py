@@ -367,6 +367,7 @@ class ColumnValues:
     Attributes
     ----------
     texts: SQL for the text of each column.
+    kinds: the type of each.
     holds_texts: whether the type of each column is text.
     whole: whether it is of whole numbers that the codes of integers hold.
     numbered: whether it is of whole numbers.
@@ -378,7 +379,7 @@ class ColumnValues:
         self._sizes: dict[int, int] = {}
         self._dictionaries: dict[int, Dictionary] = {}
         self._enumerations: dict[int, str] = {}
-        kinds = [str(row[1]) for row in database.rows("DESCRIBE records")]
+        self.kinds = kinds = [str(row[1]) for row in database.rows("DESCRIBE records")]
         self.holds_texts = [kind == "VARCHAR" for kind in kinds]
         self.whole = [kind in WHOLE for kind in kinds]
         self.numbered = [kind in WHOLE or kind == "UBIGINT" for kind in kinds]

@@ -286,12 +286,18 @@ def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path, rows
 
     Parameters
     ----------
-    columns, values, rows: as for CSV, with values of any type.
+    columns, values, rows: as for CSV, with values that Parquet keeps.
 
     Raises
     ------
     OutputError: two names differ in case alone.
     """
+    selected = select_values(columns, values, path, rows)
+    return f"COPY ({selected}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+
+
+def select_values(columns: Sequence[str], values: Sequence[str], path: Path, rows: str = RELEASED) -> str:
+    """Return a query for the values of columns; parameters and errors are those of ``copy_parquet``."""
     lower: dict[str, str] = {}
     for column in columns:
         other = lower.setdefault(column.lower(), column)
@@ -303,4 +309,4 @@ def copy_parquet(columns: Sequence[str], values: Sequence[str], path: Path, rows
     sources = ", ".join(
         f"{value} AS {identifier(column)}" for value, column in zip(values, columns, strict=True)
     )
-    return f"COPY (SELECT {sources} FROM {rows}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+    return f"SELECT {sources} FROM {rows}"

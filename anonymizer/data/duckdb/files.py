@@ -14,6 +14,7 @@ import duckdb
 from anonymizer.data.csv import UTF8, Header, Scan, codec, read_header, rewrite, scan
 from anonymizer.data.duckdb.database import Database, plain_name
 from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
+from anonymizer.data.duckdb.types import check_stored_types
 from anonymizer.data.source import (
     CSV_FILES,
     PARQUET_FILES,
@@ -143,6 +144,8 @@ class Parquet(InputFormat):
         naming = name_columns(str(path), _top_level(database, sources[0]), strict=strict)
         columns = naming.columns
         _check_same(database, path, files, sources)
+        for file, own in zip(files, sources, strict=True):
+            check_stored_types(database, path, file, own)
         names = ", ".join(f"c{index}" for index in range(len(columns)))
         index_columns = pandas_index(columns, _of_pandas(database, sources[0]), self.options.named)
         kept = [index for index, name in enumerate(columns) if name not in index_columns]

@@ -34,6 +34,7 @@ from anonymizer.data.duckdb.distinct_rows import (
     by_text,
     keyed_records,
 )
+from anonymizer.data.duckdb.types import check_long_numbers
 from anonymizer.data.duckdb.writers import (
     DuckCountedQuery,
     DuckQuery,
@@ -410,6 +411,12 @@ class DuckRelation(EngineRelation):
         """Return whether the values of a column are stored as whole numbers."""
         return self._values.whole[self.position(column)]
 
+    def check_storable(self, columns: Collection[str]) -> None:
+        """Check that Parquet and PostgreSQL have all values of unchanged columns."""
+        own = self.record_columns
+        known = [(name, own.column(name), own.kinds[self.position(name)]) for name in columns]
+        check_long_numbers(self._database, self.name, known)
+
     def holds_texts(self, column: str) -> bool:
         """Return whether the values of a column are texts in every record."""
         index = self.position(column)
@@ -449,6 +456,7 @@ class DuckRelation(EngineRelation):
             self.columns,
             self.position,
             values.texts,
+            values.kinds,
             values.nullable,
             values.holds_texts,
             self._database.missing,
@@ -743,11 +751,11 @@ class DuckAppendedQuery(DuckQuery):
         database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
         _check_alike(self.relation, types, other, _types(database, FURTHER))
         columns, own = self.relation.columns, self.relation.record_columns
-        texts, values = (list(map(each, columns)) for each in (own.bare, own.value))
+        texts, parquet, values = (list(map(each, columns)) for each in (own.bare, own.parquet, own.value))
         places = ", ".join(f"c{other.position(name)}" for name in columns)
         union = f"(SELECT * FROM {FIRST} UNION ALL SELECT {places} FROM {FURTHER})"
         try:
-            yield Selected(columns, texts, values, self._ordered(union))
+            yield Selected(columns, texts, parquet, values, self._ordered(union))
         finally:
             # A changed file may be the cause of a failure, or in what was written.
             if source is not None:

@@ -23,8 +23,10 @@ from anonymizer.data.duckdb.database import (
     copy_csv,
     copy_parquet,
     new_name,
+    select_values,
 )
 from anonymizer.data.duckdb.distinct_rows import RecordCode, keyed_records, placed_table
+from anonymizer.data.duckdb.types import Storage, stored_value
 from anonymizer.data.relation import (
     ByCodes,
     ByRegion,
@@ -53,13 +55,15 @@ class Selected:
     Attributes
     ----------
     columns: their names.
-    texts, values: SQL for the text of each column, and for its value, over the rows.
+    texts, parquet, values: SQL over the rows for each column: its text, and its value as Parquet and as a
+        table of DuckDB keep it.
     source: SQL for the rows in their order.
     parameters: of the whole statement.
     """
 
     columns: Sequence[str]
     texts: Sequence[str]
+    parquet: Sequence[str]
     values: Sequence[str]
     source: str
     parameters: Sequence[Any] = ()
@@ -80,11 +84,23 @@ class DuckQuery(ReleaseQuery):
         """Write the rows in one statement."""
         with self._selected() as rows:
             if separator is None:
-                statement = copy_parquet(rows.columns, rows.values, path, rows.source)
+                statement = copy_parquet(rows.columns, rows.parquet, path, rows.source)
             else:
                 marker = self.database.missing.marker if self.database.missing is not None else ""
                 statement = copy_csv(rows.columns, rows.texts, path, separator, rows.source, marker)
             self.database.copy(statement, rows.parameters, path)
+
+    def stage(self, folder: Path) -> Path:
+        """Write the rows into a DuckDB file, which has all types."""
+        path = folder / "release.duckdb"
+        with self._selected() as rows:
+            self.database.run(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')")
+            try:
+                selected = select_values(rows.columns, rows.values, path, rows.source)
+                self.database.copy(f"CREATE TABLE staged.main.release AS {selected}", rows.parameters, path)
+            finally:
+                self.database.run("DETACH staged")
+        return path
 
     @abstractmethod
     def _selected(self) -> AbstractContextManager[Selected]:
@@ -113,7 +129,7 @@ class DuckCountedQuery(DuckQuery):
         values = _as_numbers(rows.columns, texts, rows.numbers)
         with self.database.sparing(SPARE), self.database.holding("plan", plan):
             lists = [_shown(each, self.database) for each in rows.labels]
-            yield Selected(rows.columns, texts, values, "plan", lists)
+            yield Selected(rows.columns, texts, values, values, "plan", lists)
 
 
 def _shown(labels: Sequence[str] | Sequence[int], database: Database) -> list[Any]:
@@ -139,6 +155,7 @@ class RecordColumns:
     names: in the order of the input.
     position: returns the position of a name.
     texts: SQL for the text of each.
+    kinds: the type of each.
     nullable: returns whether the column at a position has nulls.
     holds_texts: whether the type of each is text.
     missing: how missing values are written.
@@ -147,6 +164,7 @@ class RecordColumns:
     names: Sequence[str]
     position: Callable[[str], int]
     texts: Sequence[str]
+    kinds: Sequence[str]
     nullable: Callable[[int], bool]
     holds_texts: Sequence[bool]
     missing: MissingTexts | None
@@ -156,8 +174,16 @@ class RecordColumns:
         return f"c{self.position(name)}"
 
     def value(self, name: str) -> str:
-        """Return SQL for the released value of a column."""
-        return self._shown(name, self.column(name))
+        """Return SQL for the released value of a column as a table of DuckDB keeps it."""
+        return self._stored(name, Storage.DUCKDB)
+
+    def parquet(self, name: str) -> str:
+        """Return SQL for the released value of a column as Parquet keeps it."""
+        return self._stored(name, Storage.PARQUET)
+
+    def _stored(self, name: str, storage: Storage) -> str:
+        kind = self.kinds[self.position(name)]
+        return self._shown(name, stored_value(self.column(name), kind, storage))
 
     def bare(self, name: str) -> str:
         """Return SQL for the released text of a column, null for a null."""
@@ -246,14 +272,17 @@ class DuckRecordsQuery(DuckQuery):
         labels = [_shown(projection.replacements[column].labels, self.database) for column in replaced]
         label = "list_extract(?, {} + 1)"
         text = f"CAST({label} AS VARCHAR)"
-        texts = _values(projection.columns, replaced, text, self.columns.bare)
-        values = _values(projection.columns, replaced, text, self.columns.value)
+        texts, *typed = (
+            _values(projection.columns, replaced, text, each)
+            for each in (self.columns.bare, self.columns.parquet, self.columns.value)
+        )
         for at, name in enumerate(projection.columns):
             if name in replaced and isinstance(projection.replacements[name].labels[0], int):
-                values[at] = label.format(f"r{at}")
-        values = _as_numbers(projection.columns, values, projection.numbers)
+                for values in typed:
+                    values[at] = label.format(f"r{at}")
+        parquet, own = (_as_numbers(projection.columns, each, projection.numbers) for each in typed)
         with self.database.holding("plan", self._plan(place=place)):
-            yield Selected(projection.columns, texts, values, RELEASED, labels)
+            yield Selected(projection.columns, texts, parquet, own, RELEASED, labels)
 
     def _plan(self, **arrays: Any) -> dict[str, Any]:
         """Return per-record arrays together with the codes of replaced columns as r0, r1, …"""
@@ -285,15 +314,15 @@ class DuckRecodedQuery(DuckQuery):
     def _selected(self) -> Iterator[Selected]:
         rows = self.rows
         label = "CAST(list_extract(?, {}) AS VARCHAR)"
-        texts, values = (
+        texts, *typed = (
             _values(rows.columns, rows.labels, label, each)
-            for each in (self.columns.bare, self.columns.value)
+            for each in (self.columns.bare, self.columns.parquet, self.columns.value)
         )
-        values = _as_numbers(rows.columns, values, rows.numbers)
+        parquet, own = (_as_numbers(rows.columns, each, rows.numbers) for each in typed)
         with self._joined() as (joined, parameters):
             source = shuffled_by_secret(f"({joined})") if self.shuffled else self._sorted(joined)
             lists = [_shown(each, self.database) for each in _lists(rows)]
-            yield Selected(rows.columns, texts, values, source, [*lists, *parameters])
+            yield Selected(rows.columns, texts, parquet, own, source, [*lists, *parameters])
 
     def check(self, release: Relation) -> None:
         """Compare whole records, as the audit counts some of the columns only."""
