@@ -294,6 +294,54 @@ def unit_codes(units: UnitsByName, counts: IntArray) -> dict[str, IntArray]:
     return {name: own.of_each(counts) for name, own in units.items()}
 
 
+def numbered_by_content(content: IntArray, units: Mapping[str, IntArray]) -> dict[str, IntArray]:
+    """Number units by what is released of their records, so that the spelling of their keys decides nothing.
+
+    Units that this does not tell apart keep their order: exchanging them changes no release, as units are
+    nested, or have the same records.
+
+    Parameters
+    ----------
+    content: number of what is released of each record, shape (records,), int64.
+    units: unit of each record by the name of the unit, shape (records,), int64; negative without one.
+    """
+    colour, colours = content, 0
+    while (number := int(colour.max(initial=-1)) + 1) > colours:
+        colours = number
+        lists = (_content_of(own, colour)[np.where(own >= 0, own, -1)] for own in units.values())
+        colour = numbered([colour, *lists], len(content))[0]
+    found = {}
+    # Those of a larger unit first, so that the units within it are together.
+    for name, own in sorted(units.items(), key=lambda each: len(np.unique(each[1][each[1] >= 0]))):
+        known = own >= 0
+        place = np.argsort(_content_of(own, colour)[:-1], kind="stable")
+        numbers = np.empty(len(place) + 1, dtype=np.int64)
+        numbers[place], numbers[-1] = np.arange(len(place)), -1
+        found[name] = _without_gaps(numbers[np.where(known, own, -1)])
+        colour = numbered([colour, found[name] + 1], len(content))[0]
+    return {name: found[name] for name in units}
+
+
+def _content_of(unit_of: IntArray, colour: IntArray) -> IntArray:
+    """Return the number of each unit's list of colours, from 1; 0 of one without records, and at the end."""
+    order = np.lexsort((colour, unit_of))
+    order = order[unit_of[order] >= 0]
+    found = np.zeros(int(unit_of.max(initial=-1)) + 2, dtype=np.int64)
+    if len(order):
+        owner = unit_of[order]
+        lists = number_lists(owner, colour[order], int(colour.max()) + 1)
+        found[owner[starts_of(owner)]] = lists + 1
+    return found
+
+
+def _without_gaps(unit_of: IntArray) -> IntArray:
+    """Number units without gaps, in their order; negative without one."""
+    known = unit_of >= 0
+    numbers = np.full(len(unit_of), -1, dtype=np.int64)
+    numbers[known] = np.unique(unit_of[known], return_inverse=True)[1].reshape(-1)
+    return numbers
+
+
 @dataclass(frozen=True, eq=False)
 class DividedRows:
     """Distinct rows divided by the units of their records, so that parts of a row have known units.

@@ -499,8 +499,10 @@ class Plan:
             return frozenset({Published.LEVEL})
         if name == "auto" and without_levels(attributes):
             return frozenset({Published.NODES, Published.INTERVALS})
-        by_interval = getattr(self.algorithm.settings, "labels", None) == "interval"
-        return frozenset({Published.INTERVALS if by_interval else Published.NODES})
+        labels = getattr(self.algorithm.settings, "labels", None)
+        if name == "mondrian" and labels is None and any(each.by_range for each in attributes):
+            return frozenset({Published.NODES, Published.INTERVALS})
+        return frozenset({Published.INTERVALS if labels == "interval" else Published.NODES})
 
     def _quasi_identifier(
         self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None

@@ -75,7 +75,16 @@ from anonymizer.model.table import (
     interval_of,
     number_text,
 )
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, DividedRows, Ties, Units, UnitsByName
+from anonymizer.model.units import (
+    HOUSEHOLD,
+    PERSON,
+    RECORD,
+    DividedRows,
+    Ties,
+    Units,
+    UnitsByName,
+    numbered_by_content,
+)
 from anonymizer.privacy.base import (
     AttackModel,
     ClassConstraint,
@@ -358,7 +367,7 @@ def problem_of(
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     table = replace(table, sampling=None if sampling is None else sampling[1])
     encoded = Encoded(table.codes, table.counts, relation, tuple(every))
-    units = {} if stored else units_of_records(plan, relation)
+    units = {} if stored else _by_content(plan, encoded, units_of_records(plan, relation))
     if plan.whole is not None:
         table, encoded = _tied(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
     asked = {plan.whole, *plan.counted_units}
@@ -588,6 +597,17 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
         _check_households(plan, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
         found[HOUSEHOLD] = households_of_persons(found[HOUSEHOLD], found[PERSON])
     return found
+
+
+def _by_content(plan: Plan, encoded: Encoded, units: dict[str, IntArray]) -> dict[str, IntArray]:
+    """Number units by what is released of their records, where rows are divided by them."""
+    if not units or not (plan.most_parts or plan.whole):
+        return units
+    relation, keys = encoded.relation, set(plan.units.values())
+    table = {each.column.name for each in encoded.columns}
+    unchanged = [name for name in plan.released(relation.columns) if name not in table | keys]
+    columns = [encoded.combination, *map(relation.codes, unchanged)]
+    return numbered_by_content(numbered(columns, relation.rows)[0], units)
 
 
 def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:

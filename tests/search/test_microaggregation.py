@@ -16,10 +16,11 @@ from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.recoding import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
-from anonymizer.privacy.base import ClassConstraint
+from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import Control, Progress, SearchProblem
+from anonymizer.search.base import AttackCheck, Control, Progress, SearchProblem
 from anonymizer.search.microaggregation.algorithm import MicroaggregationSettings
+from tests.helpers import build
 from tests.helpers.build import hierarchy
 from tests.helpers.messages import exchange
 from tests.search.microaggregated import published, search
@@ -227,3 +228,27 @@ def test_progress_is_told() -> None:
     search(many(), Control(listen=told.append))
     assert told
     assert all(0 < each.evaluated <= each.candidates == 300 for each in told)
+
+
+def linked(most: str, records: int = 60) -> SearchProblem:
+    """Return a problem on random numbers of whom at most a share may be linked."""
+    random = np.random.default_rng(5)
+    columns = {name: (INTEGER, list(map(str, random.integers(0, 60, records)))) for name in "abc"}
+    gate = AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))])
+    return replace(asked(1, **columns), gate=gate, k=None)
+
+
+@pytest.mark.parametrize("written", [{}, {"k": 2}, {"k": 4}])
+def test_clusters_grow_as_attacks_ask(written: dict[str, int]) -> None:
+    """A size between is tried as clusters of that size, not as small ones that merge to twice as many."""
+    own = linked("0.17")
+    outcome = search(own, **written)
+    assert outcome.status is Status.SATISFIED
+    tried = {step.candidate["smallest_class"]: step for step in outcome.steps if step.attackers}
+    best = min((step.objective, size) for size, step in tried.items() if step.accepted)
+    assert (outcome.objective, outcome.recoding.facts["k"]) == best
+    assert 4 < best[1] < 8
+    assert not tried[best[1] - 1].accepted
+    alone = search(replace(own, gate=AttackCheck()), k=best[1])
+    assert alone.objective == outcome.objective
+    assert min(tried) >= written.get("k", 1)

@@ -54,6 +54,7 @@ from anonymizer.search.base import (
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
 from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, LargeSetAxis, NodeAxis
 from anonymizer.search.mondrian.labelling import (
+    DefaultLabelling,
     IntervalLabelling,
     Labelling,
     NodeLabelling,
@@ -1220,10 +1221,11 @@ class MondrianSettings(Settings):
         description="strict: equal values stay together in a cut; relaxed: records with the median value may "
         "go to either side, which gives smaller classes at a higher loss",
     )
-    labels: LabelName = Field(
-        default=LabelName.HIERARCHY,
+    labels: LabelName | None = Field(
+        default=None,
         description="hierarchy: nodes, and cuts follow the tree; interval: of numbers and dates, sets of "
-        "other values; set: of the values that occur",
+        "other values; set: of the values that occur; default: hierarchy, and interval for numbers and dates "
+        "without one",
     )
 
 
@@ -1296,7 +1298,13 @@ class Mondrian(SearchAlgorithm):
 def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any]:
     """Return the labelling of the settings; the objective guides cuts if it is a cell metric, or ``loss``."""
     guide = problem.metric if isinstance(problem.metric, CellMetric) else LeafShareLoss()
-    return LABELLINGS[settings.labels](problem.table, guide)
+    return _labelling_class(problem, settings)(problem.table, guide)
+
+
+def _labelling_class(problem: SearchProblem, settings: MondrianSettings) -> type[Labelling[Any]]:
+    if settings.labels is None and any(each.by_range for each in problem.table.quasi_identifiers):
+        return DefaultLabelling
+    return LABELLINGS[settings.labels or LabelName.HIERARCHY]
 
 
 @dataclass(frozen=True, eq=False)
@@ -1672,11 +1680,12 @@ class _Run(SearchRun):
         self._tried = len(start.steps)
         self._store = rows.store
         # Only these cuts determine the side of any record, also of later ones.
-        logged = settings.mode is ModeName.STRICT and settings.labels is LabelName.HIERARCHY
+        labelling = _labelling_class(problem, settings)
+        logged = settings.mode is ModeName.STRICT and labelling is NodeLabelling
         self._log = CutLog(len(self._store.rows)) if logged else None
         self._start = start
         relaxed = settings.mode is ModeName.RELAXED
-        self._mode: Mode = Relaxed(LABELLINGS[settings.labels].sharing) if relaxed else Strict()
+        self._mode: Mode = Relaxed(labelling.sharing) if relaxed else Strict()
 
     def run(self) -> Outcome | None:
         """Return the outcome; None if other records are published like the suppressed ones that stay."""
@@ -1724,4 +1733,5 @@ def _require_value(problem: SearchProblem, labelling: Labelling[Any], settings: 
     one = table.with_rows(table.codes[:1], table.counts[:1])
     alone, no = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     recoding = labelling.recoding(one, Regions(alone, one.counts, Segments(alone, 1)), no, no)
-    problem.loss(recoding, f"algorithm mondrian with labels {settings.labels}")
+    labels = settings.labels or (LabelName.HIERARCHY if recoding.along_hierarchies else LabelName.INTERVAL)
+    problem.loss(recoding, f"algorithm mondrian with labels {labels}")

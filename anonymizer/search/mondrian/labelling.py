@@ -161,6 +161,12 @@ class SetLabelling(RegionLabelling):
     ordered = SetAxis
 
 
+def node_axis(attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:
+    """Return the axis of an attribute along its hierarchy."""
+    axis = NodeAxis(attribute, share, metric)
+    return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)
+
+
 class NodeLabelling(Labelling[CodeArray]):
     """Every attribute along its hierarchy: the lowest allowed node above a region's values.
 
@@ -171,12 +177,31 @@ class NodeLabelling(Labelling[CodeArray]):
     sharing = InOrder()
 
     def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> NodeAxis:
-        axis = NodeAxis(attribute, share, metric)
-        return axis if axis.bits <= WORD_BITS else DeepNodeAxis(attribute, share, metric)
+        return node_axis(attribute, share, metric)
 
     def _recoded(self, rows: Rows, columns: list[CodeArray]) -> NodeRecoding:
         nodes = np.stack(columns, axis=1)
         return NodeRecoding(rows.table, nodes, rows.suppressed, rows.removed, rows.owner, rows.region_of)
+
+
+class DefaultLabelling(Labelling[Any]):
+    """Attributes along their hierarchies; numbers and dates without one as intervals."""
+
+    sharing = Proportional()
+
+    def _axis(self, attribute: QuasiIdentifier, share: float, metric: CellMetric) -> Axis[Any]:
+        if attribute.by_range:
+            return IntervalAxis(attribute, share, metric)
+        return node_axis(attribute, share, metric)
+
+    def _recoded(self, rows: Rows, columns: list[Any]) -> RegionRecoding:
+        cells = [
+            column
+            if axis.attribute.by_range
+            else Cells(axis.attribute.node_values, axis.attribute.hierarchy.labels, column)
+            for axis, column in zip(self.axes, columns, strict=True)
+        ]
+        return RegionRecoding(rows.table, cells, rows.region_of, rows.suppressed, rows.removed, rows.owner)
 
 
 class Publishing:
