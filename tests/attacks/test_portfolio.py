@@ -125,3 +125,28 @@ def test_census_records_are_linked_as_often_as_by_the_best_known_attackers(name,
     found = linkage(frame_scene(original, masking.mask(original, 1)), aligned=True, linkage="portfolio")
     assert found.records == 1080
     assert found.success >= least
+
+
+def test_likelihood_on_swapped_numbers_says_that_it_does_not_fit():
+    """Swapped values cover other originals exactly, so that it would link nobody."""
+    original = people(60)
+    found = linkage(
+        frame_scene(original, RankSwapping(20).mask(original, 1)), aligned=True, distance="likelihood"
+    )
+    assert found.success > 0.1
+    assert not found.details["fits"]
+    assert "does not fit" in found.details["note"]
+    assert "a, b and c" in found.details["note"]
+    for masked in (original, generalized(original, 3), AdditiveNoise(0.5).mask(original, 1)):
+        assert (
+            "fits" not in linkage(frame_scene(original, masked), aligned=True, distance="likelihood").details
+        )
+
+
+def test_numbers_that_the_adversary_misremembers_are_not_swapped():
+    random = np.random.default_rng(1)
+    original = pd.DataFrame({name: random.integers(0, 30, 200) for name in ("a", "b", "c")})
+    found = linkage(
+        frame_scene(original, original), aligned=True, distance="likelihood", knowledge={"noise": 0.3}
+    )
+    assert "fits" not in found.details

@@ -80,7 +80,13 @@ def assigned(distance: Distance, random: np.random.Generator) -> Linked:
         chance[:, pool.links] += pool.expected(random)
         number += 1
     least, drawn, most = chance
-    return Linked(drawn, {"blocks": number}, least, most, estimated=not (waiting.at_once and waiting.proven))
+    return Linked(
+        drawn,
+        {"blocks": number} | distance.details,
+        least,
+        most,
+        estimated=not (waiting.at_once and waiting.proven),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import links_of_pairs, spans
+from anonymizer.attacks.adversary_view import CoveringJoin, links_of_pairs, spans
+from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.pace import paced
-from anonymizer.errors import InputError
+from anonymizer.errors import InputError, listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import Column, ValueType
@@ -411,6 +412,11 @@ class Distance(ABC):
     def width(self) -> int:
         """Number of values in memory per pair."""
         return len(self.space.meanings)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a reader of the links must know, in plain types."""
+        return {}
 
     @abstractmethod
     def rows(self, originals: IntArray) -> FloatArray:
@@ -1052,8 +1058,9 @@ class Likelihood(Distance):
     P(y | v) = (1 - sum of e) [y = v] + e_noise f(y) + sum over other errors of e P(v is taken for y).
     The posterior probability of a class is in proportion to its records times the product over the
     attributes, that of each of its records to the product alone: so the most probable record is the nearest.
-    Masked numbers cover nothing: their errors are normal around the published number, with the variance of
-    those of the nearest classes.
+    Masked numbers cover nothing, or, if they were swapped, those of other records: where no class covers most
+    of the originals, although their errors allow it, single numbers are masked, too. Their errors are normal
+    around the published number, with the variance of those of the nearest classes.
 
     Source: Bayes' rule with independent attributes; records linked by the likelihood of their agreement:
     Fellegi, Sunter (JASA 64, 1969, doi:10.1080/01621459.1969.10501049).
@@ -1070,6 +1077,10 @@ class Likelihood(Distance):
     def __init__(self, space: ComparisonSpace, rates: ErrorRates) -> None:
         super().__init__(space)
         masked = [position for position in range(len(space.meanings)) if self._is_masked(position)]
+        single = [position for position in range(len(space.meanings)) if self._is_single(position)]
+        right = rates.correct ** len(space.meanings)
+        self._swapped = [] if set(single) <= set(masked) or self._covered() > right / 2 else single
+        masked = sorted({*masked, *self._swapped})
         variances = self._variances(masked)
         noise = max(rates.noise, SURPRISE)
         self._gaps = [
@@ -1087,6 +1098,32 @@ class Likelihood(Distance):
         texts = self.space.classes[:, position]
         alone = (meaning.sizes == 0) & ~np.isnan(meaning.low)
         return 2 * int(self.space.sizes[alone[texts]].sum()) > int(self.space.sizes.sum())
+
+    def _is_single(self, position: int) -> bool:
+        """Return whether more than half of the records have a single number."""
+        meaning, texts = self.space.meanings[position], self.space.classes[:, position]
+        single = meaning.low == meaning.high
+        return 2 * int(self.space.sizes[single[texts]].sum()) > int(self.space.sizes.sum())
+
+    def _covered(self) -> float:
+        """Return the share of originals that a class covers, of evenly spread ones."""
+        space = self.space
+        some = space.originals[:: -(-len(space.originals) // PROBES)].astype(np.int64)
+        join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
+        found = sum(len(np.unique(pairs.original)) for _, pairs in join.blocks(some))
+        return found / len(some)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """That the likelihood does not fit, where numbers were swapped."""
+        if not self._swapped:
+            return {}
+        names = listed([self.space.names[position] for position in self._swapped])
+        note = (
+            f"The likelihood does not fit: the numbers of {names} are those of other records, as after "
+            "swapping; linkage: portfolio, or distance: rank or swap-partners, may link more."
+        )
+        return {"fits": False, NOTE: note}
 
     def _variances(self, positions: list[int]) -> dict[int, float]:
         """Return the mean square of the gaps to the nearest class, by position of the attribute."""

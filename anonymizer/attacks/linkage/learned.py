@@ -694,6 +694,7 @@ class LearnedLinking(Linking):
         targets = compared(space, distance)
         learned = learn(targets, family, self._learner, random, at_most=self._at_most)
         found = {"learned": learned.fit.right > learned.equal + SMALL} | learned.details(space.names)
+        found |= distance.details
         return Linked(learned.shares, found), WeightedDistance(distance, family, learned.fit.weights)
 
 
@@ -712,6 +713,11 @@ class WeightedDistance(Distance):
     def __init__(self, distance: Distance, family: Family, weights: FloatArray) -> None:
         super().__init__(distance.space)
         self._distance, self._family, self._weights = distance, family, weights
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a reader of the links must know, in plain types."""
+        return self._distance.details
 
     @property
     def width(self) -> int:

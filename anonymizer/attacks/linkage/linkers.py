@@ -51,7 +51,8 @@ class NearestLinking(Linking):
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
         """Return the links; ties count by their expected value."""
-        return Linked(nearest(self._distance(space)))
+        distance = self._distance(space)
+        return Linked(nearest(distance), distance.details)
 
 
 def nearest(distance: Distance) -> FloatArray:
