@@ -367,8 +367,34 @@ USED, IGNORED = "used", "ignored"
 """Whether an attack uses these links."""
 
 
+BELOW = "below_baseline"
+"""Key of ``AttackResult.details`` where an attack succeeds less often than a guess without the release."""
+
+NOTE = "note"
+"""Key of ``AttackResult.details`` for a sentence that readers of the success must know."""
+
+
+def is_below_baseline(success: Share, baseline: Share) -> bool:
+    """Return whether an attack succeeds less often than a guess, so that it does not fit the release.
+
+    >>> is_below_baseline(0.3, 0.4), is_below_baseline(0.1 + 0.2, 0.3), is_below_baseline(0.3, 0.1 + 0.2)
+    (True, False, False)
+    """
+    return float(success) < float(baseline) - ROUNDING
+
+
+ROUNDING = 1e-9
+"""Difference of shares that counted and expected ones have by rounding."""
+
+
 def marked(results: Sequence[AttackResult], adversary: AdversaryView) -> Sequence[AttackResult]:
-    """Return results that say so if they ignore that the release links the records of a person."""
+    """Return results that say what they ignore: links between records of a person, or a better guess."""
+    results = [
+        replace(each, details=each.details | {BELOW: True})
+        if is_below_baseline(each.success, each.baseline)
+        else each
+        for each in results
+    ]
     if not adversary.linked:
         return results
     return [

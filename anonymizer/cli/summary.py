@@ -12,6 +12,7 @@ from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
+    LINKED_MORE,
     LOOK_AGAIN,
     NOT_PEOPLE,
     STARRED,
@@ -63,7 +64,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     # Anybody sees columns without values in the release; an attack that succeeds takes a decision.
     if any(not each.startswith((STARRED, COARSE)) for each in look_again):
         yield "Before you share the files, read the verdict in report.html:"
-    yield from look_again
+    yield from (each for each in look_again if not each.startswith(LINKED_MORE))
     tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
     yield from files_to_share(
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
@@ -74,7 +75,10 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
 
 
 def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the verdict with the constraints, and a line for each scenario with its sentence."""
+    """Yield the verdict with the constraints, and a line for each scenario with its sentence.
+
+    That an attacker links more than a constraint allows its own belongs to the verdict.
+    """
     constraints = [constraint_line(each) for each in content["constraints"]]
     scenarios = content.get("scenarios", {})
     if scenarios and not constraints:
@@ -83,6 +87,7 @@ def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"SATISFIED  {'; '.join(constraints)}"
     else:
         yield from ("SATISFIED", *(f"  {each}" for each in constraints))
+    yield from (each for each in content["warnings"] if each.startswith(LINKED_MORE))
     for name, scenario in scenarios.items():
         measured = "; ".join(constraint_line(each) for each in scenario["constraints"])
         yield f"  {name}: {scenario['sentence']} ({measured})"

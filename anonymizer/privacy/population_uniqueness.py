@@ -59,7 +59,7 @@ class PopulationUniqueness(ReleaseRisk):
     persons have several records, a sample unique is a class of one person.
 
     ``count`` counts classes with N_E = 1, which is exact with a table of the population. The estimators are
-    those of the attack ``uniqueness``.
+    those of the attack ``uniqueness``: of a table they know the number of people alone.
     """
 
     name = "population-uniqueness"
@@ -104,9 +104,19 @@ class PopulationUniqueness(ReleaseRisk):
             alone = people.scaled <= people.scale
             # A sample unique is a person, of however many records.
             return as_shown(int((alone & unique).sum() if few else view.sizes[alone].sum()) / records)
+        return as_shown(round(ESTIMATORS[self.settings.estimator](self._sample(view)) / records, 12))
+
+    def _sample(self, view: ClassView) -> SampleClasses:
+        """Return the classes as a sample, of which an estimator knows the weights or the number of people.
+
+        A table of the population is only counted: what it says of each class is for ``count``, and the same
+        estimate follows from the number of people alone.
+        """
+        people, expected = view.people, view.people.people
+        if not people.estimated:
+            expected = view.sizes * max(people.total / int(view.sizes.sum()), 1.0)
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"
-            positions = view.values.positions(people.people)
-        sample = SampleClasses(view.sizes, people.people, positions, people.total)
-        return as_shown(round(ESTIMATORS[self.settings.estimator](sample) / records, 12))
+            positions = view.values.positions(expected)
+        return SampleClasses(view.sizes, expected, positions, people.total)

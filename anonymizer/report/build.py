@@ -240,12 +240,12 @@ def attack_matrix(
     """Return a row for each of the seven threats.
 
     A claim is contradicted if the success of an attack on the same attribute, or the lower end of its
-    interval, exceeds what the claim allows: the maximum of the model itself; else 1 / k for linkage and
-    re-identification, of its own k, or else of the config's; else the baseline of a guess without the
-    release. Only adversaries whom the model is about can contradict it. Certainty of the most frequent value,
-    which a guess finds too, or of a missing one does not contradict a claim. Shares of persons say nothing
-    about a claim on records. A class of k households has k persons, and one of k persons, or other units, k
-    records, so that claims on classes are compared with attacks on these, too.
+    interval where the claim is about classes, exceeds what the claim allows: the maximum of the model itself;
+    else 1 / k for linkage and re-identification, of its own k, or else of the config's; else the baseline of
+    a guess without the release. Only adversaries whom the model is about can contradict it. Certainty of the
+    most frequent value, which a guess finds too, or of a missing one does not contradict a claim. Shares of
+    persons say nothing about a claim on records. A class of k households has k persons, and one of k persons,
+    or other units, k records, so that claims on classes are compared with attacks on these, too.
 
     Parameters
     ----------
@@ -303,9 +303,12 @@ def _same_unit(attack: Mapping[str, Any], claim: Constraint, *, persons: bool) -
 def _certain_success(attack: Mapping[str, Any], claim: Constraint) -> float:
     """Return the success that is surely due to the release; of several guesses, of one.
 
-    A model that is measured by an attack limits all guesses together.
+    A model that is measured by an attack limits all guesses together; another attacker contradicts it by its
+    success, estimated or not.
     """
-    details = {} if claim.model.by_attack else attack.get("details", {})
+    if claim.model.by_attack:
+        return float(attack["success"])
+    details = attack.get("details", {})
     found: float = details.get("beyond_guess", details.get("each_guess", attack["low"]))
     return found
 

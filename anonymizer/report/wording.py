@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.attacks.base import ATTACKS, IGNORED, LINKS, guess_of
+from anonymizer.attacks.base import ATTACKS, IGNORED, LINKS, NOTE, guess_of, is_below_baseline
 from anonymizer.errors import listed, plural
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.canvas import LONGEST
@@ -240,6 +240,13 @@ always guessing the most frequent value would be right for 40 %."
     sentence = ATTACKS[entry["attack"]].sentence(entry["knowledge"], success, guess)
     if entry["low"] != entry["high"]:
         sentence += f" The {success} is an estimate; its 95 % interval is {interval(entry)}."
+    if is_below_baseline(entry["success"], entry["baseline"]):
+        sentence += (
+            f" A guess without the release is right more often, for {percent(entry['baseline'])}: the attack "
+            "does not fit this release, and its success says nothing about the risk."
+        )
+    if note := entry.get("details", {}).get(NOTE):
+        sentence += f" {note}"
     if entry["knowledge"].get(LINKS) != IGNORED:
         return sentence
     return f"{sentence} This ignores that pseudonyms link the rows of a person: the risk may be larger."
@@ -254,6 +261,9 @@ LOOK_AGAIN = "Look again: "
 
 STARRED = f"{LOOK_AGAIN}published as * for at least 90 % of the records: "
 """Beginning of the warning about columns without values, which anybody can see in the release."""
+
+LINKED_MORE = f"{LOOK_AGAIN}linkage succeeds more often than linkage-risk"
+"""Beginning of the warning that an attacker links more than the one of a constraint may."""
 
 COARSE = f"{LOOK_AGAIN}published in groups of at least half of the values, for at least 90 % of the records: "
 """Beginning of the warning about columns in very coarse groups."""

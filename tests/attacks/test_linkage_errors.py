@@ -21,12 +21,9 @@ from anonymizer.attacks.linkage.distances import (
     ErrorRates,
     Euclidean,
     Likelihood,
-    Linked,
-    Linking,
     Mahalanobis,
     RankDistance,
 )
-from anonymizer.attacks.linkage.learned import PortfolioLinking
 from anonymizer.attacks.linkage.linkers import ordered_m
 from anonymizer.model.adversary import Links, ValueCoverage
 from anonymizer.model.table import QuasiIdentifier, ValueType
@@ -268,79 +265,6 @@ def test_the_mapping_of_columns_alone_is_the_list():
     settings = [Linkage.Settings.model_validate({"knowledge": known}) for known in (["a"], {"of": ["a"]})]
     assert settings[0].names == settings[1].names == ("a",)
     assert settings[0].rates == settings[1].rates == ErrorRates() == KnownValues().rates
-
-
-class Given(Linking):
-    """Links with given chances."""
-
-    name = "given"
-
-    def __init__(self, right: np.ndarray, *, random: bool = False) -> None:
-        self._linked = Linked(right, ties_randomized=random)
-
-    def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        return self._linked
-
-
-@given(strategies.randoms())
-def test_of_a_portfolio_the_best_on_one_half_links_the_other(random: Random):
-    number = random.randint(2, 9)
-    worth = np.array([random.randint(1, 3) for _ in range(number)], dtype=np.int64)
-    everything = np.arange(number)
-    space = space_of([meaning_of(letters(), LETTERS)], [[0]], [[0]])
-    space = replace(space, truth=Links(everything, everything, worth))
-    # Parts of 64 add up exactly in any order, so that two attackers are equal in both sums or in none.
-    drawn = {name: [random.randint(0, 64) / 64 for _ in range(number)] for name in ("one", "two", "three")}
-    rights = {name: np.array(own) for name, own in drawn.items()}
-    linking = PortfolioLinking({name: Given(right) for name, right in rights.items()}, {})
-    linked = linking.link(space, np.random.default_rng(5))
-    halves = np.array_split(np.random.default_rng(5).permutation(number), 2)
-    expected, chosen = np.zeros(number), []
-    for half, other in zip(halves, halves[::-1], strict=True):
-        best = max(rights, key=lambda name: sum(rights[name][i] * worth[i] for i in other))
-        expected[half] = rights[best][half]
-        chosen.append(best)
-    assert linked.right.tolist() == expected.tolist()
-    assert linked.details["attacker"] == " or ".join(dict.fromkeys(chosen))
-    assert linked.ties_randomized == (len(set(chosen)) > 1)
-    shares = {name: float(right @ worth / worth.sum()) for name, right in rights.items()}
-    assert linked.details["in_sample"] == pytest.approx(max(shares.values()))
-    for name, share in shares.items():
-        own = linked.details["attackers"][name]
-        assert own["in_sample"] == pytest.approx(share)
-        assert own["held_out"] == pytest.approx(share)
-
-
-@pytest.mark.slow
-def test_attackers_of_a_portfolio_are_those_that_run_alone():
-    scene = frame_scene(*people(5))
-    knowledge = {"noise": 0.1, "missing": 0.1}
-    found = linkage(scene, aligned=True, linkage="portfolio", knowledge=knowledge)
-    alone = {
-        "coverage": {"distance": "coverage"},
-        "euclidean": {"distance": "euclidean"},
-        "likelihood": {"distance": "likelihood"},
-        "probabilistic": {"linkage": "probabilistic"},
-    }
-    told = found.details["attackers"]
-    for name, parameters in alone.items():
-        own = linkage(scene, aligned=True, knowledge=knowledge, **parameters)
-        assert told[name]["in_sample"] == pytest.approx(own.success)
-    assert set(told) == {*alone, "rank, assignment", "learned", "learned likelihood"}
-    for name, simple in (("learned", "euclidean"), ("learned likelihood", "likelihood")):
-        assert told[name]["in_sample"] >= told[simple]["in_sample"] - 1e-9
-    assert found.low < found.success < found.high
-    assert found.success <= found.details["in_sample"] <= found.details["ceiling"] + 1e-9
-    assert found.knowledge["attacker"] in Linkage.sentence(found.knowledge, "1 %", "2 %")
-
-
-def test_what_is_counted_on_a_full_domain_release_stays_counted():
-    """With exact knowledge of single columns every attacker links equally, so nothing is estimated."""
-    original, _ = people(6)
-    scene = frame_scene(original[["a"]], original[["a"]])
-    found = linkage(scene, aligned=True, linkage="portfolio")
-    assert found.low == found.success == found.high == pytest.approx(found.details["ceiling"])
-    assert found.knowledge["attacker"] == "coverage"
 
 
 def test_likelihood_links_masked_numbers_by_their_errors():

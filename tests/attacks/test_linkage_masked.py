@@ -90,16 +90,6 @@ def test_one_to_one_helps_against_swapped_ranks():
     assert together.success > linkage(given_scene, aligned=True, distance="rank").success
 
 
-def test_blocks_of_an_assignment_share_what_is_left(monkeypatch):
-    original, masked = noisy(6)
-    given_scene = scene(original, masked)
-    whole = linkage(given_scene, aligned=True, linkage="assignment")
-    monkeypatch.setattr("anonymizer.attacks.linkage.linkers.BLOCK", 20)
-    parts = linkage(given_scene, aligned=True, linkage="assignment")
-    assert (whole.details["blocks"], parts.details["blocks"]) == (1, 3)
-    assert parts.success == pytest.approx(whole.success, abs=0.2)
-
-
 def test_probabilities_of_agreement_are_learned():
     random = np.random.default_rng(2)
     original = pd.DataFrame({name: random.integers(0, 40, 300) for name in ("a", "b", "c")})
@@ -150,8 +140,8 @@ def test_too_much_work_is_sampled(monkeypatch):
     monkeypatch.setattr("anonymizer.attacks.linkage.attack.LEAST", 10)
     original, masked = noisy(9)
     given_scene = scene(original, masked)
-    assert linkage(given_scene, aligned=True).records == 10
-    assert linkage(given_scene, aligned=True, linkage="assignment").details["held_records"] == 10
+    found = linkage(given_scene, aligned=True)
+    assert (found.records, found.details["held_records"]) == (10, 60)
 
 
 KNOWING = [{"linkage": each, "distance": "rank", "swap_range": 10} for each in ("nearest", "assignment")]

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.cli.summary import satisfied_lines
 from anonymizer.config.load import load_config
 from anonymizer.errors import AuditFailed, ConfigError
 from anonymizer.privacy.base import ReleaseConstraint
@@ -248,3 +249,50 @@ def test_microaggregation_that_learned_weights_break_is_refused(distance: str) -
     assert attacked(found)
     assert found["constraints"][1]["measured"] <= 0.205
     assert found["release"]["classes"] < 75
+
+
+def masked(max_share: float, linkage: str, **changed: Any) -> an.Result[pd.DataFrame]:
+    """Return means of four records each, with a limit on how many an attacker links."""
+    random = np.random.default_rng(2)
+    table = pd.DataFrame({name: random.normal(0, 9, 60).round(1) for name in ("a", "b", "c", "d")})
+    roles = {name: {"role": "quasi-identifier"} for name in table}
+    risk = {"model": "linkage-risk", "max": max_share, "linkage": linkage}
+    config = {
+        "attributes": roles,
+        "constraints": [{"model": "k-anonymity", "k": 4}, risk],
+        "algorithm": {"name": "microaggregation"},
+        "attacks": [{"attack": "linkage", "linkage": "portfolio"}],
+    }
+    return an.anonymize(table, {**config, **changed})
+
+
+def test_a_stronger_attacker_than_that_of_the_constraint_is_named_first() -> None:
+    found = masked(0.2, "probabilistic")
+    content = found.report.to_dict()
+    risk, linked = content["constraints"][1], content["attacks"][0]
+    assert risk["satisfied"]
+    assert risk["measured"] <= 0.2 < linked["success"]
+    said = "Look again: linkage succeeds more often than linkage-risk allows (20 %)."
+    (warning,) = (each for each in content["warnings"] if each.startswith(said))
+    assert "the best of several attackers" in warning
+    verdict, *more = satisfied_lines(content)
+    assert verdict.startswith("SATISFIED")
+    assert more == [warning]
+
+
+@pytest.mark.slow
+def test_a_portfolio_as_a_constraint_takes_the_strongest_attacker() -> None:
+    found = masked(0.2, "portfolio")
+    content = found.report.to_dict()
+    assert content["constraints"][1]["measured"] == pytest.approx(content["attacks"][0]["high"])
+    assert content["attacks"][0]["high"] <= 0.2
+    assert not [each for each in content["warnings"] if each.startswith("Look again: linkage")]
+
+
+def test_assignment_as_a_constraint_is_measured_without_an_interval() -> None:
+    found = masked(
+        0.24, "assignment", attacks=[{"attack": "linkage", "linkage": "assignment"}]
+    ).report.to_dict()
+    linked = found["attacks"][0]
+    assert linked["low"] == linked["success"] == linked["high"]
+    assert found["constraints"][1]["measured"] == pytest.approx(linked["success"])

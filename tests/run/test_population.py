@@ -225,8 +225,13 @@ def test_the_copula_estimate_is_that_of_the_written_release(tmp_path: Path, *, t
         assert check["constraints"][0]["measured"] == pytest.approx(constraint["measured"], rel=1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("estimator", ["pitman", "zayatz"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        "copula",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("negative-binomial", "pitman", "zayatz")),
+    ],
+)
 def test_an_estimate_knows_how_many_people_the_whole_population_has(tmp_path: Path, estimator: str) -> None:
     config = written(
         tmp_path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -25,6 +25,7 @@ from anonymizer.attacks.base import (
     target_of,
     targets_of,
 )
+from anonymizer.attacks.linkage.assignment import AssignmentLinking
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Coverage,
@@ -32,19 +33,22 @@ from anonymizer.attacks.linkage.distances import (
     Distancing,
     ErrorRates,
     Euclidean,
+    LargestRank,
     Likelihood,
     Linked,
     Linking,
     Mahalanobis,
     Parametrized,
     RankDistance,
+    SwapPartners,
     SwappedDistance,
     comparison_space,
 )
 from anonymizer.attacks.linkage.families import FAMILIES, Metric, WeightedMean
-from anonymizer.attacks.linkage.learned import Exact, LearnedLinking, PortfolioLinking
-from anonymizer.attacks.linkage.linkers import AssignmentLinking, NearestLinking, ProbabilisticLinking
+from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
+from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
+from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
 from anonymizer.model.arrays import IntArray, count, numbered
@@ -63,7 +67,10 @@ FALSE_LINKS, MISSED_LINKS = 0.001, 0.05
 """Default error rates of probabilistic linkage."""
 
 DISTANCES: Mapping[str, type[Distance]] = {
-    **{each.name: each for each in (Euclidean, Mahalanobis, RankDistance, Coverage)},
+    **{
+        each.name: each
+        for each in (Euclidean, Mahalanobis, RankDistance, LargestRank, SwapPartners, Coverage)
+    },
     **dict.fromkeys(FAMILIES, Euclidean),
 }
 """All distances by name; with equal weights, the families order pairs as the Euclidean distance."""
@@ -85,6 +92,8 @@ class DistanceName(StrEnum):
     EUCLIDEAN = "euclidean"
     MAHALANOBIS = "mahalanobis"
     RANK = "rank"
+    LARGEST_RANK = "largest-rank"
+    SWAP_PARTNERS = "swap-partners"
     COVERAGE = "coverage"
     LIKELIHOOD = "likelihood"
     WEIGHTED_MEAN = "weighted-mean"
@@ -397,85 +406,63 @@ class Linkage(Attack):
         # Where units are counted, weights that link too many records may not link too many units.
         at_most = self.at_most if self.at_most is None or owned is None else 1.0
         linking = self._linking(at_most)
-        held, targets = self._drawn(original, links, random)
+        held, own = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
-        space = comparison_space(adversary.release, original, names, held, targets, each=each)
-        work = linking.work(space)
-        most = self.settings.targets or max(targets.records * WORK // max(work, 1), LEAST)
-        if most < targets.records:
-            if owned is not None:
-                owners = drawn_owners(owned[1], owned[0], most, random)
-                owned = owned[0], owners
-                ones = np.ones(len(owners.release), dtype=np.int64)
-                targets = links_of_pairs(owners.original, owners.release, ones)
-            else:
-                targets = Links(targets.original, targets.release, draw_sample(targets.counts, most, random))
-            if linking.together:
-                held = np.bincount(targets.original, weights=targets.counts, minlength=len(held)).astype(
-                    np.int64
-                )
-            space = comparison_space(adversary.release, original, names, held, targets, each=each)
-        linked = linking.link(space, random)
-        found = self._finding(adversary, original, links, space, linked)
-        if owned is None:
-            return [found]
-        return [self._of_units(adversary.release, original, owned, space, linked, found)]
+        space = comparison_space(adversary.release, original, names, held, own, each=each)
+        case = _Case(adversary.release, original, links, space, owned)
+        case = case.sampled(self.settings.targets or max(linking.most(space, WORK), LEAST), random)
+        found = {name: self._found(case, linked) for name, linked in linking.each(case.space, random).items()}
+        return [strongest(found)]
 
-    def _of_units(
-        self,
-        release: PublishedTable,
-        original: Original,
-        owned: tuple[str, Owners],
-        space: ComparisonSpace,
-        linked: Linked,
-        found: AttackResult,
-    ) -> AttackResult:
+    def _found(self, case: _Case, linked: Linked) -> AttackResult:
+        """Return the result by records, or by units if they are counted."""
+        found = self._of_records(case, linked)
+        return found if case.owned is None else self._of_units(case, linked, found)
+
+    def _of_units(self, case: _Case, linked: Linked, found: AttackResult) -> AttackResult:
         """Return the share of units of whom a record is linked to a record of the same member.
 
         Parameters
         ----------
-        owned: the unit, and the owners of the records of the targets.
         found: the result by records.
         """
-        unit, owners = owned
-        own, published = ([each.names.index(name) for name in space.names] for each in (original, release))
-        rows = located(
-            original.codes[owners.original][:, own].astype(np.int64), space.originals.astype(np.int64)
-        )
-        classes = located(
-            release.codes[owners.release][:, published].astype(np.int64), space.classes.astype(np.int64)
-        )
-        truth = space.truth
-        place = truth.of_pairs(rows, classes)
+        assert case.owned is not None, "units are counted"
+        (unit, owners), space = case.owned, case.space
+        rows, classes = case.places(owners)
+        place = space.truth.of_pairs(rows, classes)
         members = owners.members(unit)
         own_records = numbered([classes, members], len(members))[0]
-        chance = np.minimum(linked.right[place] * np.bincount(own_records)[own_records], 1.0)
-        each, guesses = found_units(owners, unit, place, chance, once=False)
+        alike = np.bincount(own_records)[own_records]
+        ends = [
+            found_units(owners, unit, place, np.minimum(right[place] * alike, 1.0), once=False)
+            for right in linked.outcomes
+        ]
+        each, guesses = ends[1]
         success, number = float(each.mean()), len(each)
-        low, high = success, success
-        if found.low < found.high:
-            low, high = clopper_pearson(float(each.sum()), number)
+        of_ties = [float(units.mean()) for units, _ in ends]
+        low, high = _interval(min(of_ties), max(of_ties), number, estimated=case.estimates(linked))
         # Linked to its class alone, a guess is right as often as its member has records there.
-        alone = np.minimum(np.bincount(own_records)[own_records] / space.sizes[truth.release[place]], 1.0)
+        alone = np.minimum(alike / space.sizes[classes], 1.0)
         ceiling = float(found_units(owners, unit, place, alone, once=False)[0].mean())
         details = {
             **found.details,
             "ceiling": max(ceiling, success),
             "each_guess": guesses,
             "of_records": float(found.success),
+            "estimated": low < high,
         }
         details.pop("bound", None)  # of records, which are linked more rarely
         known, baseline = {**found.knowledge, "unit": unit}, Fraction(1, number)
         return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
     def _linking(self, at_most: float | None) -> Linking:
+        probabilistic = ProbabilisticLinking(
+            float(self.settings.false_links or FALSE_LINKS), float(self.settings.missed_links or MISSED_LINKS)
+        )
         if self.settings.linkage is LinkageMethod.PROBABILISTIC:
-            return ProbabilisticLinking(
-                float(self.settings.false_links or FALSE_LINKS),
-                float(self.settings.missed_links or MISSED_LINKS),
-            )
+            return probabilistic
         if self.settings.linkage is LinkageMethod.PORTFOLIO:
-            return portfolio_of(Parametrized(Likelihood, self.settings.rates))
+            return PortfolioLinking(Parametrized(Likelihood, self.settings.rates), probabilistic, at_most)
         if self.settings.linkage is LinkageMethod.LEARNED:
             seconds = self.settings.proof
             learner = Fast() if seconds is None else Exact(float(seconds))
@@ -515,19 +502,35 @@ class Linkage(Attack):
         released = np.bincount(links.original, weights=targets.counts, minlength=len(lost))
         return released.astype(np.int64) + own[len(links.counts) :], targets
 
-    def _finding(
-        self,
-        adversary: AdversaryView,
-        original: Original,
-        links: Links,
-        space: ComparisonSpace,
-        linked: Linked,
-    ) -> AttackResult:
+    def _of_records(self, case: _Case, linked: Linked) -> AttackResult:
+        """Return the share of records that are linked correctly."""
+        space, adversary_records = case.space, case.release.records
         targets = space.truth.records
-        right = float(linked.right @ space.truth.counts)
-        success = right / targets
-        estimated = linked.ties_randomized or targets < links.records
-        low, high = clopper_pearson(right, targets) if estimated else (success, success)
+        least, success, most = (float(right @ space.truth.counts) / targets for right in linked.outcomes)
+        low, high = _interval(least, most, targets, estimated=case.estimates(linked))
+        details: dict[str, Any] = {
+            "truth": self.settings.truth(case.original).value,
+            "held_records": int(space.records.sum()),
+            "sampled": targets < space.held.records,
+            "estimated": low < high,
+            "ceiling": max(space.ceiling, success),
+            "without_original": adversary_records - case.links.records,
+            "left_out": {name: list(columns) for name, columns in case.original.unmatched_columns.items()},
+        }
+        baseline = Fraction(1, adversary_records)
+        return AttackResult(
+            self.name,
+            self._knowledge(space),
+            success,
+            baseline,
+            low,
+            high,
+            targets,
+            details | linked.details,
+        )
+
+    def _knowledge(self, space: ComparisonSpace) -> dict[str, Any]:
+        """Return what the adversary knows, and how records are linked."""
         knowledge: dict[str, Any] = {
             "attributes": list(space.names),
             "linkage": self.settings.linkage.value,
@@ -540,19 +543,63 @@ class Linkage(Attack):
         knowledge |= self.settings.rates.given()
         if self.settings.standardise is not Standardisation.EACH:
             knowledge["standardise"] = self.settings.standardise.value
-        details: dict[str, Any] = {
-            "truth": self.settings.truth(original).value,
-            "held_records": int(space.records.sum()),
-            "sampled": targets < links.records,
-            "ceiling": max(space.ceiling, success),
-            "without_original": adversary.release.records - links.records,
-            "left_out": {name: list(columns) for name, columns in original.unmatched_columns.items()},
-        }
-        baseline = Fraction(1, adversary.release.records)
-        found = dict(linked.details)
-        if self.settings.linkage is LinkageMethod.PORTFOLIO:
-            knowledge["attacker"] = found.pop("attacker")
-        return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details | found)
+        return knowledge
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """Both files as the adversary compares them, and the targets.
+
+    Attributes
+    ----------
+    links: from original to released records, of all records.
+    owned: the unit and the owners of the targets' records; None if records are counted.
+    """
+
+    release: PublishedTable
+    original: Original
+    links: Links
+    space: ComparisonSpace
+    owned: tuple[str, Owners] | None
+
+    def estimates(self, linked: Linked) -> bool:
+        """Return whether a result holds for some of the records, or comes from an approximate method."""
+        return linked.estimated or self.space.truth.records < self.links.records
+
+    def places(self, owners: Owners) -> tuple[IntArray, IntArray]:
+        """Return the original and the class in the space of each record, shape (records,) each."""
+        names = self.space.names
+        own, published = (
+            [each.names.index(name) for name in names] for each in (self.original, self.release)
+        )
+        rows = self.original.codes[owners.original][:, own].astype(np.int64)
+        texts = self.release.codes[owners.release][:, published].astype(np.int64)
+        return (
+            located(rows, self.space.originals.astype(np.int64)),
+            located(texts, self.space.classes.astype(np.int64)),
+        )
+
+    def sampled(self, most: int, random: np.random.Generator) -> _Case:
+        """Return the case with at most so many records as targets; the adversary holds the same records."""
+        truth = self.space.truth
+        if most >= truth.records:
+            return self
+        if self.owned is None:
+            drawn = draw_sample(truth.counts, most, random)
+            targets = links_of_pairs(truth.original, truth.release, drawn)
+            return replace(self, space=self.space.targeting(targets))
+        unit, owners = self.owned
+        owners = drawn_owners(owners, unit, most, random)
+        ones = np.ones(len(owners.release), dtype=np.int64)
+        targets = links_of_pairs(*self.places(owners), ones)
+        return replace(self, space=self.space.targeting(targets), owned=(unit, owners))
+
+
+def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:
+    """Return the ends of an interval: those of ties, wider if the targets are a sample."""
+    if not estimated:
+        return least, most
+    return clopper_pearson(least * targets, targets)[0], clopper_pearson(most * targets, targets)[1]
 
 
 def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generator) -> Owners:
@@ -563,20 +610,6 @@ def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generat
     taken = np.zeros(number, dtype=bool)
     taken[order[: max(int((np.cumsum(records) <= most).sum()), 1)]] = True
     return owners.at(taken[numbers])
-
-
-def portfolio_of(likelihood: Distancing) -> PortfolioLinking:
-    """Return the portfolio of attackers, the simplest first."""
-    return PortfolioLinking(
-        {
-            "coverage": NearestLinking(Coverage),
-            "euclidean": NearestLinking(Euclidean),
-            "rank, assignment": AssignmentLinking(RankDistance),
-            "likelihood": NearestLinking(likelihood),
-            "probabilistic": ProbabilisticLinking(FALSE_LINKS, MISSED_LINKS),
-        },
-        {"learned": Euclidean, "learned likelihood": likelihood},
-    )
 
 
 def with_errors(original: Original, links: Links, rates: ErrorRates, random: np.random.Generator) -> Original:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import links_of_pairs, spans
+from anonymizer.attacks.adversary_view import CoveringJoin, links_of_pairs, spans
+from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.pace import paced
+from anonymizer.errors import InputError, listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import Column, ValueType
@@ -242,6 +244,7 @@ class ComparisonSpace:
     sizes: released records of each, shape (classes,), int64.
     truth: true links from originals to classes, with the number of targets.
     each: whether published numbers are scaled by themselves where they are not the original's values.
+    held_links: true links of all held records where the targets are a sample of them; else None.
     """
 
     names: tuple[str, ...]
@@ -252,6 +255,16 @@ class ComparisonSpace:
     sizes: IntArray
     truth: Links
     each: bool = True
+    held_links: Links | None = None
+
+    @property
+    def held(self) -> Links:
+        """True links of all held records."""
+        return self.truth if self.held_links is None else self.held_links
+
+    def targeting(self, targets: Links) -> ComparisonSpace:
+        """Return the space with some of the held records as targets; all others are held as before."""
+        return replace(self, truth=targets, held_links=self.held)
 
     @cached_property
     def rescaled(self) -> tuple[Numbers | None, ...]:
@@ -308,7 +321,7 @@ def comparison_space(
     original: Original,
     names: Sequence[str],
     held: IntArray,
-    targets: Links,
+    links: Links,
     *,
     each: bool = True,
 ) -> ComparisonSpace:
@@ -317,7 +330,7 @@ def comparison_space(
     Parameters
     ----------
     held: records that the adversary holds of each original row, shape (rows,), int64.
-    targets: true links of the targets, among the held records.
+    links: true links of the held records; all are targets.
     each: as in ``ComparisonSpace``.
     """
     own = [original.names.index(name) for name in names]
@@ -334,9 +347,25 @@ def comparison_space(
         count(row_of, held[some], len(rows)),
         classes,
         count(class_of, release.counts, len(classes)),
-        links_of_pairs(place[targets.original], class_of[targets.release], targets.counts),
+        links_of_pairs(place[links.original], class_of[links.release], links.counts),
         each,
     )
+
+
+def uncovered(space: ComparisonSpace) -> IntArray:
+    """Return the targets whose true classes do not cover them, such as masked numbers, shape (originals,).
+
+    A number in other units covers nothing.
+    """
+    truth = space.truth
+    if space.in_other_units:
+        return np.unique(truth.original)
+    covered = np.ones(len(truth.counts), dtype=bool)
+    for position, meaning in enumerate(space.meanings):
+        covered &= meaning.covers(
+            space.originals[truth.original, position], space.classes[truth.release, position]
+        )
+    return np.setdiff1d(truth.original, truth.original[covered])
 
 
 def _distinct(codes: CodeArray) -> tuple[IntArray, CodeArray]:
@@ -383,6 +412,11 @@ class Distance(ABC):
     def width(self) -> int:
         """Number of values in memory per pair."""
         return len(self.space.meanings)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a reader of the links must know, in plain types."""
+        return {}
 
     @abstractmethod
     def rows(self, originals: IntArray) -> FloatArray:
@@ -455,12 +489,23 @@ class Linked:
     ----------
     right: probability that a record of each true link is linked correctly, shape (links,), float64.
     details: further results, in plain types.
-    ties_randomized: whether ``right`` depends on ties that are resolved at random, or on a random split.
+    least, most: the same with ties resolved for the fewest and for the most correct links; None where ties
+        count by their expected value.
+    estimated: whether the method only approximates what it is named for.
     """
 
     right: FloatArray
     details: dict[str, Any] = field(default_factory=dict)
-    ties_randomized: bool = False
+    least: FloatArray | None = None
+    most: FloatArray | None = None
+    estimated: bool = False
+
+    @property
+    def outcomes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The probabilities with ties resolved for the fewest links, as expected, and for the most."""
+        least = self.right if self.least is None else self.least
+        most = self.right if self.most is None else self.most
+        return least, self.right, most
 
 
 class Linking(ABC):
@@ -469,15 +514,21 @@ class Linking(ABC):
     Class attributes
     ----------------
     name: as in the config.
-    together: whether held records compete, so that records other than targets matter.
     """
 
     name: ClassVar[str]
-    together: ClassVar[bool] = False
 
     def work(self, space: ComparisonSpace) -> int:
-        """Return the number of compared values."""
-        return len(space.originals) * space.cells
+        """Return the number of values compared to link all targets."""
+        return len(np.unique(space.truth.original)) * space.cells
+
+    def most(self, space: ComparisonSpace, budget: int) -> int:
+        """Return how many targets are linked within a number of compared values."""
+        return space.truth.records * budget // max(self.work(space), 1)
+
+    def each(self, space: ComparisonSpace, random: np.random.Generator) -> dict[str, Linked]:
+        """Return the result of each attacker by name; a method that is no portfolio has one."""
+        return {self.name: self.link(space, random)}
 
     @abstractmethod
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
@@ -579,6 +630,90 @@ class RankDistance(Distance):
 def _fourth(gaps: FloatArray) -> FloatArray:
     squares: FloatArray = np.square(gaps)
     return np.square(squares)
+
+
+class LargestRank(RankDistance):
+    """The sixteenth root of the sum of sixteenth powers of rank differences, nearly the largest of them.
+
+    Source: a bound on the change of ranks as evidence: Nin, Herranz, Torra (Data & Knowledge Engineering 64,
+    2008, doi:10.1016/j.datak.2007.07.006).
+    """
+
+    name = "largest-rank"
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the sixteenth powers of the distances."""
+        return self.summed(originals, _sixteenth)
+
+
+def _sixteenth(gaps: FloatArray) -> FloatArray:
+    return _fourth(_fourth(gaps))
+
+
+PARTNERS = 1 << 23
+"""Maximum number of pairs of an original and a class among which swap partners are compared."""
+
+
+class SwapPartners(RankDistance):
+    """The rank distance of two records, plus those of the partners with which their values were swapped.
+
+    Swapping exchanges values: if original i is published as r, and r has the value of original j, then j is
+    published with the value of i. The distance of (i, r) is that of their ranks, plus for each attribute the
+    least one of an original with r's value to a record published with i's value. A value that only other
+    originals have, or no record of the release, has no partner and adds nothing.
+    """
+
+    name = "swap-partners"
+    # A class that covers the row need not have partners that do.
+    exact = False
+
+    @staticmethod
+    def fits(space: ComparisonSpace) -> bool:
+        """Return whether values may be swapped: mostly single ones, in records that are not the originals."""
+        if len(space.originals) * len(space.classes) > PARTNERS:
+            return False
+        single = [
+            2 * int(space.sizes[(meaning.sizes == 1)[texts]].sum()) > int(space.sizes.sum())
+            for meaning, texts in zip(space.meanings, space.classes.T, strict=True)
+        ]
+        return any(single) and len(uncovered(space)) > 0
+
+    def __init__(self, space: ComparisonSpace) -> None:
+        super().__init__(space)
+        pairs = len(space.originals) * len(space.classes)
+        if pairs > PARTNERS:
+            raise InputError(
+                f"distance: {self.name} compares at most {PARTNERS:,} pairs of rows, not {pairs:,}; use "
+                "distance: largest-rank, or an adversary who holds fewer records"
+            )
+        parts = [
+            super(SwapPartners, self).rows(block) for block in self.blocks(np.arange(len(space.originals)))
+        ]
+        ranks = np.concatenate(parts)
+        self._total = ranks.copy()
+        for position in range(len(space.meanings)):
+            self._total += self._of_partners(position, ranks)
+
+    def _of_partners(self, position: int, ranks: FloatArray) -> FloatArray:
+        """Return the least distance of partners in one attribute, shape (originals, classes)."""
+        meaning, texts = self.space.meanings[position], self.space.classes[:, position].astype(np.int64)
+        # The number after all values stands for none: an unknown one, or several.
+        none = meaning.column.size
+        single = np.full(len(meaning.sizes), none, dtype=np.int64)
+        alone = np.flatnonzero(meaning.sizes == 1)
+        single[alone] = meaning.values[meaning.starts[alone]]
+        own, published = self.space.originals[:, position].astype(np.int64), single[texts]
+        own = np.where(own < 0, none, own)
+        least = np.full((none + 1, none + 1), np.inf)
+        np.minimum.at(least, (own[:, None], published[None, :]), ranks)
+        least[~np.isfinite(least)] = 0.0
+        least[none], least[:, none] = 0.0, 0.0
+        found: FloatArray = least[np.ix_(published, own)].T
+        return found
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the distances."""
+        return self._total[originals]
 
 
 class SwappedDistance(Distance):
@@ -923,8 +1058,9 @@ class Likelihood(Distance):
     P(y | v) = (1 - sum of e) [y = v] + e_noise f(y) + sum over other errors of e P(v is taken for y).
     The posterior probability of a class is in proportion to its records times the product over the
     attributes, that of each of its records to the product alone: so the most probable record is the nearest.
-    Masked numbers cover nothing: their errors are normal around the published number, with the variance of
-    those of the nearest classes.
+    Masked numbers cover nothing, or, if they were swapped, those of other records: where no class covers most
+    of the originals, although their errors allow it, single numbers are masked, too. Their errors are normal
+    around the published number, with the variance of those of the nearest classes.
 
     Source: Bayes' rule with independent attributes; records linked by the likelihood of their agreement:
     Fellegi, Sunter (JASA 64, 1969, doi:10.1080/01621459.1969.10501049).
@@ -941,6 +1077,10 @@ class Likelihood(Distance):
     def __init__(self, space: ComparisonSpace, rates: ErrorRates) -> None:
         super().__init__(space)
         masked = [position for position in range(len(space.meanings)) if self._is_masked(position)]
+        single = [position for position in range(len(space.meanings)) if self._is_single(position)]
+        right = rates.correct ** len(space.meanings)
+        self._swapped = [] if set(single) <= set(masked) or self._covered() > right / 2 else single
+        masked = sorted({*masked, *self._swapped})
         variances = self._variances(masked)
         noise = max(rates.noise, SURPRISE)
         self._gaps = [
@@ -958,6 +1098,32 @@ class Likelihood(Distance):
         texts = self.space.classes[:, position]
         alone = (meaning.sizes == 0) & ~np.isnan(meaning.low)
         return 2 * int(self.space.sizes[alone[texts]].sum()) > int(self.space.sizes.sum())
+
+    def _is_single(self, position: int) -> bool:
+        """Return whether more than half of the records have a single number."""
+        meaning, texts = self.space.meanings[position], self.space.classes[:, position]
+        single = meaning.low == meaning.high
+        return 2 * int(self.space.sizes[single[texts]].sum()) > int(self.space.sizes.sum())
+
+    def _covered(self) -> float:
+        """Return the share of originals that a class covers, of evenly spread ones."""
+        space = self.space
+        some = space.originals[:: -(-len(space.originals) // PROBES)].astype(np.int64)
+        join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
+        found = sum(len(np.unique(pairs.original)) for _, pairs in join.blocks(some))
+        return found / len(some)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """That the likelihood does not fit, where numbers were swapped."""
+        if not self._swapped:
+            return {}
+        names = listed([self.space.names[position] for position in self._swapped])
+        note = (
+            f"The likelihood does not fit: the numbers of {names} are those of other records, as after "
+            "swapping; linkage: portfolio, or distance: rank or swap-partners, may link more."
+        )
+        return {"fits": False, NOTE: note}
 
     def _variances(self, positions: list[int]) -> dict[int, float]:
         """Return the mean square of the gaps to the nearest class, by position of the attribute."""

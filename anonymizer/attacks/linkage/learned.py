@@ -11,7 +11,7 @@ Conditions are added as weights violate them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from math import lcm
@@ -26,9 +26,10 @@ from anonymizer.attacks.linkage.distances import (
     Euclidean,
     Linked,
     Linking,
+    uncovered,
 )
-from anonymizer.attacks.linkage.families import Family, WeightedMean
-from anonymizer.attacks.linkage.linkers import NearestLinking, nearest, uncovered
+from anonymizer.attacks.linkage.families import Family
+from anonymizer.attacks.linkage.linkers import NearestLinking, nearest
 from anonymizer.attacks.linkage.local_search import Climb, Fast, Fit, Learner, probed
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows, Targets
 from anonymizer.model.adversary import Links
@@ -637,124 +638,6 @@ def held_out_shares(
     return shares
 
 
-TRIALS = 300
-"""Line searches of a learner in a portfolio, which learns seven times."""
-
-
-class Contender:
-    """An attacker whose success on some targets can be predicted from others: one who needs no truth.
-
-    Attributes
-    ----------
-    in_sample: chance that a record of each target is linked correctly, shape (targets,), float64.
-    estimated: whether it depends on randomness.
-    """
-
-    def __init__(self, in_sample: FloatArray, *, estimated: bool) -> None:
-        self.in_sample, self.estimated = in_sample, estimated
-
-    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:  # noqa: ARG002
-        """Return the chances of known targets by their own truth, each held out, shape (known,)."""
-        return self.in_sample[known]
-
-    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:  # noqa: ARG002
-        """Return the chances of the targets of a part by the truth of known ones, shape (part,)."""
-        return self.in_sample[part]
-
-
-class LearningContender(Contender):
-    """An attacker who learns weights."""
-
-    def __init__(self, targets: Targets, family: Family, random: np.random.Generator) -> None:
-        self._targets, self._family = targets, family
-        pairs = Pairs(targets, family)
-        super().__init__(pairs.shares(Fast(TRIALS).fit(pairs, random).weights), estimated=True)
-
-    def predicted(self, known: IntArray, random: np.random.Generator) -> FloatArray:
-        """Return the chances of known targets, each by weights that were learned from others."""
-        return held_out_shares(self._targets.only(known), self._family, random, TRIALS)
-
-    def held_out(self, part: IntArray, known: IntArray, random: np.random.Generator) -> FloatArray:
-        """Return the chances of the targets of a part by weights that were learned from known ones."""
-        weights = Fast(TRIALS).fit(Pairs(self._targets.only(known), self._family), random).weights
-        return Pairs(self._targets.only(part), self._family).shares(weights)
-
-
-class PortfolioLinking(Linking):
-    """Links by the best of several attackers: chosen on half of the targets, it links the other half.
-
-    A learning attacker links each target by weights that it learned without it, and is chosen by its success
-    on targets that it held out of the first half.
-
-    Parameters
-    ----------
-    unlearned: attackers by name.
-    learning: distances by the name of the attacker that learns a weighted mean of their parts.
-    """
-
-    name = "portfolio"
-    together = True
-
-    def __init__(self, unlearned: Mapping[str, Linking], learning: Mapping[str, Distancing]) -> None:
-        self._unlearned, self._learning = unlearned, learning
-
-    def work(self, space: ComparisonSpace) -> int:
-        """Return how many values are compared."""
-        fits = [LearnedLinking(WeightedMean, Fast(), distance) for distance in self._learning.values()]
-        return sum(each.work(space) for each in (*self._unlearned.values(), *fits))
-
-    def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Link by each attacker, and choose."""
-        contenders: dict[str, Contender] = {}
-        for name, linking in self._unlearned.items():
-            linked = linking.link(space, random)
-            contenders[name] = Contender(linked.right, estimated=linked.ties_randomized)
-        for name, distance in self._learning.items():
-            if not (distance.exact and not len(uncovered(space))):
-                targets = compared(space, distance(space))
-                contenders[name] = LearningContender(targets, WeightedMean(len(space.names)), random)
-        worth = space.truth.counts
-        in_sample = {name: _share(space, each.in_sample) for name, each in contenders.items()}
-        if len(worth) < FOLDS:
-            best = max(in_sample, key=in_sample.__getitem__)
-            shares = {name: each.in_sample for name, each in contenders.items()}
-            return Linked(shares[best], _told([best], in_sample, None), ties_randomized=True)
-        found = {name: np.zeros(len(worth)) for name in contenders}
-        right, chosen = np.zeros(len(worth)), []
-        for part in np.array_split(random.permutation(len(worth)), FOLDS):
-            known = np.setdiff1d(np.arange(len(worth)), part)
-            scores = {
-                name: float(each.predicted(known, random) @ worth[known]) for name, each in contenders.items()
-            }
-            chosen.append(_first_best(scores))
-            for name, each in contenders.items():
-                found[name][part] = each.held_out(part, known, random)
-            right[part] = found[chosen[-1]][part]
-        held_out = {name: _share(space, shares) for name, shares in found.items()}
-        counted = len(set(chosen)) == 1 and not contenders[chosen[0]].estimated
-        return Linked(right, _told(chosen, in_sample, held_out), ties_randomized=not counted)
-
-
-def _first_best(scores: Mapping[str, float]) -> str:
-    """Return the first name with the highest score; rounding errors do not decide."""
-    most = max(scores.values())
-    return next(name for name, score in scores.items() if score >= most - SMALL)
-
-
-def _told(
-    chosen: Sequence[str], in_sample: Mapping[str, float], held_out: Mapping[str, float] | None
-) -> dict[str, Any]:
-    """Return the successes of all attackers, and which were chosen, for the report."""
-    return {
-        "attacker": " or ".join(dict.fromkeys(chosen)),
-        "in_sample": max(in_sample.values()),
-        "attackers": {
-            name: {"in_sample": share, "held_out": None if held_out is None else held_out[name]}
-            for name, share in in_sample.items()
-        },
-    }
-
-
 PASSES = 100
 """Approximate number of times that learning compares all pairs."""
 
@@ -799,15 +682,55 @@ class LearnedLinking(Linking):
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Learn the weights, and link by them."""
+        return self.learned(space, random)[0]
+
+    def learned(self, space: ComparisonSpace, random: np.random.Generator) -> tuple[Linked, Distance | None]:
+        """Return the links by learned weights, and the distance; None if there is nothing to learn."""
         if self._is_certain(space):
             plain = nearest(Euclidean(space))
             equal = _share(space, plain)
-            return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal})
-        targets = compared(space, self._distance(space))
-        family = self._family(len(space.names))
+            return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal}), None
+        distance, family = self._distance(space), self._family(len(space.names))
+        targets = compared(space, distance)
         learned = learn(targets, family, self._learner, random, at_most=self._at_most)
         found = {"learned": learned.fit.right > learned.equal + SMALL} | learned.details(space.names)
-        return Linked(learned.shares, found)
+        found |= distance.details
+        return Linked(learned.shares, found), WeightedDistance(distance, family, learned.fit.weights)
+
+
+class WeightedDistance(Distance):
+    """A distance of a family with given weights.
+
+    Parameters
+    ----------
+    distance: whose differences are weighted.
+    """
+
+    name = "weighted"
+    # A weight may be 0.
+    exact = False
+
+    def __init__(self, distance: Distance, family: Family, weights: FloatArray) -> None:
+        super().__init__(distance.space)
+        self._distance, self._family, self._weights = distance, family, weights
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a reader of the links must know, in plain types."""
+        return self._distance.details
+
+    @property
+    def width(self) -> int:
+        """Number of values in memory per pair."""
+        return len(self._weights) + len(self.space.meanings)
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the weighted sums."""
+        own = [
+            self._distance.differences(position, originals) for position in range(len(self.space.meanings))
+        ]
+        found: FloatArray = self._family.features(np.stack(own, axis=-1)) @ self._weights
+        return found
 
 
 def compared(space: ComparisonSpace, distance: Distance) -> Targets:

@@ -1,7 +1,4 @@
-"""Methods of linkage: nearest record, one-to-one assignment, and probabilistic (Fellegi and Sunter).
-
-An assignment links each record of the release with at most one original.
-"""
+"""Methods of linkage record by record: nearest, and probabilistic (Fellegi and Sunter)."""
 
 from __future__ import annotations
 
@@ -19,150 +16,9 @@ from anonymizer.attacks.linkage.distances import (
     Linked,
     Linking,
     RankDistance,
+    uncovered,
 )
-from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray, IntArray, count, group_keys
-
-BLOCK = 2000
-"""Maximum number of original records in one assignment."""
-
-NEIGHBOURS = 50
-"""Nearest classes of each original that a block considers."""
-
-TIE = 1e-9
-"""Weight of a class's breadth relative to the largest distance; it decides only equal distances."""
-
-
-class AssignmentLinking(Linking):
-    """The one-to-one assignment of originals to released records with the least sum of distances.
-
-    An original that only one class covers is assigned to it. More than ``BLOCK`` other records are assigned
-    in blocks, sorted by nearest class, each block to the remaining records.
-
-    Sources: Domingo-Ferrer, Muralidhar, "New directions in anonymization: permutation paradigm, verifiability
-    by subjects and intruders, transparency to users" (Information Sciences 2016,
-    doi:10.1016/j.ins.2015.12.014); the solver: Crouse (IEEE Transactions on Aerospace and Electronic Systems
-    2016, doi:10.1109/TAES.2016.140952).
-    """
-
-    name = "assignment"
-    together = True
-
-    def __init__(self, distance: Distancing) -> None:
-        self._distance = distance
-
-    def work(self, space: ComparisonSpace) -> int:
-        """Return the number of compared values, for originals without a certain class."""
-        exact = self._distance.exact and not space.in_other_units
-        sure = _sure(space) if exact else _Assigned.none()
-        return (len(space.originals) - len(sure.originals)) * space.cells
-
-    def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Return the links of one of the best assignments, at random if there are several."""
-        distance = self._distance(space)
-        left, waiting = space.sizes.copy(), space.records.copy()
-        exact = distance.exact and not space.in_other_units
-        sure = _sure(space) if exact else _Assigned.none()
-        taken = _per_link(space, sure, space.records[sure.originals])
-        waiting[sure.originals] = 0
-        left -= count(sure.classes, space.records[sure.originals], len(left))
-        blocks = _blocks(distance, waiting)
-        for number, block in enumerate(blocks):
-            step(blocks, number, len(blocks))
-            if not left.any():
-                break
-            assigned = _assign(distance, block, left, random)
-            left -= np.bincount(assigned.classes, minlength=len(left))
-            taken += _per_link(space, assigned, np.ones(len(assigned.classes), dtype=np.int64))
-        truth = space.truth
-        chance = taken / space.records[truth.original] / space.sizes[truth.release]
-        return Linked(chance, {"blocks": len(blocks)}, ties_randomized=bool(blocks))
-
-
-@dataclass(frozen=True, eq=False)
-class _Assigned:
-    """Pairs of an original and a class."""
-
-    originals: IntArray
-    classes: IntArray
-
-    @classmethod
-    def none(cls) -> _Assigned:
-        nothing = np.zeros(0, dtype=np.int64)
-        return cls(nothing, nothing)
-
-
-def _sure(space: ComparisonSpace) -> _Assigned:
-    """Return the originals that only one class covers, if it has enough records for all of them.
-
-    Their distance is 0, so no other assignment of them has a smaller sum.
-    """
-    originals, classes = [], []
-    join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
-    for block, pairs in join.blocks(space.originals.astype(np.int64)):
-        lone = np.bincount(pairs.original, minlength=len(block))[pairs.original] == 1
-        originals.append(block[pairs.original[lone]])
-        classes.append(pairs.published[lone])
-    own, given = np.concatenate(originals), np.concatenate(classes)
-    wanted = count(given, space.records[own], len(space.sizes))
-    fits = (wanted <= space.sizes)[given]
-    return _Assigned(own[fits], given[fits])
-
-
-def _per_link(space: ComparisonSpace, assigned: _Assigned, records: IntArray) -> FloatArray:
-    """Return the number of records assigned along each true link, shape (links,), float64."""
-    number = len(space.sizes)
-    links = space.truth.original * number + space.truth.release
-    keys = np.concatenate([links, assigned.originals * number + assigned.classes])
-    group_of, distinct = group_keys(keys, number * len(space.originals))
-    counts = count(group_of[len(links) :], records, len(distinct))
-    return counts[group_of[: len(links)]].astype(np.float64)
-
-
-def _blocks(distance: Distance, waiting: IntArray) -> list[IntArray]:
-    """Return the original of each waiting record in blocks, sorted by nearest class.
-
-    Parameters
-    ----------
-    waiting: records of each original, shape (originals,).
-    """
-    originals = np.flatnonzero(waiting)
-    if not len(originals):
-        return []
-    if int(waiting.sum()) <= BLOCK:
-        return [np.repeat(originals, waiting[originals])]
-    nearest = np.concatenate([distance.rows(block).argmin(axis=1) for block in distance.blocks(originals)])
-    order = originals[np.argsort(nearest, kind="stable")]
-    records = np.repeat(order, waiting[order])
-    return [records[start : start + BLOCK] for start in range(0, len(records), BLOCK)]
-
-
-def _assign(distance: Distance, block: IntArray, left: IntArray, random: np.random.Generator) -> _Assigned:
-    """Assign the originals of a block to the remaining records of the classes, shape (classes,)."""
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  quick start-up
-
-    space = distance.space
-    own, row_of = np.unique(block, return_inverse=True)
-    parts = [distance.rows(part) for part in distance.blocks(own)]
-    open_classes = np.flatnonzero(left)
-    distances = np.concatenate([part[:, open_classes] for part in parts])
-    if len(open_classes) > NEIGHBOURS and int(left.sum()) > 2 * BLOCK:
-        near = np.unique(np.argpartition(distances, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS])
-        open_classes, distances = open_classes[near], distances[:, near]
-    costs = distances + TIE * max(float(distances.max()), 1.0) * _narrowness(space.breadth[open_classes])
-    columns = np.repeat(np.arange(len(open_classes)), np.minimum(left[open_classes], len(block)))
-    # Many costs are equal; in file order the solver could find the true links by position.
-    rows, columns = random.permutation(row_of), random.permutation(columns)
-    first, second = linear_sum_assignment(costs[np.ix_(rows, columns)])
-    return _Assigned(own[rows[first]], open_classes[columns[second]])
-
-
-def _narrowness(breadth: FloatArray) -> FloatArray:
-    """Return the logarithm of the breadth, scaled to [0, 1]."""
-    logarithm = np.log(breadth)
-    widest = float(logarithm.max())
-    return logarithm / widest if widest > 0 else logarithm
-
 
 TIED = 1e-9
 """Relative difference below which distances are equal."""
@@ -195,7 +51,8 @@ class NearestLinking(Linking):
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
         """Return the links; ties count by their expected value."""
-        return Linked(nearest(self._distance(space)))
+        distance = self._distance(space)
+        return Linked(nearest(distance), distance.details)
 
 
 def nearest(distance: Distance) -> FloatArray:
@@ -212,22 +69,6 @@ def nearest(distance: Distance) -> FloatArray:
         rows, classes = np.nonzero(distances <= least + TIED * np.abs(least))
         _enter(space, right, block, rows, classes)
     return right
-
-
-def uncovered(space: ComparisonSpace) -> IntArray:
-    """Return the targets whose true classes do not cover them, such as masked numbers, shape (originals,).
-
-    A number in other units covers nothing.
-    """
-    truth = space.truth
-    if space.in_other_units:
-        return np.unique(truth.original)
-    covered = np.ones(len(truth.counts), dtype=bool)
-    for position, meaning in enumerate(space.meanings):
-        covered &= meaning.covers(
-            space.originals[truth.original, position], space.classes[truth.release, position]
-        )
-    return np.setdiff1d(truth.original, truth.original[covered])
 
 
 def _pairs(space: ComparisonSpace, wanted: IntArray) -> int:
@@ -288,6 +129,8 @@ UNKNOWN = len(OUTCOMES)
 """Outcome of a value that the adversary does not know; it has no weight."""
 ROUNDS = 30
 CONVERGED = 1e-4
+TAUGHT = 1 << 28
+"""Maximum number of compared values from which probabilities are estimated."""
 PRIOR = 1e-3
 """Pairs added to each outcome; no probability is 0 or 1."""
 
@@ -310,7 +153,6 @@ class ProbabilisticLinking(Linking):
     """
 
     name = "probabilistic"
-    together = True
 
     def __init__(self, false_links: float, missed_links: float) -> None:
         self._false_links = false_links
@@ -320,12 +162,17 @@ class ProbabilisticLinking(Linking):
         """Return the number of compared values; each is compared to learn, to count and to link."""
         return 4 * super().work(space)
 
+    def _taught(self, space: ComparisonSpace) -> IntArray:
+        """Return the originals whose pairs teach the probabilities: all, or evenly spread ones of many."""
+        return np.arange(len(space.records))[:: -(-len(space.records) * space.cells // TAUGHT)]
+
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
         """Return the links by weight, and the classification of all pairs in the details."""
         evidence = Evidence(space)
-        patterns = _count_patterns(evidence)
-        share = min(space.records.sum(), space.sizes.sum()) / patterns.pairs.sum()
-        estimate = _maximize(patterns, share, evidence.of_nearest())
+        taught = self._taught(space)
+        patterns = _count_patterns(evidence, taught)
+        share = min(space.records[taught].sum(), space.sizes.sum()) / patterns.pairs.sum()
+        estimate = _maximize(patterns, share, evidence.of_nearest(taught))
         details = _probabilities(space, estimate) | self._classified(patterns, estimate)
         return Linked(nearest(Evidence(space, estimate.weights)), details)
 
@@ -364,11 +211,16 @@ class Evidence(RankDistance):
         """Return the outcome of one attribute, in ``OUTCOMES`` or ``UNKNOWN``, for each class."""
         return self.differences(position, originals, _as_numbers, UNKNOWN).astype(np.int64)
 
-    def of_nearest(self) -> FloatArray:
-        """Return the frequency of each outcome with the nearest class, shape (attributes, outcomes)."""
+    def of_nearest(self, originals: IntArray) -> FloatArray:
+        """Return how often some originals have each outcome with their nearest class.
+
+        Returns
+        -------
+        Frequencies, shape (attributes, outcomes).
+        """
         space = self.space
         distance, sums = RankDistance(space), np.zeros((len(space.meanings), len(OUTCOMES)))
-        for block in self.blocks(np.arange(len(space.records))):
+        for block in self.blocks(originals):
             own = distance.rows(block).argmin(axis=1)
             for position in range(len(space.meanings)):
                 found = self.outcomes(position, block)[np.arange(len(block)), own]
@@ -439,12 +291,12 @@ class _Estimate:
         return np.log(self.m / self.u)
 
 
-def _count_patterns(evidence: Evidence) -> _Patterns:
+def _count_patterns(evidence: Evidence, originals: IntArray) -> _Patterns:
     space = evidence.space
     base = len(OUTCOMES) + int((space.originals < 0).any())
     number = base ** len(space.meanings)
     keys, pairs = [], []
-    for block in evidence.blocks(np.arange(len(space.records))):
+    for block in evidence.blocks(originals):
         own = np.zeros((len(block), len(space.sizes)), dtype=np.int64)
         for position in range(len(space.meanings)):
             own = own * base + evidence.outcomes(position, block)

@@ -1,0 +1,356 @@
+"""One-to-one linkage: the assignment of held records to released ones with the least sum of distances.
+
+Every record that the adversary holds competes, whoever the targets are. Up to ``POOL`` records are assigned
+at once. Of more, each sampled target is assigned in its neighbourhood: the classes nearest to it, and the
+held records that belong to these classes, each of which may also go to its nearest class outside.
+
+Records with equal distances to all classes, and classes with equal distances from all records, are
+exchangeable: their expected links are exact. Where other assignments have the same sum, the fewest and the
+most links over all of them are found by a tiny reward for true links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymizer.attacks.adversary_view import CoveringJoin
+from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Distancing, Linked, Linking
+from anonymizer.attacks.pace import step
+from anonymizer.model.arrays import FloatArray, IntArray, count
+
+POOL = 2000
+"""Records, and places among released ones, that are assigned at once; a product of both is limited."""
+
+NEAR = 10
+"""Classes in the neighbourhood of a target."""
+
+PLACES = 1000
+"""Maximum number of released records in one neighbourhood, or in several that are assigned at once."""
+
+SAMPLE = 500
+"""Maximum number of targets that are assigned in neighbourhoods, if the config names no other."""
+
+PROBES = 200
+"""Maximum number of originals by which the scale of distances is found."""
+
+BREADTH, REWARD = 1e-6, 1e-11
+"""Weights of a class's breadth and of true links, relative to the distances; they decide only ties."""
+
+
+class AssignmentLinking(Linking):
+    """The one-to-one assignment of originals to released records with the least sum of distances.
+
+    Sources: Domingo-Ferrer, Muralidhar, "New directions in anonymization: permutation paradigm, verifiability
+    by subjects and intruders, transparency to users" (Information Sciences 2016,
+    doi:10.1016/j.ins.2015.12.014); the solver: Crouse (IEEE Transactions on Aerospace and Electronic Systems
+    2016, doi:10.1109/TAES.2016.140952).
+    """
+
+    name = "assignment"
+
+    def __init__(self, distance: Distancing) -> None:
+        self._distance = distance
+
+    def most(self, space: ComparisonSpace, budget: int) -> int:
+        """Return all targets if everybody is assigned at once, else as many neighbourhoods as fit."""
+        waiting = _Waiting.of(space, exact=self._distance.exact)
+        if waiting.at_once:
+            return space.truth.records
+        neighbours = 1 + NEAR * int(space.records.sum()) // len(space.sizes)
+        return min(budget // (neighbours * space.cells), SAMPLE)
+
+    def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
+        """Return the expected links of the best assignments."""
+        return assigned(self._distance(space), random)
+
+
+def assigned(distance: Distance, random: np.random.Generator) -> Linked:
+    """Return the expected links of the assignments with the least sum of distances.
+
+    Several assignments may have this sum: ``right`` is of a random one, ``least`` and ``most`` of those with
+    the fewest and the most correct links.
+    """
+    waiting = _Waiting.of(distance.space, exact=distance.exact)
+    chance = np.tile(waiting.certain, (3, 1))
+    number = 0
+    for pool in _pools(_Comparison.of(distance, waiting), random):
+        chance[:, pool.links] += pool.expected(random)
+        number += 1
+    least, drawn, most = chance
+    return Linked(
+        drawn,
+        {"blocks": number} | distance.details,
+        least,
+        most,
+        estimated=not (waiting.at_once and waiting.proven),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """The records and places that are left once the certain originals are assigned.
+
+    Attributes
+    ----------
+    records: of each original, shape (originals,), int64.
+    places: of each class, shape (classes,), int64.
+    certain: probability that a record of each true link is linked correctly as a certain original.
+    proven: whether the certain originals have their places in an assignment of all with the least sum.
+    """
+
+    records: IntArray
+    places: IntArray
+    certain: FloatArray
+    proven: bool = True
+
+    @classmethod
+    def of(cls, space: ComparisonSpace, *, exact: bool) -> _Waiting:
+        """Return what waits; only of exact distances some originals are certain.
+
+        Certain originals alone are an assignment without any distance. If more have to be assigned, another
+        assignment may have a smaller sum, so that nobody is certain unless there are too many for all.
+        """
+        everyone = cls(space.records, space.sizes, np.zeros(len(space.truth.counts)))
+        if not exact or space.in_other_units:
+            return everyone
+        found = everyone._without(space, *_sure(space))
+        proven = not found.records.any() or not found.places.any()
+        return replace(found, proven=proven) if proven or not everyone.at_once else everyone
+
+    def _without(self, space: ComparisonSpace, originals: IntArray, classes: IntArray) -> _Waiting:
+        """Return what waits once some originals have places in their only classes."""
+        records, truth = self.records.copy(), space.truth
+        records[originals] = 0
+        own = np.full(len(records), -1, dtype=np.int64)
+        own[originals] = classes
+        certain = (own[truth.original] == truth.release) / space.sizes[truth.release]
+        return _Waiting(
+            records, self.places - count(classes, space.records[originals], len(self.places)), certain
+        )
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all waiting records are assigned at once."""
+        return int(self.records.sum()) * int(self.places.sum()) <= POOL**2
+
+
+def _sure(space: ComparisonSpace) -> tuple[IntArray, IntArray]:
+    """Return the originals that only one class covers, and this class, if it has places for all of them.
+
+    Their distance is 0.
+    """
+    originals, classes = [], []
+    join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
+    for block, pairs in join.blocks(space.originals.astype(np.int64)):
+        lone = np.bincount(pairs.original, minlength=len(block))[pairs.original] == 1
+        originals.append(block[pairs.original[lone]])
+        classes.append(pairs.published[lone])
+    own, given = np.concatenate(originals), np.concatenate(classes)
+    wanted = count(given, space.records[own], len(space.sizes))
+    fits = (wanted <= space.sizes)[given]
+    return own[fits], given[fits]
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """Records that are assigned at once.
+
+    Attributes
+    ----------
+    costs: of each original and class, shape (originals, classes), float64.
+    records, places: to assign, shapes (originals,) and (classes,), int64.
+    sizes: released records of each class, shape (classes,), int64.
+    links: positions of the counted true links, shape (links,), int64.
+    ends: original and class of each of them in this pool, shape (2, links), int64.
+    worth: targets of each of them, shape (links,), int64.
+    scale: of costs that decide.
+    elsewhere: costs of a place outside, shape (originals,); None if there is none.
+    """
+
+    costs: FloatArray
+    records: IntArray
+    places: IntArray
+    sizes: IntArray
+    links: IntArray
+    ends: IntArray
+    worth: IntArray
+    scale: float
+    elsewhere: FloatArray | None = None
+
+    def expected(self, random: np.random.Generator) -> FloatArray:
+        """Return the chances of the true links with the fewest, a random and the most correct links."""
+        outside = self.costs[:, :1] if self.elsewhere is None else self.elsewhere[:, None]
+        rows, columns = _alike(np.hstack([self.costs, outside])), _alike(self.costs.T)
+        own, given = rows[self.ends[0]], columns[self.ends[1]]
+        held = np.bincount(rows, weights=self.records)
+        free = np.bincount(columns, weights=self.places)
+        places = self.places[self.ends[1]]
+        each = places / np.maximum(held[own] * free[given] * self.sizes[self.ends[1]], 1)
+        reward = np.zeros((len(held), len(free)))
+        np.add.at(reward, (own, given), each * self.worth)
+        reward = (REWARD * self.scale / max(float(reward.max(initial=0.0)), 1e-300)) * reward
+        rewards = reward[rows][:, columns]
+        least, most = (
+            self._links(self.costs + sign * rewards, (rows, columns), random)[own, given] * each
+            for sign in (1, -1)
+        )
+        if np.allclose(least, most):
+            return np.stack([least, most, most])
+        drawn = self._links(self.costs, (rows, columns), random)[own, given] * each
+        return np.stack([least, drawn, most])
+
+    def _links(
+        self, costs: FloatArray, alike: tuple[IntArray, IntArray], random: np.random.Generator
+    ) -> FloatArray:
+        """Return the records assigned between groups of equal originals and classes, at least costs."""
+        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  quick start-up
+
+        records = int(self.records.sum())
+        # In file order the solver could find the true links by position.
+        rows = random.permutation(np.repeat(np.arange(len(self.records)), self.records))
+        places = np.minimum(self.places, records)
+        columns = random.permutation(np.repeat(np.arange(len(places)), places))
+        matrix = costs[np.ix_(rows, columns)]
+        if self.elsewhere is not None:
+            matrix = np.hstack([matrix, np.repeat(self.elsewhere[rows, None], len(rows), axis=1)])
+        first, second = linear_sum_assignment(matrix)
+        first, second = first[second < len(columns)], second[second < len(columns)]
+        own, given = alike
+        found = np.zeros((int(own.max(initial=-1)) + 1, int(given.max(initial=-1)) + 1))
+        np.add.at(found, (own[rows[first]], given[columns[second]]), 1.0)
+        return found
+
+
+def _alike(rows: FloatArray) -> IntArray:
+    """Return the number of each distinct row, shape (rows,), int64."""
+    numbers: dict[bytes, int] = {}
+    found = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.ascontiguousarray(rows)]
+    return np.array(found, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """The costs of an assignment: distances, and of equal ones the narrower class.
+
+    Attributes
+    ----------
+    scale: of distances that decide: the median one to a nearest class among a few originals, where it is
+        not 0, or else the smallest positive one.
+    penalties: of each class for its breadth, shape (classes,), float64.
+    """
+
+    distance: Distance
+    waiting: _Waiting
+    scale: float
+    penalties: FloatArray
+
+    @classmethod
+    def of(cls, distance: Distance, waiting: _Waiting) -> _Comparison:
+        """Return the costs of the waiting records."""
+        some = np.flatnonzero(waiting.records)
+        some = some[:: max(len(some) // PROBES, 1)]
+        rows = [distance.rows(block) for block in distance.blocks(some)]
+        nearest = np.concatenate([np.empty(0), *(own.min(axis=1) for own in rows)])
+        if (nearest > 0).any():
+            scale = float(np.median(nearest[nearest > 0]))
+        else:
+            scale = min((float(own[own > 0].min(initial=1.0)) for own in rows), default=1.0)
+        return cls(distance, waiting, scale, BREADTH * scale * _narrowness(distance.space.breadth))
+
+    def everyone(self) -> _Pool:
+        """Return all waiting records and places."""
+        originals = np.flatnonzero(self.waiting.records)
+        return self.pool(originals, originals, np.flatnonzero(self.waiting.places))
+
+    def pool(self, targets: IntArray, originals: IntArray, classes: IntArray) -> _Pool:
+        """Return the pool of some originals and classes, both ascending.
+
+        Parameters
+        ----------
+        targets: those of the originals whose true links are counted.
+        """
+        space, truth, waiting = self.distance.space, self.distance.space.truth, self.waiting
+        others = np.setdiff1d(np.flatnonzero(waiting.places), classes)
+        costs = np.empty((len(originals), len(classes) + bool(len(others))))
+        done = 0
+        for block in self.distance.blocks(originals):
+            rows = self.distance.rows(block) + self.penalties
+            own = costs[done : done + len(block)]
+            own[:, : len(classes)] = rows[:, classes]
+            if len(others):
+                own[:, -1] = rows[:, others].min(axis=1)
+            done += len(block)
+        links = np.flatnonzero(np.isin(truth.original, targets) & np.isin(truth.release, classes))
+        ends = (originals, truth.original[links]), (classes, truth.release[links])
+        return _Pool(
+            costs[:, : len(classes)],
+            waiting.records[originals],
+            waiting.places[classes],
+            space.sizes[classes],
+            links,
+            np.stack([np.searchsorted(known, own) for known, own in ends]),
+            truth.counts[links],
+            self.scale,
+            costs[:, -1] if len(others) else None,
+        )
+
+
+def _pools(comparison: _Comparison, random: np.random.Generator) -> Iterator[_Pool]:
+    """Yield the pools in which the targets are assigned, each target in one."""
+    distance, waiting = comparison.distance, comparison.waiting
+    if not waiting.records.any():
+        return
+    if waiting.at_once:
+        yield comparison.everyone()
+        return
+    held = distance.space.held
+    targets = np.unique(distance.space.truth.original)
+    targets = targets[waiting.records[targets] > 0]
+    near = _nearest_classes(distance, waiting, targets, random)
+    order = np.argsort(near[:, 0], kind="stable")
+    for group in _groups(near[order], waiting.places):
+        step(near, int(group[0]), len(order))
+        own, classes = targets[order[group]], np.unique(near[order[group]])
+        rivals = held.original[np.isin(held.release, classes)]
+        yield comparison.pool(own, np.union1d(own, rivals[waiting.records[rivals] > 0]), classes)
+
+
+def _nearest_classes(
+    distance: Distance, waiting: _Waiting, targets: IntArray, random: np.random.Generator
+) -> IntArray:
+    """Return the nearest classes of each target with a place, the nearest first, shape (targets, classes)."""
+    # Of classes at the same distance, random ones.
+    free = random.permutation(np.flatnonzero(waiting.places))
+    number = min(NEAR, len(free))
+    found = [np.empty((0, number), dtype=np.int64)]
+    for block in distance.blocks(targets):
+        rows = distance.rows(block)[:, free]
+        near = np.argpartition(rows, number - 1, axis=1)[:, :number]
+        inner = np.argsort(np.take_along_axis(rows, near, axis=1), axis=1, kind="stable")
+        found.append(free[np.take_along_axis(near, inner, axis=1)])
+    return np.concatenate(found)
+
+
+def _groups(near: IntArray, places: IntArray) -> Iterator[IntArray]:
+    """Yield positions of targets whose neighbourhoods have at most ``PLACES`` together, or of one target."""
+    group: list[int] = []
+    taken: set[int] = set()
+    for position, classes in enumerate(near.tolist()):
+        wider = taken.union(classes)
+        if group and int(places[list(wider)].sum()) > PLACES:
+            yield np.array(group)
+            group, wider = [], set(classes)
+        group.append(position)
+        taken = wider
+    if group:
+        yield np.array(group)
+
+
+def _narrowness(breadth: FloatArray) -> FloatArray:
+    """Return the logarithm of the breadth, scaled to [0, 1]."""
+    logarithm = np.log(breadth)
+    widest = float(logarithm.max(initial=0.0))
+    return logarithm / widest if widest > 0 else logarithm

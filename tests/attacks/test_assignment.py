@@ -1,0 +1,134 @@
+"""Assignment of held records to released ones, against every permutation of a few."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from anonymizer.attacks.linkage import assignment
+from anonymizer.attacks.linkage.attack import DISTANCES
+from tests import strategies
+from tests.attacks.test_linkage_errors import letters, meaning_of, space_of
+from tests.helpers.examples import share
+from tests.helpers.linkage import frame_scene, linkage, noisy
+
+
+def by_permutations(original: pd.DataFrame, masked: pd.DataFrame) -> tuple[float, float]:
+    """Return the fewest and the most expected links over all assignments with the least sum of distances."""
+    units = original.std(ddof=0).replace(0, 1).to_numpy()
+    distances = (((original.to_numpy()[:, None] - masked.to_numpy()) / units) ** 2).sum(axis=2)
+    rows, classes = (list(map(tuple, each.to_numpy().tolist())) for each in (original, masked))
+    held, released = Counter(rows), Counter(classes)
+    plans = list(permutations(range(len(rows))))
+    sums = [sum(distances[i, j] for i, j in enumerate(plan)) for plan in plans]
+    shares = []
+    for plan, total in zip(plans, sums, strict=True):
+        if total < min(sums) + 1e-7:
+            links = Counter((rows[i], classes[j]) for i, j in enumerate(plan))
+            ends = zip(rows, classes, strict=True)
+            right = [links[own, given] / held[own] / released[given] for own, given in ends]
+            shares.append(sum(right) / len(rows))
+    return min(shares), max(shares)
+
+
+@share(3)
+@given(strategies.randoms())
+def test_ties_are_exact_or_between_the_fewest_and_the_most_links(random: Random):
+    records, span = random.randint(2, 6), random.randint(1, 5)
+    names = ["a", "b"][: random.randint(1, 2)]
+    rows = [[float(random.randint(0, span)) for _ in names] for _ in range(records)]
+    original = pd.DataFrame(rows, columns=names)
+    masked = original + np.array([[random.choice((-1, 0, 0, 1)) for _ in names] for _ in range(records)])
+    scene = frame_scene(original, masked)
+    found = linkage(scene, aligned=True, linkage="assignment", standardise="original")
+    least, most = by_permutations(original, masked)
+    assert (found.low, found.high) == pytest.approx((least, most), abs=1e-9)
+    assert least - 1e-9 <= found.success <= most + 1e-9
+    assert found.details["estimated"] == (found.low < found.high)
+
+
+def test_a_sample_of_targets_is_assigned_among_all_held_records():
+    original, masked = noisy(6, records=150, noise=8.0)
+    scene = frame_scene(original, masked)
+    whole = linkage(scene, aligned=True, linkage="assignment")
+    assert whole.low == whole.success == whole.high
+    found = [linkage(scene, seed, aligned=True, linkage="assignment", targets=30) for seed in range(30)]
+    assert {(each.records, each.details["held_records"]) for each in found} == {(30, 150)}
+    mean = sum(each.success for each in found) / len(found)
+    assert mean == pytest.approx(whole.success, abs=0.05)
+    assert sum(each.low <= whole.success <= each.high for each in found) >= 27
+
+
+def test_neighbourhoods_of_many_records_say_that_they_estimate(monkeypatch):
+    original, masked = noisy(6, records=150, noise=8.0)
+    scene = frame_scene(original, masked)
+    whole = linkage(scene, aligned=True, linkage="assignment")
+    monkeypatch.setattr(assignment, "POOL", 40)
+    monkeypatch.setattr(assignment, "PLACES", 60)
+    parts = linkage(scene, aligned=True, linkage="assignment")
+    assert parts.details["blocks"] > 1
+    assert parts.details["held_records"] == parts.records == 150
+    assert parts.details["estimated"]
+    assert parts.low < parts.success < parts.high
+    assert parts.success == pytest.approx(whole.success, abs=0.06)
+    monkeypatch.setattr(assignment, "SAMPLE", 20)
+    assert linkage(scene, aligned=True, linkage="assignment").records == pytest.approx(100)
+
+
+def swapped(records: int, columns: int, reach: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return numbers, and the same with values swapped with those of near ranks."""
+    random = np.random.default_rng(seed)
+    original = pd.DataFrame({f"q{i}": random.permutation(records) * 3.0 for i in range(columns)})
+    masked = original.copy()
+    for name in original:
+        order, free = np.argsort(original[name].to_numpy()), set(range(records))
+        for rank in range(records):
+            near = [other for other in range(rank + 1, min(rank + reach + 1, records)) if other in free]
+            if rank in free and near:
+                other = int(random.choice(near))
+                free.discard(other)
+                masked.loc[order[[rank, other]], name] = original.loc[order[[other, rank]], name].to_numpy()
+            free.discard(rank)
+    return original, masked
+
+
+def test_swap_partners_undo_rank_swapping():
+    original, masked = swapped(120, 3, 30, 3)
+    shuffled = np.random.default_rng(1).permutation(120)
+    scene = frame_scene(original.iloc[shuffled].reset_index(drop=True), masked.iloc[shuffled])
+    ranks = linkage(scene, aligned=True, linkage="assignment", distance="rank").success
+    assert ranks < 0.6
+    for method in ("nearest", "assignment"):
+        found = linkage(scene, aligned=True, linkage=method, distance="swap-partners")
+        assert found.success > ranks + 0.3
+
+
+def test_partners_are_compared_as_defined():
+    """The least distance of an original with the published value to a class with the original value."""
+    space = space_of(
+        [meaning_of(letters(), ["a", "b", "ab"])] * 2, [[0, 1], [1, 0], [1, 1]], [[1, 1], [0, 2]]
+    )
+    found = DISTANCES["swap-partners"](space)
+    ranks = DISTANCES["rank"](space)
+    every = np.arange(len(space.originals))
+    plain = ranks.rows(every)
+    single = {0: 0, 1: 1}
+    expected = plain.copy()
+    for i, own in enumerate(space.originals):
+        for r, texts in enumerate(space.classes):
+            for position in range(2):
+                partners = [
+                    plain[j, s]
+                    for j, other in enumerate(space.originals)
+                    for s, published in enumerate(space.classes)
+                    if single.get(int(texts[position])) == other[position]
+                    and single.get(int(published[position])) == own[position]
+                ]
+                expected[i, r] += min(partners, default=0.0)
+    assert found.rows(every) == pytest.approx(expected)

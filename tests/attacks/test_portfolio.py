@@ -1,0 +1,152 @@
+"""The portfolio of attackers: never less than one of them, on masked and on generalized files."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anonymizer.attacks.linkage.attack import Linkage
+from anonymizer.masking.microaggregation import Microaggregation
+from anonymizer.masking.noise import AdditiveNoise, CorrelatedNoise
+from anonymizer.masking.rank_swapping import RankSwapping
+from anonymizer.model.adversary import AdversaryView
+from tests.helpers.linkage import frame_scene, linkage, noisy
+from tests.shared import shared
+
+MASKED = {
+    "rank swapping": RankSwapping(20),
+    "noise": AdditiveNoise(0.5),
+    "correlated noise": CorrelatedNoise(0.5),
+    "microaggregation": Microaggregation(3),
+}
+FILES = (*MASKED, "generalized")
+
+DISTANCES = ("euclidean", "mahalanobis", "rank", "largest-rank", "swap-partners", "coverage", "likelihood")
+ALONE = [
+    *({"linkage": method, "distance": own} for method in ("nearest", "assignment") for own in DISTANCES),
+    {"linkage": "probabilistic"},
+    {"linkage": "learned"},
+    {"linkage": "learned", "distance": "likelihood"},
+]
+
+
+def generalized(original: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return intervals of groups that are halved at the median of their widest column."""
+    if len(original) < 2 * k:
+        ends = {name: f"[{own.min():g}, {own.max():g}]" for name, own in original.items()}
+        return pd.DataFrame(ends, index=original.index)
+    widest = (original.max() - original.min()).idxmax()
+    order = original[widest].sort_values(kind="stable").index
+    halves = order[: len(order) // 2], order[len(order) // 2 :]
+    return pd.concat([generalized(original.loc[half], k) for half in halves]).loc[original.index]
+
+
+def people(records: int) -> pd.DataFrame:
+    random = np.random.default_rng(4)
+    common = random.normal(0, 5, records)
+    return pd.DataFrame({name: (common + random.normal(0, 5, records)).round(2) for name in ("a", "b", "c")})
+
+
+@cache
+def file(name: str) -> AdversaryView:
+    original = people(36)
+    masked = generalized(original, 3) if name == "generalized" else MASKED[name].mask(original, 1)
+    return frame_scene(original, masked)
+
+
+@cache
+def portfolio(name: str):
+    return linkage(file(name), aligned=True, linkage="portfolio")
+
+
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(each, marks=pytest.mark.slow) for each in MASKED), FILES[-1]]
+)
+def test_a_portfolio_reaches_what_each_attacker_reaches_alone(name):
+    found = portfolio(name)
+    for parameters in ALONE:
+        for scale in ("each", "original"):
+            own = linkage(file(name), aligned=True, standardise=scale, **parameters)
+            assert found.success >= own.success - 1e-9, parameters
+            assert found.high >= own.high - 1e-9, parameters
+
+
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(each, marks=pytest.mark.slow) for each in FILES[1:]), FILES[0]]
+)
+def test_the_report_names_every_attacker_and_the_strongest(name):
+    found = portfolio(name)
+    told = found.details["attackers"]
+    assert found.success == max(own["success"] for own in told.values())
+    assert told[found.knowledge["attacker"]]["success"] == found.success
+    assert found.records == found.details["held_records"] == 36
+    assert found.success <= found.details["ceiling"] + 1e-9
+    assert found.knowledge["attacker"] in Linkage.sentence(found.knowledge, "1 %", "2 %")
+    assert {"euclidean", "euclidean, assignment", "mahalanobis, assignment"} <= set(told)
+
+
+def test_both_scales_are_tried_where_they_differ():
+    original, masked = noisy(3, records=20)
+    told = linkage(frame_scene(original, masked * 2), aligned=True, linkage="portfolio").details["attackers"]
+    assert "euclidean, assignment (original scale)" in told
+    told = linkage(frame_scene(original, original), aligned=True, linkage="portfolio").details["attackers"]
+    assert not [name for name in told if "scale" in name]
+
+
+def test_sampled_targets_are_the_same_for_all_attackers_and_nobody_holds_less():
+    original, masked = noisy(3, records=40, noise=6.0)
+    found = linkage(frame_scene(original, masked), aligned=True, linkage="portfolio", targets=15, seed=2)
+    assert (found.records, found.details["held_records"]) == (15, 40)
+    assert found.low < found.success < found.high
+    alone = linkage(frame_scene(original, masked), aligned=True, linkage="assignment", targets=15, seed=2)
+    assert found.details["attackers"]["euclidean, assignment"]["success"] == alone.success
+
+
+def test_what_is_counted_on_a_full_domain_release_stays_counted():
+    """With exact knowledge of single columns every attacker links equally, so nothing is estimated."""
+    original = pd.DataFrame({"a": np.arange(30) // 3})
+    found = linkage(frame_scene(original, original), aligned=True, linkage="portfolio")
+    assert found.low == found.success == found.high == pytest.approx(1 / 3)
+    assert not found.details["estimated"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("rank swapping", 0.95), ("noise", 0.16), ("correlated noise", 0.29), ("microaggregation", 0.327)],
+)
+def test_census_records_are_linked_as_often_as_by_the_best_known_attackers(name, least):
+    """On 1,080 records of 6 columns; ranks are swapped by 10 percent of the records."""
+    original = pd.read_csv(shared("data", "casc_census", "data.csv.gz")).iloc[:, :6].astype(float)
+    masking = RankSwapping(10) if name == "rank swapping" else MASKED[name]
+    found = linkage(frame_scene(original, masking.mask(original, 1)), aligned=True, linkage="portfolio")
+    assert found.records == 1080
+    assert found.success >= least
+
+
+def test_likelihood_on_swapped_numbers_says_that_it_does_not_fit():
+    """Swapped values cover other originals exactly, so that it would link nobody."""
+    original = people(60)
+    found = linkage(
+        frame_scene(original, RankSwapping(20).mask(original, 1)), aligned=True, distance="likelihood"
+    )
+    assert found.success > 0.1
+    assert not found.details["fits"]
+    assert "does not fit" in found.details["note"]
+    assert "a, b and c" in found.details["note"]
+    for masked in (original, generalized(original, 3), AdditiveNoise(0.5).mask(original, 1)):
+        assert (
+            "fits" not in linkage(frame_scene(original, masked), aligned=True, distance="likelihood").details
+        )
+
+
+def test_numbers_that_the_adversary_misremembers_are_not_swapped():
+    random = np.random.default_rng(1)
+    original = pd.DataFrame({name: random.integers(0, 30, 200) for name in ("a", "b", "c")})
+    found = linkage(
+        frame_scene(original, original), aligned=True, distance="likelihood", knowledge={"noise": 0.3}
+    )
+    assert "fits" not in found.details
