@@ -477,9 +477,7 @@ def frame_kind(frame: Any) -> FrameKind:
         import narwhals  # noqa: PLC0415
         import pyarrow as pa  # noqa: F401, PLC0415
     except ImportError:
-        raise InputError(
-            f"got a {found}, which needs more than pandas; run: {installing('frames')}"
-        ) from None
+        raise InputError(f"got a {found}, which needs more than pandas; {installing('frames')}") from None
     try:
         known = narwhals.from_native(frame, eager_only=True)
     except TypeError:  # an object that only exports an Arrow stream

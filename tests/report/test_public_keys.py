@@ -1,4 +1,4 @@
-"""Keys of persons, households and wards alone change nothing of what is shared, while the release is equal."""
+"""Keys of persons, households and wards change nothing of what is shared while the release is equal."""
 
 from __future__ import annotations
 
