@@ -1,12 +1,15 @@
 """The distribution that this package comes from, and others on the path whose package has the same name.
 
-Only pyproject.toml has the name of the distribution: on the package index, ``anonymizer``, the name of the
-package, belongs to another project.
+On the package index, ``anonymizer`` and ``nemo-anonymizer`` are other projects with a package of this name.
+This one is on no index, so that no message may send anybody there for it.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -43,16 +46,49 @@ def version_of(found: Distribution) -> str:
     return rest.partition("\n")[0].strip() if line else found.version
 
 
-def requirement(extra: str = "") -> str:
-    """Return this package, with an extra, as ``pip install`` takes it: its name, or ``.`` in a checkout."""
-    found = own_distribution()
-    name = "." if found is None or in_checkout() else found.name
-    return f"{name}[{extra}]" if extra else name
-
-
 def installing(extra: str) -> str:
-    """Return the command that installs the packages of an extra."""
-    return f"pip install '{requirement(extra)}'"
+    """Return how to install the packages of an extra, with a command: from the checkout, or by their names.
+
+    This distribution is on no package index: whoever registers its name there first would be installed.
+
+    >>> installing("sql").split()[:2]
+    ['run:', 'pip']
+    """
+    needed = [f"{FOLDER.parent}[{extra}]"] if in_checkout() else packages_of(extra)
+    if not needed:
+        return f"install the packages that its pyproject.toml lists for {extra}"
+    return f"run: {shlex.join(['pip', 'install', *needed])}"
+
+
+def packages_of(extra: str) -> list[str]:
+    """Return what an extra of the installed distribution requires, as ``pip install`` takes it."""
+    found = own_distribution()
+    marker = re.compile(rf"""\bextra\s*==\s*["']{re.escape(extra)}["']""")
+    every = [each.partition(";") for each in (found and found.requires) or ()]
+    return [needed.strip() for needed, _, condition in every if marker.search(condition)]
+
+
+def reinstalling() -> str:
+    """Return what repairs this package after another distribution has replaced some of its files."""
+    options = ["pip", "install", "--force-reinstall", "--no-deps"]
+    origin = FOLDER.parent if in_checkout() else _installed_from()
+    if origin is None:
+        return "install this one again from its wheel, with the options --force-reinstall --no-deps"
+    return f"run: {shlex.join([*options, str(origin)])}"
+
+
+def _installed_from() -> Path | None:
+    """Return the wheel or folder that pip has installed this distribution from, if it is still there."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - few need it, and it takes long
+    from urllib.request import url2pathname  # noqa: PLC0415 - the same
+
+    found = own_distribution()
+    try:
+        url = urlsplit(json.loads((found and found.read_text("direct_url.json")) or "{}").get("url", ""))
+    except ValueError:
+        return None
+    path = Path(url2pathname(url.path))
+    return path if url.scheme == "file" and path.exists() else None
 
 
 def in_checkout(folder: Path = FOLDER) -> bool:
@@ -85,8 +121,8 @@ class Namesake:
         both = f"{self.folder}: the distribution {self.name} {self.version} also has a package '{PACKAGE}'"
         if self.mixed:
             return (
-                f"{both}, and files of one replace files of the other; run: pip uninstall {self.name}, "
-                f"and then: pip install --force-reinstall --no-deps {requirement()}"
+                f"{both}, and files of one replace files of the other; run: pip uninstall {self.name}; "
+                f"then {reinstalling()}"
             )
         return f"{both}, which Python may import instead of this one; run: pip uninstall {self.name}"
 

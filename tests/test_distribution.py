@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -24,8 +26,14 @@ class Installed:
     """A distribution as ``importlib.metadata`` finds it."""
 
     name = "the-name"
+    requires = ("numpy>=2", "pyarrow>=16; extra == 'sql'", "adbc >=1 ; extra=='sql'", "x; extra == 'sql2'")
 
-    def read_text(self, file: str) -> str:
+    def __init__(self, url: str | None = None) -> None:
+        self.url = url
+
+    def read_text(self, file: str) -> str | None:
+        if file == "direct_url.json":
+            return None if self.url is None else json.dumps({"url": self.url})
         return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: 7.8.9\n\n{file}\nVersion: 0\n"
 
 
@@ -62,11 +70,49 @@ def test_the_name_is_not_that_of_the_package_and_stands_in_one_place() -> None:
     assert [path for path in files if PROJECT["name"] in path.read_text(encoding="utf-8")] == []
 
 
-def test_an_extra_is_installed_by_the_name_of_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_of_a_wheel_is_installed_by_the_names_of_its_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The distribution itself is on no index, where anybody could register its name."""
     monkeypatch.setattr(distribution, "own_distribution", Installed)
     monkeypatch.setattr(distribution, "in_checkout", lambda: False)
-    assert distribution.installing("spark") == "pip install 'the-name[spark]'"
+    assert distribution.installing("sql") == "run: pip install 'pyarrow>=16' 'adbc >=1'"
     assert distribution.own_version() == environment()["anonymizer"] == "7.8.9"
+
+
+@pytest.mark.parametrize("extra", ["frames", "spark", "sql"])
+def test_the_packages_of_an_extra_are_those_of_the_project(
+    extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if distribution.own_distribution() is None:
+        pytest.skip("the package is not installed")
+    monkeypatch.setattr(distribution, "in_checkout", lambda: False)
+    program, verb, *words = shlex.split(distribution.installing(extra).removeprefix("run: "))
+    assert (program, verb) == ("pip", "install")
+    assert sorted(words) == sorted(PROJECT["optional-dependencies"][extra])
+
+
+def test_without_metadata_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distribution, "own_distribution", lambda: None)
+    monkeypatch.setattr(distribution, "in_checkout", lambda: False)
+    assert distribution.installing("sql") == "install the packages that its pyproject.toml lists for sql"
+
+
+def test_this_package_is_installed_again_from_where_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = "pip install --force-reinstall --no-deps"
+    assert distribution.reinstalling() == f"run: {again} {ROOT}"
+    monkeypatch.setattr(distribution, "in_checkout", lambda: False)
+    wheel = tmp_path / "a wheel.whl"
+    monkeypatch.setattr(distribution, "own_distribution", lambda: Installed(wheel.as_uri()))
+    gone = "install this one again from its wheel, with the options --force-reinstall --no-deps"
+    assert distribution.reinstalling() == gone
+    wheel.touch()
+    assert distribution.reinstalling() == f"run: {again} '{wheel}'"
+    for url in (None, "https://example.org/a.whl"):
+        monkeypatch.setattr(distribution, "own_distribution", lambda url=url: Installed(url))
+        assert distribution.reinstalling() == gone
 
 
 def test_versions_are_those_of_all_metadata() -> None:
@@ -80,7 +126,7 @@ def test_versions_are_those_of_all_metadata() -> None:
 def test_an_extra_of_a_checkout_is_installed_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distribution, "own_distribution", Installed)
     assert distribution.in_checkout()
-    assert distribution.installing("spark") == "pip install '.[spark]'"
+    assert distribution.installing("spark") == f"run: pip install '{ROOT}[spark]'"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +157,21 @@ def test_who_claims_the_package(
     (tmp_path / "anonymizer").mkdir()
     write_distribution(tmp_path, "stranger", **notes)
     assert found_in(tmp_path, monkeypatch) == (["stranger"] if claims else [])
+
+
+NEMO = "".join(f"anonymizer/{name}.py,sha256=x,1\n" for name in ("__init__", "__main__", "config/__init__"))
+"""Files of nemo-anonymizer, which has a command of this name, too."""
+
+
+def test_another_vendor_that_has_this_package_and_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "anonymizer").mkdir()
+    command = "anonymizer.interface.cli.main:main"
+    write_distribution(tmp_path, "nemo-anonymizer", record=NEMO, command=command)
+    assert found_in(tmp_path, monkeypatch) == ["nemo-anonymizer"]
+    (noticed,) = namesakes()
+    assert "the distribution nemo-anonymizer 0.0.6 also has a package 'anonymizer'" in str(noticed)
 
 
 def test_a_folder_without_such_a_package_is_not_looked_into(
@@ -156,8 +217,8 @@ def test_the_command_does_not_start_in_a_folder_of_two_packages(tmp_path: Path) 
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         f"error: {tmp_path}: the distribution stranger 0.0.6 also has a package 'anonymizer', and files of "
-        "one replace files of the other; run: pip uninstall stranger, and then: "
-        "pip install --force-reinstall --no-deps .\n"
+        "one replace files of the other; run: pip uninstall stranger; then run: "
+        f"pip install --force-reinstall --no-deps {ROOT}\n"
     )
 
 

@@ -596,9 +596,7 @@ def frame_kind(frame: Any) -> FrameKind:
         import narwhals  # noqa: PLC0415
         import pyarrow as pa  # noqa: PLC0415
     except ImportError:
-        raise InputError(
-            f"got a {found}, which needs more than pandas; run: {installing('frames')}"
-        ) from None
+        raise InputError(f"got a {found}, which needs more than pandas; {installing('frames')}") from None
     if isinstance(frame, pa.Table):
         return FrameKind(_table_of, lambda table: table)
     try:

@@ -72,7 +72,7 @@ class Postgres:
             from adbc_driver_postgresql import dbapi  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(
-                f"{url}: reading and writing PostgreSQL needs a driver; run: {installing('sql')}"
+                f"{url}: reading and writing PostgreSQL needs a driver; {installing('sql')}"
             ) from None
         expanded, self._secrets = _expanded(url)
         self._driver = dbapi

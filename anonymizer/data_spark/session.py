@@ -263,7 +263,7 @@ def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
             from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
             from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError as error:
-        raise InputError(f"engine spark: {error.name} is not installed; run: {installing('spark')}") from None
+        raise InputError(f"engine spark: {error.name} is not installed; {installing('spark')}") from None
     return SparkConf, SparkContext, launch_gateway, SparkSession
 
 

@@ -17,6 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.data_spark import session
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import _not_of_py4j, check_java, check_master, open_session
+from anonymizer.distribution import installing
 from anonymizer.errors import InputError
 from tests.helpers.messages import exchange
 
@@ -48,7 +49,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", without)
     assert told(SparkOptions("local[1]")) == (
-        "engine spark: pyspark is not installed; run: pip install '.[spark]'"
+        f"engine spark: pyspark is not installed; {installing('spark')}"
     )
 
 
