@@ -86,7 +86,7 @@ class Case:
     @property
     def linked(self) -> bool:
         """Whether a pseudonym links the rows of a person."""
-        return isinstance(self.config["input"].get("person"), Mapping)
+        return isinstance(self.config.get("input", {}).get("person"), Mapping)
 
     @property
     def marked(self) -> bool:
