@@ -45,7 +45,7 @@ from anonymizer.model.adversary import AdversaryView, Links, ValueCoverage
 from anonymizer.model.arrays import CodeArray
 from benchmarks import adult
 from benchmarks.common import machine, table
-from benchmarks.numbers import deviations, standardised, targets_of
+from benchmarks.number_arrays import deviations, standardised, targets_of
 from benchmarks.shared import shared
 
 SAMPLE = 400

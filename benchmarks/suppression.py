@@ -5,6 +5,7 @@ Run as ``python -m benchmarks.suppression`` in the folder of the checkout.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -178,6 +179,7 @@ def large_table() -> str:
 
 def main() -> None:
     """Print both tables."""
+    argparse.ArgumentParser(prog="python -m benchmarks.suppression", description=__doc__).parse_args()
     print("Adult at levels " + " ".join(str(level) for level in adult.LEVELS.values()) + ".\n")
     print(adult_table())
     print(f"\nA class of {RECORDS:,} records with {VALUES} sensitive values.\n")

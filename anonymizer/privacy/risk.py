@@ -120,8 +120,12 @@ class HighestRisk(Risk, ClassModel):
 
     @property
     def least(self) -> int | None:
-        """How many records or people every record must be confused with; None: no number suffices."""
-        return ceil(1 / Fraction(self.settings.max)) if self.settings.max else None
+        """How many records every record must be confused with; None: no number suffices."""
+        return self._least(1)
+
+    def _least(self, scale: int) -> int | None:
+        """Return what suffices of records or people times a scale; rounded last, as weights have digits."""
+        return ceil(scale / Fraction(self.settings.max)) if self.settings.max else None
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
         """Return the highest risk."""
@@ -137,9 +141,10 @@ class HighestRisk(Risk, ClassModel):
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return in which classes the risk is at most ``max``."""
         numbers, scale = self.confused(view)
-        if self.least is None:
+        least = self._least(scale)
+        if least is None:
             return np.zeros(len(numbers), dtype=bool)
-        return numbers >= min(self.least * scale, int(np.iinfo(np.int64).max))
+        return numbers >= min(least, int(np.iinfo(np.int64).max))
 
 
 class TableRisk(Risk, ReleaseRisk):

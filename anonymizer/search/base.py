@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -564,6 +564,37 @@ def sensitive_codes(
     }
 
 
+Candidate = TypeVar("Candidate")
+
+
+class Incumbent(Generic[Candidate]):
+    """The best valid candidate so far; only one that loses less replaces it.
+
+    Attributes
+    ----------
+    found: the candidate; None before the first.
+    objective: its objective, infinite before the first.
+    """
+
+    def __init__(self) -> None:
+        self.found: Candidate | None = None
+        self.objective = math.inf
+
+    def offer(self, candidate: Candidate, objective: float) -> bool:
+        """Take a candidate if it loses less than the incumbent; return whether it does."""
+        if self.found is not None and not objective < self.objective:
+            return False
+        self.found, self.objective = candidate, objective
+        return True
+
+
+def offer_outcome(incumbent: Incumbent[Outcome], outcome: Outcome) -> bool:
+    """Offer the outcome of a search to an incumbent; without a recoding it is none."""
+    if outcome.recoding is None:
+        return False
+    return incumbent.offer(outcome, math.inf if outcome.objective is None else outcome.objective)
+
+
 class SearchRun:
     """One run of a search: its steps so far, and whether the user has ended it."""
 
@@ -672,9 +703,14 @@ SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
 )
 
 
-def search_with(name: str, problem: SearchProblem, control: Control) -> Outcome:
-    """Return the outcome of another algorithm with its default parameters, as a start or for comparison.
+def search_with(name: str, problem: SearchProblem, control: Control, **parameters: Any) -> Outcome:
+    """Return the outcome of another algorithm, as a start or for comparison.
 
     Algorithms do not import each other; this loads one by name.
+
+    Parameters
+    ----------
+    parameters: those that differ from the defaults.
     """
-    return SEARCH_ALGORITHMS[name]().search(problem, control)
+    plug_in = SEARCH_ALGORITHMS[name]
+    return plug_in(plug_in.Settings.model_validate(parameters)).search(problem, control)

@@ -5,18 +5,27 @@ Searches that cannot run attacks at every step ask for larger classes while atta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
-from anonymizer.model.recoding import CheckerMeasure, Outcome, Status, Step
+from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import AttackCheck, Control, SearchProblem, SuppressionMethod
+from anonymizer.search.base import (
+    AttackCheck,
+    Control,
+    Incumbent,
+    SearchProblem,
+    SuppressionMethod,
+    offer_outcome,
+)
 from anonymizer.search.suppression.suppressor import (
     RepeatedSuppression,
     Suppressed,
@@ -30,12 +39,32 @@ from anonymizer.search.suppression.suppressor import (
 Search = Callable[[SearchProblem, Control], Outcome]
 
 
+@dataclass(frozen=True)
+class Rival:
+    """A search that runs attacks itself, whose outcome is compared with that of larger and larger classes.
+
+    Attributes
+    ----------
+    name: of the algorithm.
+    first: whether it is quick, and runs first: there is a release then if the budget ends early.
+    """
+
+    name: str
+    search: Search
+    first: bool = False
+
+
+RIVAL = 0.5
+"""Part of the remaining seconds that are not a rival's."""
+
+
 def search_with_attack_checks(
     problem: SearchProblem,
     control: Control,
     search: Search,
     probe: int | None = None,
-    rival: Search | None = None,
+    rivals: Sequence[Rival] = (),
+    smallest: int = 1,
 ) -> Outcome:
     """Return the best candidate of a search that passes all attack checks.
 
@@ -51,15 +80,18 @@ def search_with_attack_checks(
     search: runs on problems without attack checks.
     probe: steps that show whether a size passes, for a search that improves until its budget ends; the rest
         of the budget goes to the chosen size. None for a search that ends by itself.
-    rival: a search that runs attacks at every step; the result is at least as good as its.
+    rivals: searches that run attacks themselves; the result is at least as good as theirs.
+    smallest: classes of fewer records are not made whatever the problem asks for; the sizes that are tried
+        begin with it.
     """
     if problem.has_scenarios:
+        everything = problem.for_all_knowledge
         return _without_proofs(
-            search_with_attack_checks(problem.for_all_knowledge, control, search, probe, rival)
+            search_with_attack_checks(everything, control, search, probe, rivals, smallest)
         )
     if problem.gate.open:
         return search(problem, control)
-    return _Growing(problem, control, search, probe).run(rival)
+    return _Growing(problem, control, search, probe, max(smallest, problem.minimum_size)).run(rivals)
 
 
 def _without_proofs(outcome: Outcome) -> Outcome:
@@ -69,35 +101,73 @@ def _without_proofs(outcome: Outcome) -> Outcome:
 
 
 class _Growing:
-    def __init__(self, problem: SearchProblem, control: Control, search: Search, probe: int | None) -> None:
+    """Searches with larger and larger classes, and the best that passed the attack checks.
+
+    Parameters
+    ----------
+    first: the size that is tried first.
+    """
+
+    def __init__(
+        self, problem: SearchProblem, control: Control, search: Search, probe: int | None, first: int
+    ) -> None:
         self._problem = problem
         self._control = control
         self._search = search
         self._probe = probe
+        self._first = first
         self._steps: list[Step] = []
         self._evaluated = 0
         self._passed = False
         self._excess = 1.0
-        self._best: Outcome | None = None
+        self._best: Incumbent[Outcome] = Incumbent()
         # A bound for the smallest size holds for larger ones too.
         self._proven: Outcome | None = None
 
-    def run(self, rival: Search | None) -> Outcome:
-        first = self._problem.minimum_size
-        found = self._try(first, self._probe)
+    def run(self, rivals: Sequence[Rival]) -> Outcome:
+        status = Status.UNDECIDED
+        try:
+            status = self._compete(rivals)
+        except Interrupted:
+            if self._best.found is None:
+                raise
+        return self._outcome(status)
+
+    def _compete(self, rivals: Sequence[Rival]) -> Status:
+        """Run the search and its rivals; return what holds if none of them has found a release."""
+        for rival in rivals:
+            if rival.first:
+                self._compare(rival)
+        found = self._try(self._first, self._probe)
         if found.recoding is None:
-            return self._outcome(found, found.status)
-        if rival is not None:
-            self._compare(rival(self._problem, replace(self._control, steps=None)))
-        size = first if self._passed else self._grown(first)
+            return found.status
+        passed = self._passed
+        for rival in rivals:
+            if not rival.first:
+                self._compare(rival)
+        size = self._first if passed else self._grown(self._first)
         if self._probe is not None:
             self._spend(size)
-        return self._outcome(found, Status.UNDECIDED if self._best is None else Status.SATISFIED)
+        return Status.UNDECIDED
 
-    def _compare(self, other: Outcome) -> None:
-        if other.recoding is not None:
-            self._best = other
-            self._steps.append(Step({"move": "rival"}, other.objective, accepted=True))
+    def _compare(self, rival: Rival) -> None:
+        """Offer the outcome of a rival, in a part of the seconds that are left."""
+        seconds = self._control.seconds
+        if seconds is not None:
+            seconds -= RIVAL * max(seconds - self._control.elapsed, 0.0)
+        outcome = rival.search(self._problem, replace(self._control, seconds=seconds, steps=None))
+        if outcome.recoding is not None:
+            self._offer({"move": "rival", "algorithm": rival.name}, outcome, outcome.recoding)
+
+    def _offer(self, candidate: dict[str, Any], outcome: Outcome, recoding: Recoding) -> bool:
+        """Run the attack checks on an outcome and offer it to the incumbent; return whether it passes."""
+        gate = self._problem.gate
+        broken = gate.first_violated(self._problem.table, recoding)
+        step = Step(candidate, outcome.objective, not broken, broken, attackers=gate.answers(recoding))
+        self._steps.append(step)
+        if not broken:
+            offer_outcome(self._best, outcome)
+        return not broken
 
     def _grown(self, broken: int) -> int:
         """Return the smallest class size that passes; one that is too large if none was found."""
@@ -135,25 +205,18 @@ class _Growing:
     def _try(self, size: int, steps: int | None) -> Outcome:
         """Search with a smallest class; keep the result if it is better and passes."""
         asked = replace(self._problem, gate=AttackCheck())
-        if size > self._problem.minimum_size:
+        if size > self._first:
             larger = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=size)))
             asked = replace(asked, class_constraints=(*asked.class_constraints, larger))
         outcome = self._search(asked, self._left(steps))
-        if size == self._problem.minimum_size:
+        if size == self._first:
             self._proven = outcome
         self._evaluated += outcome.evaluated
         self._steps += [replace(step, accepted=False) for step in outcome.steps]
         self._passed = False
-        if outcome.recoding is None:
-            return outcome
-        gate = self._problem.gate
-        broken = gate.first_violated(self._problem.table, outcome.recoding)
-        self._passed = not broken
-        self._excess = gate.excess(outcome.recoding)
-        step = Step({"smallest_class": size}, outcome.objective, not broken, broken)
-        self._steps.append(replace(step, attackers=gate.answers(outcome.recoding)))
-        if not broken and (self._best is None or _lower(outcome, self._best)):
-            self._best = outcome
+        if outcome.recoding is not None:
+            self._passed = self._offer({"smallest_class": size}, outcome, outcome.recoding)
+            self._excess = self._problem.gate.excess(outcome.recoding)
         return outcome
 
     def _left(self, most: int | None) -> Control:
@@ -170,26 +233,25 @@ class _Growing:
             steps = most if steps is None else min(most, steps)
         return replace(control, nodes=nodes, steps=steps)
 
-    def _outcome(self, first: Outcome, status: Status) -> Outcome:
-        """Return the best; bounds proven without attack checks hold with them."""
-        found, proven = self._best, self._proven or first
+    def _outcome(self, status: Status) -> Outcome:
+        """Return the best, else the status; bounds proven without attack checks hold with them."""
+        best, proven = self._best.found, self._proven
+        base = proven or best
+        assert base is not None, "interrupted without a release"
         return replace(
-            first,
-            status=status,
-            recoding=None if found is None else found.recoding,
-            objective=None if found is None else found.objective,
-            bound=proven.bound,
-            best_possible=proven.best_possible,
+            base,
+            status=status if best is None else Status.SATISFIED,
+            recoding=None if best is None else best.recoding,
+            objective=None if best is None else best.objective,
+            cuts=None if best is None else best.cuts,
+            bound=None if proven is None else proven.bound,
+            best_possible=None if proven is None else proven.best_possible,
             evaluated=self._evaluated,
-            candidates=max(first.candidates, self._evaluated),
+            candidates=max(base.candidates, self._evaluated),
             steps=tuple(self._steps),
             seconds=self._control.elapsed,
             interrupted=self._control.stopped(),
         )
-
-
-def _lower(one: Outcome, other: Outcome) -> bool:
-    return one.objective is not None and other.objective is not None and one.objective < other.objective
 
 
 @dataclass(frozen=True, eq=False)

@@ -213,6 +213,10 @@ class _DenseClasses(Classes):
     ----------
     keys: of the items, shape (items,), int64, each in [0, space).
     weights: records of each item, at least 1, as floating-point numbers.
+
+    Attributes
+    ----------
+    present: which keys have records, shape (space,), bool.
     """
 
     def __init__(
@@ -228,14 +232,14 @@ class _DenseClasses(Classes):
         self._numbered = False
         self._sums = np.bincount(keys, weights=weights, minlength=space)
         # Places of true values are found several times faster than those of numbers.
-        self._present = self._sums > 0
-        super().__init__(keys, counts, int(np.count_nonzero(self._present)), sensitive, units, ties)
+        self.present = self._sums > 0
+        super().__init__(keys, counts, int(np.count_nonzero(self.present)), sensitive, units, ties)
 
     @property
     def class_of(self) -> IntArray:
         """Class of each item, shape (items,), int64."""
         if not self._numbered:
-            self._class_of = (np.cumsum(self._present) - 1)[self._class_of]
+            self._class_of = (np.cumsum(self.present) - 1)[self._class_of]
             self._numbered = True
         return self._class_of
 
@@ -247,7 +251,7 @@ class _DenseClasses(Classes):
     @cached_property
     def distinct(self) -> IntArray:
         """Key of each class, shape (classes,), int64."""
-        return np.flatnonzero(self._present)
+        return np.flatnonzero(self.present)
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +330,9 @@ class RollUp:
             dense = _DenseClasses(
                 keys, space, self._weights, self.counts, self.sensitive, self.units, self.ties
             )
-            dense.values = ClassValues(names, lambda: packing.unpack(dense.distinct), label)
+            # The values must not refer to the classes: arrays in a circle stay until the next collection.
+            present = dense.present
+            dense.values = ClassValues(names, lambda: packing.unpack(np.flatnonzero(present)), label)
             dense.weights = self._row_weights
             return dense
         groups, distinct = group_keys(keys, space)

@@ -27,7 +27,7 @@ from anonymizer.attacks.linkage.local_search import Fast, best_step
 from anonymizer.attacks.linkage.pairs import TIE, Chosen, Pairs
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import FloatArray
-from benchmarks.numbers import standardised, targets_of
+from benchmarks.number_arrays import standardised, targets_of
 from tests.helpers.examples import quickly
 from tests.helpers.learning import distance_of, measure_of
 from tests.shared import shared

@@ -30,7 +30,7 @@ from anonymizer.attacks.linkage.local_search import Fast, Fit
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Pairs
 from anonymizer.masking import Microaggregation
 from anonymizer.model.arrays import IntArray
-from benchmarks.numbers import standardised, targets_of
+from benchmarks.number_arrays import standardised, targets_of
 from tests.helpers.examples import costly, quickly
 from tests.helpers.learning import distance_of
 from tests.shared import shared

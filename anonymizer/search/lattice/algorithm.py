@@ -940,8 +940,7 @@ class _Run(LatticeRun):
         for levels, objective in self._knowledge.valid.items():
             if self._tiles.contain(levels):
                 self._objectives[levels] = objective
-                if objective < self._best:
-                    self._take(Candidate(objective, levels, self._bound(levels)))
+                self._take(Candidate(objective, levels, self._bound(levels)))
 
     def _remember(self) -> None:
         """Leave for later searches which transformations are valid."""
@@ -1087,7 +1086,8 @@ class _Run(LatticeRun):
                 continue
             search = _Run(own, self._left(), whole=False)
             bounds.append(min(search._lowest(search._search()), search._best))
-            self._steps += search._steps
+            # They are of some attributes only: no candidates for the release.
+            self._steps += [replace(step, accepted=False) for step in search._steps]
             self._evaluated += search._evaluated
             self._interrupted = self._interrupted or search._interrupted
             if np.isposinf(bounds[-1]):
@@ -1148,7 +1148,7 @@ class _Run(LatticeRun):
         """Run the attack checks on a candidate."""
         self._asked = self._evaluated
         if self._passes(candidate.levels, candidate.objective):
-            self._best, self._best_levels = candidate.objective, candidate.levels
+            self._replace(candidate)
             self._waiting.drop(self._best)
         elif self._judge.chooses:
             self._unproven = min(self._unproven, candidate.bound)
@@ -1212,8 +1212,7 @@ class _Run(LatticeRun):
                 self._unproven = min(self._unproven, self._bound(levels))
             elif objective < np.inf:
                 self._valid[levels] = objective
-            if objective < self._best:
-                self._take(Candidate(objective, levels, self._bound(levels)))
+            self._take(Candidate(objective, levels, self._bound(levels)))
             self._cut()
         self._findings.mark(levels)
 
@@ -1279,11 +1278,16 @@ class _Run(LatticeRun):
         self._findings.mark(levels)
 
     def _take(self, candidate: Candidate) -> None:
-        """Take a valid transformation as the incumbent, or let it wait for the attack checks."""
+        """Take a valid transformation as the incumbent, or let it wait for the attack checks, if better."""
         if self._problem.gate.open or self._problem.gate.every_step:
-            self._best, self._best_levels = candidate.objective, candidate.levels
-        else:
+            self._replace(candidate)
+        elif candidate.objective < self._best:
             self._waiting.add(candidate)
+
+    def _replace(self, candidate: Candidate) -> None:
+        """Replace the incumbent by a transformation that passed all checks, if it is better."""
+        if candidate.objective < self._best:
+            self._best, self._best_levels = candidate.objective, candidate.levels
 
     def _checks(self, verdict: CandidateVerdict) -> tuple[CheckerMeasure, ...]:
         """Return what each constraint measured, for the first candidates."""

@@ -282,7 +282,8 @@ class CellSuppressionSearch(LatticeRun):
         left = self._left()
         steps = STEPS if left.steps is None else min(left.steps, STEPS)
         found = search_with("lattice", problem, replace(left, steps=steps))
-        self._steps += found.steps
+        # Where cells are suppressed these are proposals.
+        self._steps += [replace(step, accepted=False) for step in found.steps]
         self._evaluated += found.evaluated
         self._interrupted = self._interrupted or found.interrupted
         if isinstance(found.recoding, FullDomainRecoding):

@@ -21,6 +21,7 @@ from anonymizer.model.recoding import NodeRecoding, Outcome, Status, Step
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import (
     Control,
+    Incumbent,
     Progress,
     SearchAlgorithm,
     SearchProblem,
@@ -29,7 +30,7 @@ from anonymizer.search.base import (
     search_with,
     weighs_differently,
 )
-from anonymizer.search.judge import search_with_attack_checks
+from anonymizer.search.judge import Rival, search_with_attack_checks
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -280,7 +281,7 @@ def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignm
 
     It has no budget, so that the result does not depend on the clock.
     """
-    found = search_with("mondrian", ground.problem, Control(stopped=stopped))
+    found = search_with("mondrian", ground.problem, Control(stopped=stopped), labels="hierarchy")
     return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
 
 
@@ -340,14 +341,6 @@ SEED = 0
 """Of the random choices of neighbourhoods."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """An assignment with its objective by the problem's metric."""
-
-    assignment: Assignment
-    objective: float
-
-
 class LocalRun(SearchRun):
     """One search for one problem within one budget."""
 
@@ -360,7 +353,7 @@ class LocalRun(SearchRun):
         self._validity = Validity(self._ground)
         self._judge = AssignmentJudge(self._ground)
         self._tried = 0
-        self._best: _Found | None = None
+        self._best: Incumbent[Assignment] = Incumbent()
         self._bound: float | None = None
         self._proving = BoundSchedule(self._ground, wide=self._lattice.wide)
         self._acceptance = ProposalAcceptance(self._validity, self._judge, problem.limit)
@@ -378,14 +371,14 @@ class LocalRun(SearchRun):
         if Exact.applies(self._ground):
             return self._run_exactly(Exact(self._ground, self._validity, self._judge))
         self._take_quick()
-        if self._best is None or not self._lattice.wide:
+        if self._best.found is None or not self._lattice.wide:
             found = self._start()
             if found:
                 self._note("start", found)
             self._compare_with_lattice()
-        if self._best is None:
+        if self._best.found is None:
             return self._outcome(Status.UNDECIDED)
-        self._improve(self._best.assignment)
+        self._improve(self._best.found)
         return self._outcome(Status.SATISFIED)
 
     def _run_exactly(self, exact: Exact) -> Outcome:
@@ -395,7 +388,7 @@ class LocalRun(SearchRun):
         elif exact.conclusive:
             return self._outcome(Status.INFEASIBLE)
         self._compare_with_lattice()
-        if self._best is None:
+        if self._best.found is None:
             return self._outcome(Status.UNDECIDED)
         if found and exact.conclusive and self._ground.additive:
             self._bound = self._best.objective
@@ -432,23 +425,23 @@ class LocalRun(SearchRun):
         try:
             found = start.settled(start.greedy())
         except Interrupted:
-            if self._best is None:
+            if self._best.found is None:
                 raise
             return None
         self._tried += len(self._lattice.vectors)
         return found
 
     def _given_up(self) -> bool:
-        return self._control.stopped() or (self._best is not None and self._spent())
+        return self._control.stopped() or (self._best.found is not None and self._spent())
 
     def _compare_with_lattice(self) -> None:
         """Take the optimum of the lattice if it is better than the incumbent."""
-        if self._best is not None and self._slow and self._spent():
+        if self._best.found is not None and self._slow and self._spent():
             return
-        below = np.inf if self._best is None else self._best.objective
+        below = self._best.objective
         # The budget of steps is for this search, not for the one within it.
         control = replace(self._control, steps=None)
-        if self._best is not None:
+        if self._best.found is not None:
             # With an objective to beat this takes few transformations, so it ignores the clock.
             nodes = None if self._ground.bounded else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
@@ -528,22 +521,18 @@ class LocalRun(SearchRun):
 
     def _proven(self) -> bool:
         """Return whether the incumbent is proven optimal."""
-        if self._bound is None or self._best is None:
+        if self._bound is None or self._best.found is None:
             return False
         return self._best.objective - self._bound <= CLOSE
 
     def _note(self, move: str, found: Assignment) -> None:
         """Log a step, and keep the assignment if it is the best so far."""
         self._tried += 1
-        better = self._best is None or found is not self._best.assignment
-        objective = self._objective(found) if better else None
-        accepted = objective is not None and (self._best is None or objective < self._best.objective)
-        if accepted:
-            assert objective is not None
-            self._best = _Found(found, objective)
+        same = found is self._best.found
+        objective = self._best.objective if same else self._objective(found)
+        accepted = not same and self._best.offer(found, objective)
         candidate = {"move": move, "classes": found.classes, "suppressed": found.suppressed}
-        shown = self._best.objective if objective is None and self._best else objective
-        self._steps.append(Step(candidate, shown, accepted))
+        self._steps.append(Step(candidate, objective, accepted))
 
     def _objective(self, found: Assignment) -> float:
         if self._ground.additive:
@@ -554,13 +543,13 @@ class LocalRun(SearchRun):
         return recoding_of(found, kept_suppressed=self._judge.keeps_suppressed(found))
 
     def _progress(self) -> Progress:
-        best = None if self._best is None else self._best.objective
+        best = None if self._best.found is None else self._best.objective
         return Progress(self._tried, self._ground.trees.vectors, best, self._bound)
 
     def _proven_bound(self) -> float | None:
         """Return the bound; a quick one if the budget ended before the first round."""
         late = self._lattice.wide and self._control.out_of_time()
-        if self._bound is None and self._best is not None and self._proving.possible and not late:
+        if self._bound is None and self._best.found is not None and self._proving.possible and not late:
             # On a large table it takes minutes, so it also ends with the budget.
             large = work_of_start(self._ground, self._lattice, 0) >= SLOW
             ended = self._control.out_of_time if large else self._control.stopped
@@ -571,8 +560,8 @@ class LocalRun(SearchRun):
     def _outcome(self, status: Status) -> Outcome:
         self._interrupted = self._interrupted or self._control.stopped()
         recoding = objective = None
-        if self._best is not None:
-            recoding = self._recoding(self._best.assignment)
+        if self._best.found is not None:
+            recoding = self._recoding(self._best.found)
             objective = self._problem.loss(recoding, "algorithm local")
         bound = self._proven_bound()
         if bound is not None and objective is not None:
@@ -622,5 +611,23 @@ class Local(SearchAlgorithm):
             control,
             lambda asked, left: LocalRun(asked, left).run(),
             probe=PROBE,
-            rival=lambda asked, left: search_with("lattice", asked, replace(left, nodes=LATTICE_NODES)),
+            rivals=(Rival("mondrian", _along_hierarchies, first=True), Rival("lattice", _full_domain)),
         )
+
+
+def _along_hierarchies(problem: SearchProblem, control: Control) -> Outcome:
+    """Return the outcome of Mondrian as a local recoding; of its proofs none holds."""
+    found = search_with("mondrian", problem, replace(control, nodes=None), labels="hierarchy")
+    if found.recoding is None:
+        return found
+    ground = LocalProblem(problem)
+    judge, assignment = AssignmentJudge(ground), assignment_of(ground, found.recoding)
+    if not judge.admits(assignment):
+        return replace(found, status=Status.UNDECIDED, recoding=None, objective=None)
+    recoding = recoding_of(assignment, kept_suppressed=judge.keeps_suppressed(assignment))
+    return replace(found, recoding=recoding, objective=problem.loss(recoding, "algorithm local"), cuts=None)
+
+
+def _full_domain(problem: SearchProblem, control: Control) -> Outcome:
+    """Return the best of the lattice within some transformations."""
+    return search_with("lattice", problem, replace(control, nodes=LATTICE_NODES))

@@ -32,6 +32,7 @@ from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiId
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import (
     Control,
+    Incumbent,
     Progress,
     SearchAlgorithm,
     SearchProblem,
@@ -671,9 +672,15 @@ class Microaggregation(SearchAlgorithm):
         ------
         InputError: a quasi-identifier has no numbers, or the metric no value for aggregates.
         """
-        return search_with_attack_checks(
-            problem, control, lambda asked, left: _Run(asked, left, self.settings).run()
-        )
+        smallest = self.settings.k or max(problem.minimum_size, problem.k or 1)
+        first = problem.for_all_knowledge.minimum_size
+
+        def search(asked: SearchProblem, left: Control) -> Outcome:
+            # Where attacks ask for larger classes the clusters grow: small ones would merge to twice as many.
+            size = max(smallest, asked.minimum_size) if asked.minimum_size > first else smallest
+            return _Run(asked, left, self.settings, size).run()
+
+        return search_with_attack_checks(problem, control, search, smallest=smallest)
 
 
 class _BudgetSpent(Exception):
@@ -681,22 +688,24 @@ class _BudgetSpent(Exception):
 
 
 class _Run(SearchRun):
-    def __init__(self, problem: SearchProblem, control: Control, settings: MicroaggregationSettings) -> None:
+    def __init__(
+        self, problem: SearchProblem, control: Control, settings: MicroaggregationSettings, k: int
+    ) -> None:
         super().__init__(control)
         self._problem = problem
         self._settings = settings
         self._table = problem.table
         self._judge = Judge(problem)
         self._space = Space.of(problem.table)
-        self._k = settings.k or max(problem.minimum_size, problem.k or 1)
-        self._best: tuple[float, RegionRecoding] | None = None
+        self._k = k
+        self._best: Incumbent[RegionRecoding] = Incumbent()
 
     def run(self) -> Outcome:
         if self._infeasible():
             return self._outcome(Status.INFEASIBLE)
         with suppress(_BudgetSpent):
             self._rounds()
-        return self._outcome(Status.UNDECIDED if self._best is None else Status.SATISFIED)
+        return self._outcome(Status.UNDECIDED if self._best.found is None else Status.SATISFIED)
 
     def _infeasible(self) -> bool:
         """Return whether the whole table as one class proves that every partition loses too many records."""
@@ -751,8 +760,7 @@ class _Run(SearchRun):
         if verdict.valid:
             recoding = self._recoding(parts, partition, verdict)
             objective = self._problem.loss(recoding, "algorithm microaggregation")
-            if self._best is None or objective < self._best[0]:
-                self._best = objective, recoding
+            self._best.offer(recoding, objective)
         self._log(partition.number, objective, verdict)
 
     def _log(self, classes: int, objective: float | None, verdict: CandidateVerdict) -> None:
@@ -777,4 +785,6 @@ class _Run(SearchRun):
         )
 
     def _outcome(self, status: Status) -> Outcome:
-        return self._finished(status, self._best or (None, None), None, len(self._steps), len(self._steps))
+        number, best = len(self._steps), self._best
+        objective = None if best.found is None else best.objective
+        return self._finished(status, (objective, best.found), None, number, number)

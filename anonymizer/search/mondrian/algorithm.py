@@ -41,12 +41,14 @@ from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import (
     Control,
+    Incumbent,
     Progress,
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
     SuppressionMethod,
     nodes_at,
+    offer_outcome,
     search_with,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
@@ -1288,7 +1290,7 @@ class Mondrian(SearchAlgorithm):
         outcome = _Run(problem, control, self.settings, start, rows(problem, start, labelling)).run()
         if outcome is None:
             return self._search(replace(problem, keep_rows=False), control)
-        return outcome
+        return outcome if problem.source is not None else _no_worse(outcome, start)
 
 
 def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any]:
@@ -1311,6 +1313,7 @@ class _Start:
     references: distributions with which every class is compared.
     steps: of the search so far.
     levels: the generalization level of each quasi-identifier.
+    full_domain: the outcome of the lattice; None for the highest levels.
     """
 
     table: Table
@@ -1321,6 +1324,7 @@ class _Start:
     references: Sequence[References]
     steps: tuple[Step, ...]
     levels: tuple[int, ...]
+    full_domain: Outcome | None = None
 
 
 def _find_start(problem: SearchProblem, control: Control) -> _Start | Outcome:
@@ -1351,7 +1355,21 @@ def _find_start(problem: SearchProblem, control: Control) -> _Start | Outcome:
     levels = tuple(found.recoding.levels)
     problem = replace(problem, table=_at(problem, levels))
     classes = RollUp.of(problem.table).classes(levels)
-    return _started(problem, levels, classes, Judge(problem).judge(classes), steps)
+    start = _started(problem, levels, classes, Judge(problem).judge(classes), steps)
+    return replace(start, full_domain=found)
+
+
+def _no_worse(outcome: Outcome, start: _Start) -> Outcome:
+    """Return the regions, or the full-domain recoding that they were cut from if it loses less.
+
+    It can where labels or the metric are not those of the hierarchies.
+    """
+    best: Incumbent[Outcome] = Incumbent()
+    offer_outcome(best, outcome)
+    if start.full_domain is None or not offer_outcome(best, start.full_domain):
+        return outcome
+    recoding, objective = start.full_domain.recoding, start.full_domain.objective
+    return replace(outcome, recoding=recoding, objective=objective, cuts=None)
 
 
 def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:

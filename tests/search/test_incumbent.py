@@ -1,0 +1,160 @@
+"""A release is at least as good as every candidate that a search accepted on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from anonymizer.errors import InputError
+from anonymizer.model.recoding import Outcome, Status
+from anonymizer.privacy.base import ReleaseConstraint
+from anonymizer.search.base import (
+    SEARCH_ALGORITHMS,
+    AttackCheck,
+    Control,
+    Incumbent,
+    SearchProblem,
+    SuppressionMethod,
+)
+from anonymizer.search.judge import Rival, search_with_attack_checks
+from anonymizer.search.lattice import algorithm, frontier
+from anonymizer.search.lattice.algorithm import Lattice
+from anonymizer.search.local.algorithm import Local
+from anonymizer.search.mondrian.algorithm import Mondrian
+from tests import strategies
+from tests.helpers import adult, build
+from tests.helpers.examples import costly
+from tests.helpers.problems import metric, problem
+from tests.twins.search import ConstraintSpec, ProblemSpec
+
+
+class Clock(Control):
+    """A budget of time that ends at some look at the clock."""
+
+    looks = 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds by the number of looks."""
+        self.looks += 1
+        return float(self.looks)
+
+    def exhausted(self, evaluated: int, steps: int) -> bool:
+        """Return whether the time is over, which is looked at."""
+        return super().exhausted(evaluated, steps) or self.out_of_time()
+
+
+def budget(random: Random) -> Control:
+    kind, most = random.choice(("seconds", "steps", "nodes", "none")), random.randint(0, 40)
+    if kind == "seconds":
+        return Clock(seconds=most)
+    return Control(steps=most if kind == "steps" else None, nodes=most if kind == "nodes" else None)
+
+
+def gate(most: str) -> AttackCheck:
+    return AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))])
+
+
+def asked_of(random: Random, spec: ProblemSpec) -> SearchProblem:
+    own = problem(spec)
+    if random.random() < 0.3:
+        own = replace(own, suppression=random.choice([*SuppressionMethod]))
+    if random.random() < 0.7:
+        own = replace(own, gate=gate(random.choice(("0.05", "0.1", "0.2", "0.3", "0.5"))))
+    return own
+
+
+VARIANTS: list[tuple[str, dict[str, str]]] = [
+    *((name, {}) for name in ("auto", "lattice", "local", "microaggregation")),
+    *(
+        ("mondrian", {"labels": labels, "mode": mode})
+        for labels in ("hierarchy", "interval", "set")
+        for mode in ("strict", "relaxed")
+    ),
+]
+
+
+@pytest.fixture
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take even small lattices for large ones."""
+    monkeypatch.setattr(frontier, "LARGEST_BOX", 6)
+    monkeypatch.setattr(algorithm, "EFFORT", ())
+    monkeypatch.setattr(algorithm, "GROUPS", ((1, 2), (2, 12)))
+    monkeypatch.setattr(algorithm, "FIRST_CYCLE", 8)
+
+
+def check(outcome: Outcome) -> None:
+    accepted = [step.objective for step in outcome.steps if step.accepted and step.objective is not None]
+    if not accepted:
+        return
+    assert outcome.status is Status.SATISFIED
+    assert outcome.objective <= min(accepted) + 1e-9 * max(1, abs(min(accepted)))
+
+
+@pytest.mark.usefixtures("_small_parts")
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@costly(2)
+@given(random=strategies.randoms())
+def test_a_release_loses_no_more_than_an_accepted_step(
+    variant: tuple[str, dict[str, str]], random: Random
+) -> None:
+    name, parameters = variant
+    plug_in = SEARCH_ALGORITHMS[name]
+    own = asked_of(random, strategies.problem(random))
+    if own.suppression not in plug_in.suppressions:
+        own = replace(own, suppression=SuppressionMethod.CLASSES)
+    try:
+        outcome = plug_in(plug_in.Settings.model_validate(parameters)).search(own, budget(random))
+    except InputError:
+        return
+    check(outcome)
+
+
+def test_ties_are_for_the_incumbent() -> None:
+    best: Incumbent[str] = Incumbent()
+    assert best.offer("first", inf)
+    assert best.offer("better", 0.5)
+    assert not best.offer("as good", 0.5)
+    assert not best.offer("worse", 0.7)
+    assert (best.found, best.objective) == ("better", 0.5)
+
+
+def small() -> SearchProblem:
+    own = adult.table(adult.FIVE)
+    constraint = problem(
+        replace(strategies.problem(Random(0)), constraints=(ConstraintSpec("k-anonymity", {"k": 2}),))
+    ).class_constraints
+    return SearchProblem(own, constraint, (), metric("loss"), 0, False, False, 2, gate=gate("0.02"))
+
+
+def with_stars(asked: SearchProblem, control: Control) -> Outcome:
+    """Return the most general transformation, as a search that is out of time."""
+    return Lattice().search(asked, replace(control, nodes=1, seconds=0.0))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_rival_that_loses_more_does_not_replace_the_release(first: bool) -> None:
+    asked, rival = small(), Rival("stars", with_stars, first=first)
+
+    def cut(own: SearchProblem, left: Control) -> Outcome:
+        return Mondrian().search(own, left)
+
+    alone = search_with_attack_checks(asked, Control(), cut)
+    assert with_stars(asked, Control()).objective > alone.objective
+    beside = search_with_attack_checks(asked, Control(), cut, rivals=[rival])
+    assert beside.objective == alone.objective
+    check(beside)
+
+
+def test_a_search_without_time_releases_what_its_quick_rival_found() -> None:
+    asked = small()
+    cut = Mondrian().search(asked, Control())
+    found = Local().search(asked, Control(steps=1))
+    assert found.status is Status.SATISFIED
+    assert found.objective <= cut.objective + 1e-12
+    assert not np.all(found.recoding.suppressed)

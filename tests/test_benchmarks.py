@@ -1,0 +1,67 @@
+"""Every benchmark starts; what it measures takes minutes and is no test."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+PEERS = {"peer": "pycanon", "mondrian_peer": "anonypy", "bvmlib_peer": "bvmlib"}
+"""Scripts that are started by path in an environment without this package, and the package that they need."""
+
+LAUNCHER = "launch"
+
+
+def script(name: str) -> str:
+    return str(FOLDER / f"{name}.py")
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a module runs when it is started."""
+    tests = (node.test for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.If))
+    return any(ast.unparse(test) == "__name__ == '__main__'" for test in tests)
+
+
+MODULES = {path.stem for path in FOLDER.glob("*.py")}
+PROGRAMS = sorted(name for name in MODULES if is_program(FOLDER / f"{name}.py"))
+
+
+def test_no_module_has_the_name_of_one_of_pythons() -> None:
+    """Scripts started by path see this folder first: numpy would import our `numbers`."""
+    assert not MODULES & sys.stdlib_module_names
+
+
+def test_scripts_that_are_started_by_path_are_named() -> None:
+    assert {*PEERS, LAUNCHER} < {*PROGRAMS}
+    assert len(PROGRAMS) > 25
+
+
+def started(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command, folder = [sys.executable, *arguments], FOLDER.parent
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [each for each in PROGRAMS if each not in {*PEERS, LAUNCHER}])
+def test_a_benchmark_explains_itself(name: str) -> None:
+    found = started("-m", f"benchmarks.{name}", "--help")
+    assert found.returncode == 0
+    assert found.stdout.startswith("usage:")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PEERS)
+def test_a_script_of_a_peer_needs_nothing_but_its_package(name: str) -> None:
+    missing = started(script(name)).stderr.strip().rsplit("\n", 1)[-1]
+    assert missing == f"ModuleNotFoundError: No module named '{PEERS[name]}'"
+
+
+def test_the_launcher_measures_a_command() -> None:
+    found = json.loads(started(script(LAUNCHER), sys.executable, "-c", "raise SystemExit(3)").stdout)
+    assert found["code"] == 3
+    assert found["peak_bytes"] > 0
