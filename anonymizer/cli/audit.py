@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anonymizer.cli.output import Json, Quiet, write_line
 from anonymizer.errors import plural
+
+if TYPE_CHECKING:
+    from anonymizer.run.audit import ReleaseAudit
 
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Its report [default: report.public.json next to RELEASE].")
@@ -26,8 +29,9 @@ def audit(
 ) -> int:
     """Verify RELEASE from the file and its public report alone.
 
-    With --report report.json and the input at the path in it, RELEASE is compared with the input too. Exit
-    code 1 if RELEASE differs from the report or violates a constraint.
+    With --report report.json and the input at the path in it, RELEASE is compared with the input too, and
+    constraints on persons are measured. Exit code 1 if RELEASE differs from the report, violates a constraint
+    or no constraint could be measured.
     """
     from anonymizer.cli.summary import verdict_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
@@ -35,12 +39,9 @@ def audit(
 
     found = audit_release(release, report)
     if json:
-        write_line(to_json(vars(found)).rstrip())
+        write_line(to_json(found.to_dict()).rstrip())
     else:
-        unknown = sum(each["satisfied"] is None for each in found.constraints)
-        of = f"{unknown} of {plural(len(found.constraints), 'constraint')}"
-        but = f"{', but' if found.verified else ';'} {of} could not be measured"
-        write_line(f"{'VERIFIED' if found.verified else 'NOT VERIFIED'}{but if unknown else ''}")
+        write_line(_headline(found))
         for each in found.constraints:
             write_line(f"  {verdict_line(each, each.get('scenario'))}")
         for finding in found.findings:
@@ -50,6 +51,14 @@ def audit(
             for line in wrap(", ".join(_by_name(found.not_checked)), 94, break_on_hyphens=False):
                 write_line(f"    {line}")
     return 0 if found.verified else 1
+
+
+def _headline(found: ReleaseAudit) -> str:
+    """Return the verdict, with the number of constraints that could not be measured."""
+    unknown = sum(each["satisfied"] is None for each in found.constraints)
+    between = {"VERIFIED": ", but", "NOT VERIFIED": ";", "NOT MEASURED": ":"}[found.verdict]
+    of = f"{between} {unknown} of {plural(len(found.constraints), 'constraint')} could not be measured"
+    return f"{found.verdict}{of if unknown else ''}"
 
 
 def _by_name(keys: Iterable[str]) -> list[str]:

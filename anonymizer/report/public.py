@@ -320,6 +320,11 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     return _rounded(value, entry, terms) if _of_release_alone(entry, terms.attributes) else None
 
 
+def _targets(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show the number of targets where the success is shown; else it may count what the release hides."""
+    return _count(value, entry, terms) if _of_release_alone(entry, terms.attributes) else None
+
+
 def _of_release_alone(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> bool:
     """Return whether the recipient can run an attack; not along a hierarchy that is built from the input."""
     known = entry["knowledge"]
@@ -439,7 +444,7 @@ PLACED: Mapping[str, Rule] = {
     # A number, or words about values, as the config has them.
     "attacks/[]/knowledge/facts": _written,
     **_each("attacks/[]/", _success, "success baseline low high"),
-    "attacks/[]/records": _count,
+    "attacks/[]/records": _targets,
     # Details of PUBLIC_DETAILS are added for attacks that the recipient can run.
     **_each("attacks/[]/", _left_out, "seconds details"),
     **_each("attack_matrix/[]/", _exact, "threat claimed_by"),

@@ -6,10 +6,12 @@ checked, see ``Claims``. So a new figure of the report either gets a check or ap
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path, PurePath
@@ -43,7 +45,7 @@ from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import CsvDialect, is_url, sha256_of
 from anonymizer.data.table import read_columns
-from anonymizer.errors import ConfigError, HierarchyError, InputError, OutputError
+from anonymizer.errors import AuditFailed, ConfigError, HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.ready import ready_folder
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import all_losses, loss_key, weighted_losses
@@ -56,7 +58,9 @@ from anonymizer.model.recoding import (
     FullDomainRecoding,
     LocalSuppressionRecoding,
     NodeRecoding,
+    Outcome,
     Recoding,
+    Status,
     distinct_nodes,
     renumbered,
 )
@@ -80,14 +84,17 @@ from anonymizer.release.folder import PUBLIC_REPORT, RECODING
 from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.assessment import run_timed
+from anonymizer.run.earlier_release import parse_kept
 from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of, reading_release
-from anonymizer.run.prepare import attacked, prepare_table, put_in_bands
+from anonymizer.run.prepare import Prepared, attacked, countable_constraints, prepare_table, put_in_bands
 from anonymizer.run.shape import (
+    Found,
     attribute_in_groups,
     numbers_entry,
     numbers_of,
     read_release,
     scene_of_release,
+    shape_of,
 )
 from anonymizer.run.source import open_as, open_release
 from anonymizer.search.base import SearchProblem
@@ -198,28 +205,49 @@ def _plain_number(text: str, kind: type[int] | type[float] | None = None) -> flo
     return number
 
 
+class AuditVerdict(StrEnum):
+    """What an audit says of a release: the first words of its output."""
+
+    VERIFIED = "VERIFIED"
+    NOT_VERIFIED = "NOT VERIFIED"
+    NOT_MEASURED = "NOT MEASURED"
+
+
 @dataclass
 class ReleaseAudit:
     """The result of an audit.
 
     Attributes
     ----------
-    verified: whether nothing that was measured or compared contradicts the report.
+    verified: whether a constraint was measured, and nothing measured or compared contradicts the report.
+    verdict: the same in a word, which tells a contradiction from constraints that could not be measured.
     constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
     findings: disagreements, which make ``verified`` False, and unverifiable constraints.
     not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
         further properties that the files do not show.
     """
 
-    verified: bool = True
+    verified: bool = False
+    verdict: AuditVerdict = AuditVerdict.VERIFIED
     constraints: list[dict[str, Any]] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
 
     def refute(self, finding: str) -> None:
         """Add a disagreement."""
-        self.verified = False
+        self.verdict = AuditVerdict.NOT_VERIFIED
         self.findings.append(finding)
+
+    def conclude(self) -> None:
+        """Set the verdict when all is measured and compared: without a measured constraint nothing is verified."""
+        unknown = [each["satisfied"] is None for each in self.constraints]
+        if self.verdict is AuditVerdict.VERIFIED and unknown and all(unknown):
+            self.verdict = AuditVerdict.NOT_MEASURED
+        self.verified = self.verdict is AuditVerdict.VERIFIED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as ``--json`` prints it."""
+        return {name: value for name, value in vars(self).items() if name != "verdict"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +269,25 @@ class AuditedReport:
 
 
 @dataclass(frozen=True, eq=False)
+class Unmeasured:
+    """A constraint that the release does not suffice to measure.
+
+    Attributes
+    ----------
+    key: of the constraint in the report.
+    title: its name in findings.
+    place: among the constraints of the result.
+    missing: why it is not measured.
+    """
+
+    constraint: Constraint
+    key: Key
+    title: str
+    place: int
+    missing: str = "not verifiable from the release alone"
+
+
+@dataclass(frozen=True, eq=False)
 class AuditCase:
     """A release and its report, opened and counted.
 
@@ -254,6 +301,7 @@ class AuditCase:
         True, by sensitive values read as texts.
     sensitive: names of the sensitive attributes.
     look: returns the view of an adversary with the release alone.
+    unmeasured: constraints that only the input can measure, until it does.
     """
 
     report: AuditedReport
@@ -264,6 +312,7 @@ class AuditCase:
     judged: Callable[[Constraint, bool], Classes]
     sensitive: Sequence[str]
     look: Callable[[], AdversaryView]
+    unmeasured: list[Unmeasured] = field(default_factory=list)
 
     @property
     def claims(self) -> Claims:
@@ -628,11 +677,8 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
         claims.compare((*key, "verifiable_from_release"), found=False)
     if isinstance(constraint, ReleaseConstraint) or not (at_hand and verifiable(classes, constraint)):
         unknown = {"measured": None, "satisfied": None, "verifiable_from_release": False}
+        case.unmeasured.append(Unmeasured(constraint, key, title, len(case.found.constraints)))
         case.found.constraints.append({**claim, **unknown, **scenario})
-        holds = "holds" if claim.get("satisfied") is True else "fails"
-        case.found.findings.append(
-            f"{title}: not verifiable from the release alone; the report says it {holds}"
-        )
         return
     found = asdict(measure(classes, [constraint])[0])
     if _type_is_hidden(case, constraint) and not agrees(
@@ -646,6 +692,52 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
     case.found.constraints.append({**found, **scenario})
     if _compare_measure(claims, key, title, found) and _uses_reference(constraint):
         claims.agree(("config", "reference"))
+
+
+def _measure_with_input(case: AuditCase, prepared: Prepared, recoding: Recoding, *, certain: bool) -> None:
+    """Measure, as the run did, the constraints that the release does not suffice for.
+
+    Parameters
+    ----------
+    prepared: the input.
+    recoding: of its distinct rows to those of the release.
+    certain: whether no other recoding fits, so that it is known whose the released records are.
+    """
+    measurable = countable_constraints(prepared.constraints)
+    asked = [each for each in measurable if certain or _counts_records(each, prepared.plan)]
+    if not case.unmeasured or not asked:
+        return
+    own = replace(prepared, constraints=tuple(asked))
+    outcome = Outcome(Status.SATISFIED, recoding, None, None, 0, 0)
+    shape = shape_of(own.plan, own.encoded.relation)
+    counted = shape.count(case.relations, Found(own, outcome, released(recoding, case.plan.k))).measurements
+    known = {_identity(each): measured for each, measured in zip(asked, counted, strict=True)}
+    for each in list(case.unmeasured):
+        measured = known.get(_identity(each.constraint))
+        if measured is not None:
+            case.unmeasured.remove(each)
+            entry = case.found.constraints[each.place]
+            entry |= asdict(measured)
+            _compare_measure(case.claims, each.key, each.title, entry)
+            if not isinstance(each.constraint, ReleaseConstraint) and _uses_reference(each.constraint):
+                case.claims.agree(("config", "reference"))
+
+
+def _counts_records(constraint: CountedConstraint, plan: Plan) -> bool:
+    """Return whether a constraint is measured on the classes of the release, whosever its records are."""
+    return constraint.unit is None and not constraint.model.needs_households and plan.pseudonym is None
+
+
+def _identity(constraint: Constraint) -> tuple[Any, ...]:
+    """Return what distinguishes a constraint from the others of a config; equal ones measure the same."""
+    return constraint.scenario, constraint.model.name, constraint.attribute, str(constraint.parameters())
+
+
+def _note_unmeasured(case: AuditCase) -> None:
+    """Note the claims of the report about constraints that could not be measured."""
+    for each in case.unmeasured:
+        holds = "holds" if case.claims.get((*each.key, "satisfied")) is True else "fails"
+        case.found.findings.append(f"{each.title}: {each.missing}; the report says it {holds}")
 
 
 def _compare_measure(claims: Claims, key: Key, title: str, found: Mapping[str, Any]) -> bool:
@@ -1056,7 +1148,7 @@ def check_input(case: AuditCase) -> list[str]:
         if case.in_groups:
             _check_group_order(case, table)
             return [AGAINST_THE_INPUT]
-        return [] if _check_losses(case, job.problem, matched) else nothing
+        return [] if _check_losses(case, job, matched) else nothing
 
 
 def check_recoding_file(case: AuditCase) -> None:
@@ -1158,12 +1250,14 @@ class _Matched:
     owner: distinct row of each part, shape (parts,), ascending.
     published: distinct row of the release for each part, -1 for removed records, shape (parts,).
     possible: all pairs of a distinct row of the input and one of the release that generalizes it.
+    certain: whether no other match fits, so that it is known whose the released records are.
     """
 
     table: Table
     owner: IntArray
     published: IntArray
     possible: tuple[IntArray, IntArray]
+    certain: bool
 
 
 def _matched(case: AuditCase, table: Table) -> _Matched:
@@ -1187,11 +1281,38 @@ def _matched(case: AuditCase, table: Table) -> _Matched:
         published.append(own.sensitive[each.name].codes.astype(np.int32))
         columns.append(codes)
     possible = possible_links(meanings, np.column_stack(columns), np.column_stack(published))
+    possible = _as_recoded(case, table, possible)
     links = largest_links(possible, table.counts, own.counts)
     lacking = own.records - links.records
     if lacking:
         raise InputError(f"{own.source}: {lacking:,} records cannot be matched with records of the input")
     return _parts(table, links, possible)
+
+
+def _as_recoded(
+    case: AuditCase, table: Table, possible: tuple[IntArray, IntArray]
+) -> tuple[IntArray, IntArray]:
+    """Return those pairs of rows that agree with recoding.json, if the run kept it; all of them without.
+
+    Published nodes of cuts may overlap, so that values alone do not tell where the cuts put a record.
+    """
+    path = case.report.path.parent / RECODING
+    if not case.claims.internal or not path.is_file():
+        return possible
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != case.claims.get(("recoding_file", "sha256")):
+        return possible
+    (sources, targets), own = possible, case.scene.release
+    applied = parse_kept(str(path), content).applied_to(table)
+    same = ~applied.uncovered[sources]
+    starred = np.ones(len(same), dtype=np.bool_)
+    for column in applied.recoding(np.zeros(table.combinations, dtype=np.bool_)).published():
+        place = own.names.index(column.name)
+        shown = np.array(own.labels[place], dtype=object)[own.codes[targets, place]]
+        same &= shown == np.array(column.labels, dtype=object)[column.codes[sources]]
+        starred &= shown == SUPPRESSED
+    kept = same | starred if case.config.suppression.keep_rows else same
+    return sources[kept], targets[kept]
 
 
 def _meaning(case: AuditCase, attribute: QuasiIdentifier, labels: Sequence[str | None]) -> ValueCoverage:
@@ -1263,17 +1384,19 @@ def _parts(table: Table, links: Links, possible: tuple[IntArray, IntArray]) -> _
     published = np.concatenate([links.release, np.full(len(removed_rows), -1)])
     order = np.argsort(owner, kind="stable")
     counts = np.concatenate([links.counts, left[removed_rows]])[order]
-    return _Matched(table.split(owner[order], counts), owner[order], published[order], possible)
+    parts = table.split(owner[order], counts)
+    return _Matched(parts, owner[order], published[order], possible, links.forced)
 
 
-def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) -> bool:
-    """Compare levels, and every loss that follows from the match, with those of the report.
+def _check_losses(case: AuditCase, prepared: Prepared, matched: _Matched) -> bool:
+    """Compare levels, losses and constraints that follow from the match with those of the report.
 
     Returns
     -------
     Whether the published texts were compared with a recoding of the input.
     """
-    claims, own, table = case.claims, case.scene.release, problem.table
+    claims, own, problem = case.claims, case.scene.release, prepared.problem
+    table = problem.table
     removed = matched.published < 0
     texts = _texts(own, table, matched)
     kept_suppressed = np.zeros(len(removed), dtype=bool)
@@ -1307,6 +1430,9 @@ def _check_losses(case: AuditCase, problem: SearchProblem, matched: _Matched) ->
         claims.compare(("release", "numbers", name), numbers_entry(read))
     for key, loss in _losses(recoding, case.plan.k, certain=_certain(matched, recoding)).items():
         claims.compare(key, loss)
+    _measure_with_input(case, prepared, recoding, certain=matched.certain)
+    if not matched.certain:
+        case.unmeasured[:] = [replace(each, missing=SEVERAL_MATCHES) for each in case.unmeasured]
     return settings is None or regions is not None
 
 
@@ -1520,6 +1646,9 @@ BY_NAME = (
 )
 """Remedy for a path that ``run`` does not write."""
 
+SEVERAL_MATCHES = "not measured, as records of the input fit several rows of the release"
+"""Why a constraint on units is not measured with the input."""
+
 AGAINST_THE_INPUT = "values of the release against the input"
 """Not checked without the input."""
 
@@ -1586,8 +1715,10 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                 with _noting(found):
                     check_recoding_file(case)
                     found.not_checked += check_input(case)
+                _note_unmeasured(case)
     for disagreement in claims.disagreements:
         found.refute(disagreement)
+    found.conclude()
     found.not_checked = [*claims.not_checked(), LEFT_OUT, *found.not_checked]
     return found
 
@@ -1615,10 +1746,10 @@ def _is_as_written(relation: Relation, path: Path, dialect: CsvDialect | None) -
 
 @contextmanager
 def _noting(found: ReleaseAudit) -> Iterator[None]:
-    """Treat an error of reading the release as a disagreement."""
+    """Treat an error of reading or counting the release as a disagreement."""
     try:
         yield
-    except InputError as error:
+    except (AuditFailed, InputError) as error:
         found.refute(str(error))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -240,10 +241,19 @@ def test_a_reference_that_the_recipient_has_not_is_said(tmp_path: Path) -> None:
     assert "t-closeness of diagnosis: not verifiable from the release alone" in done.json["findings"][0]
 
 
-def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
+def job_on_persons(folder: Path, *constraints: dict[str, Any]) -> Job:
+    """Return a job whose persons have two records each."""
     rows = [(f"person {number // 2}", *row[1:]) for number, row in enumerate(people(120))]
-    job = Job(tmp_path).rows(rows).set("input", person="name")
-    job.constraints({"model": "k-anonymity", "k": 3}, {"model": "k-anonymity", "k": 4, "unit": "record"})
+    return Job(folder).rows(rows).set("input", person="name").constraints(*constraints)
+
+
+def internal_report(job: Job) -> Path:
+    return job.public_report.parents[1] / "report.json"
+
+
+def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
+    on_records = {"model": "k-anonymity", "k": 4, "unit": "record"}
+    job = job_on_persons(tmp_path, {"model": "k-anonymity", "k": 3}, on_records)
     assert job.run().code == 0
     done = call("audit", job.release)
     assert done.code == 0, done.out
@@ -251,13 +261,62 @@ def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
     assert lines[0] == "VERIFIED, but 1 of 2 constraints could not be measured"
     assert lines[1] == "  ?      k-anonymity k=3 unit=person: not measured"
     assert lines[2].startswith("  holds  k-anonymity k=4: measured ")
-    for report in ([], ["--report", job.public_report.parents[1] / "report.json"]):
-        unknown, counted = call("audit", job.release, *report, "--json").json["constraints"]
-        assert (unknown["measured"], unknown["satisfied"]) == (None, None)
-        assert counted["satisfied"] is True
+    unknown, counted = call("audit", job.release, "--json").json["constraints"]
+    assert (unknown["measured"], unknown["satisfied"]) == (None, None)
+    assert counted["satisfied"] is True
     job.release.write_bytes(job.release.read_bytes() + b"90,1,flu\n")
     assert call("audit", job.release).out.startswith("NOT VERIFIED")
     assert "NOT VERIFIED, but" not in call("audit", job.release).out
+
+
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "lattice"}, {"name": "mondrian"}, {"name": "mondrian", "labels": "set"}], ids=str
+)
+def test_what_nothing_measured_is_verified_only_with_the_input(
+    algorithm: dict[str, Any], tmp_path: Path
+) -> None:
+    job = job_on_persons(tmp_path, {"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2})
+    job.config["algorithm"] = algorithm
+    assert job.run().code == 0
+    done = call("audit", job.release)
+    assert done.code == 1
+    assert done.out.splitlines()[0] == "NOT MEASURED: 2 of 2 constraints could not be measured"
+    assert call("audit", job.release, "--json").json["verified"] is False
+    owner = call("audit", job.release, "--report", internal_report(job))
+    assert (owner.code, owner.out.splitlines()[0]) == (0, "VERIFIED"), owner.out
+    found = audit_release(job.release, internal_report(job))
+    assert [each["measured"] for each in found.constraints] == [
+        each["measured"] for each in job.report()["constraints"]
+    ]
+    assert found.findings == []
+
+
+@pytest.mark.parametrize("reference", ["release", "input"])
+def test_a_measure_of_persons_that_the_input_does_not_give_is_found_out(
+    reference: str, tmp_path: Path
+) -> None:
+    job = job_on_persons(tmp_path, {"model": "k-anonymity", "k": 3}, {"model": "t-closeness", "t": 0.6})
+    job.config["reference"] = reference
+    assert job.run().code == 0
+    report = json.loads(internal_report(job).read_bytes())
+    for place, lie in enumerate((17, 0.0123)):
+        changed = deepcopy(report)
+        changed["constraints"][place]["measured"] = lie
+        path = internal_report(job).with_name("lie.json")
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        found = audit_release(job.release, path)
+        assert not found.verified
+        assert [each.partition(":")[0] for each in found.findings] == [f"constraints[{place}].measured"]
+
+
+def test_persons_are_not_measured_where_their_records_fit_several_rows(tmp_path: Path) -> None:
+    job = job_on_persons(tmp_path, {"model": "k-anonymity", "k": 3})
+    job.config["suppression"] = {"limit": 0.1, "method": "cells"}
+    assert job.run().code == 0
+    done = call("audit", job.release, "--report", internal_report(job))
+    assert done.code == 1
+    assert done.out.splitlines()[0] == "NOT MEASURED: 1 of 1 constraint could not be measured"
+    assert "as records of the input fit several rows of the release" in done.out
 
 
 def test_a_folder_in_place_of_the_release_is_said(tmp_path: Path, message: SnapshotAssertion) -> None:
