@@ -18,6 +18,7 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import read_columns
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView
+from anonymizer.model.naming import Spellings
 from anonymizer.model.table import Role
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
@@ -86,7 +87,8 @@ def anonymize(
         draft = draft_frame(frame, roles, person)
         if k is not None:
             draft["constraints"][0]["k"] = k
-        named = roles if person is None else {*roles, person}
+        chosen = roles if person is None else {*roles, person}
+        named = set(map(Spellings(draft["attributes"]).of, chosen))
         config, warnings = draft, unnamed_warnings(draft, named)
     elif qi or sensitive or person is not None or k is not None:
         raise InputError(
@@ -369,7 +371,7 @@ def _adversary_view(
 
 def _of_input(config: Config) -> EngineOptions:
     """Return the options for original records, whose numbers are read in the notation of the release."""
-    return replace(OPTIONS, numbers=rewritten_numbers(config))
+    return replace(OPTIONS, numbers=rewritten_numbers(config), spelling=frozenset(config.attributes))
 
 
 def _opened(stack: ExitStack, frame: Any, options: EngineOptions = OPTIONS) -> Relation:

@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
 
@@ -147,7 +148,7 @@ class KnowledgeSettings(Settings):
     """What the adversary knows of a target."""
 
     knowledge: Annotated[
-        tuple[str, ...] | None,
+        tuple[ColumnName, ...] | None,
         Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
 
@@ -194,7 +195,7 @@ class PairingSettings(Settings):
         bool, Field(description="row i of the release comes from row i of the original, as in masked data")
     ] = False
     key: Annotated[
-        str | None,
+        ColumnName | None,
         Field(
             min_length=1,
             description="column of both files that tells which records are of the same person; within a file "
@@ -202,7 +203,7 @@ class PairingSettings(Settings):
         ),
     ] = None
     columns: Annotated[
-        Mapping[str, str] | None,
+        Mapping[ColumnName, Name] | None,
         Field(
             min_length=1,
             description="names of columns in files where they differ from the config, such as {age: AGE}",

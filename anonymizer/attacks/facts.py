@@ -15,6 +15,7 @@ from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import SensitiveCounts
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact, Settings, WholeNumber
 
 
@@ -34,7 +35,7 @@ class Facts(Settings):
         Field(alias="not", min_length=1, description="values that the target does not have"),
     ] = ()
     where: Annotated[
-        dict[str, str] | None,
+        dict[ColumnName, str] | None,
         Field(min_length=1, description="published values of the people about whom this is known"),
     ] = None
     share: Annotated[Exact, _share(0, "share of the people about whom it is known")] = Decimal(1)

@@ -28,6 +28,7 @@ from anonymizer.attacks.base import (
 )
 from anonymizer.model.adversary import AdversaryView, Original, Owners
 from anonymizer.model.arrays import FloatArray, IntArray, numbered
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact, Settings
 
 
@@ -49,7 +50,8 @@ class IntervalOptions(Settings):
     """The attacked numbers and the width of the interval."""
 
     attributes: Annotated[
-        tuple[str, ...] | None, Field(min_length=1, description="numeric attributes to attack; default: all")
+        tuple[ColumnName, ...] | None,
+        Field(min_length=1, description="numeric attributes to attack; default: all"),
     ] = None
     measure: Annotated[
         Measure | None,

@@ -15,6 +15,7 @@ from pydantic import Field
 from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact
 
 
@@ -30,7 +31,8 @@ class NoiseRemovalSettings(AlignedSettings):
     """What the adversary knows of the noise, and the interval in which a number counts as found."""
 
     attributes: Annotated[
-        tuple[str, ...] | None, Field(min_length=1, description="numeric attributes to attack; default: all")
+        tuple[ColumnName, ...] | None,
+        Field(min_length=1, description="numeric attributes to attack; default: all"),
     ] = None
     method: Annotated[
         Filter,

@@ -33,6 +33,7 @@ from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import WholeNumber
 
 
@@ -245,7 +246,7 @@ class UniquenessSettings(SubsetSettings):
     """What the adversary knows of a target, and the population that the release samples."""
 
     weights: Annotated[
-        str | None, Field(description="column of sampling weights, to estimate population uniques")
+        ColumnName | None, Field(description="column of sampling weights, to estimate population uniques")
     ] = None
     population: Annotated[
         WholeNumber | None,

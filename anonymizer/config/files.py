@@ -23,6 +23,7 @@ from pydantic import (
 
 from anonymizer.config.section import Section, ShortSection, problem, refusal, shown
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
+from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, Label, usable_path
@@ -169,7 +170,7 @@ class PersonSettings(ShortSection):
     """The column that says whose records these are; in short, its name."""
 
     short: ClassVar[str] = "column"
-    column: str = Field(min_length=1, description="name of the column")
+    column: ColumnName = Field(min_length=1, description="name of the column")
     release_as: ReleaseAs | None = Field(
         default=None,
         description="pseudonym: the column is released with a random number for each person, which links the "
@@ -188,7 +189,7 @@ def _free_unit_name(name: str) -> str:
     return name
 
 
-UnitName = Annotated[str, Field(min_length=1), AfterValidator(_free_unit_name)]
+UnitName = Annotated[Name, Field(min_length=1), AfterValidator(_free_unit_name)]
 """Name of a unit in constraints."""
 
 
@@ -199,7 +200,7 @@ class PopulationSettings(ShortSection):
     path: FilePath = Field(
         description="table with the same quasi-identifiers, relative to the config file, read as the input is"
     )
-    weight: str | None = Field(
+    weight: ColumnName | None = Field(
         default=None, min_length=1, description="column with the people that a row stands for; default: one"
     )
 
@@ -245,13 +246,13 @@ class InputSettings(Section):
         description="column that says whose records these are; constraints then count persons, not records, "
         "unless they have `unit`. It is not released, or as a pseudonym",
     )
-    household: str | None = Field(
+    household: ColumnName | None = Field(
         default=None,
         min_length=1,
         description="column that says which household the records belong to, for constraints with `unit: "
         "household`. It is not released",
     )
-    units: dict[UnitName, str] | None = Field(
+    units: dict[UnitName, ColumnName] | None = Field(
         default=None,
         description="columns of further units that constraints may count, by their names; not released",
     )

@@ -30,7 +30,9 @@ from anonymizer.config.document import (
 )
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import KeyPath, dotted, shown
-from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+from anonymizer.errors import ConfigError, ConfigProblem
+from anonymizer.model.naming import Spellings, columns_named
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
@@ -65,7 +67,7 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     for text in overrides:
         try:
             path, value = parse_override(text)
-            _check_attribute(data, path)
+            path = _check_attribute(data, path)
             data = _replaced(data, path, 0, value)
             place = _place(data, path)
             lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
@@ -152,13 +154,15 @@ def _place(data: Any, path: KeyPath) -> KeyPath:
     return tuple(place)
 
 
-def _check_attribute(data: Any, path: KeyPath) -> None:
-    """Refuse a setting of a column that the config lacks: a new column needs its role too."""
-    attributes = data.get("attributes") if isinstance(data, dict) else None
-    if path[:1] == ("attributes",) and len(path) > COLUMN and isinstance(attributes, dict):
-        name = str(path[1])
-        if name not in attributes:
-            raise ValueError(f"no column '{name}' in attributes; {suggestion(name, attributes)}")
+def _check_attribute(data: Any, path: KeyPath) -> KeyPath:
+    """Return a path with the column as ``attributes`` spells it; a new column needs its role too."""
+    attributes = _columns_of(data)
+    if path[:1] != ("attributes",) or len(path) < COLUMN or not attributes:
+        return path
+    name = Spellings(attributes).of(str(path[1]))
+    if name not in attributes and len(path) > COLUMN:
+        raise ValueError(f"no column '{name}' in attributes; {suggested(name, attributes)}")
+    return (path[0], name, *path[COLUMN:])
 
 
 def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
@@ -206,8 +210,26 @@ def load_config(source: Config | Mapping[str, Any] | str | Path, overrides: Sequ
     if isinstance(source, Config) and not overrides:
         return source
     document = overridden(_document(source), overrides)
+    return _validated(document, _columns_of(document.data))
+
+
+def renamed_columns(config: Config, names: Iterable[str]) -> Config:
+    """Return a config whose columns have the spelling of some names, such as those of its input."""
+    spellings = Spellings(names)
+    return _validated(_document(config), map(spellings.of, config.attributes))
+
+
+def _columns_of(data: Any) -> list[str]:
+    """Return the names under ``attributes`` in raw data."""
+    attributes = data.get("attributes") if isinstance(data, Mapping) else None
+    return list(map(str, attributes)) if isinstance(attributes, Mapping) else []
+
+
+def _validated(document: Document, columns: Iterable[str]) -> Config:
+    """Return the config of a document, in which names of columns may be other spellings of some names."""
     try:
-        config = Config.model_validate(document.data)
+        with columns_named(columns):
+            config = Config.model_validate(document.data)
     except ValidationError as error:
         raise ConfigError(document.name, _problems(error, document)) from None
     return config.located(Origin(document.name, document.folder))
@@ -247,8 +269,7 @@ def check_columns(
     lacking = [name for name in asked if name not in present]
     without_role = [name for name in columns if name not in asked]
     found = [
-        (name, f"{source} has no such column; {suggestion(name, without_role or columns)}")
-        for name in lacking
+        (name, f"{source} has no such column; {suggested(name, without_role or columns)}") for name in lacking
     ]
     roles = ", ".join(Role)
     found += [(name, f"column of {source} has no role; accepted: {roles}") for name in without_role]

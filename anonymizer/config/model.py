@@ -46,7 +46,9 @@ from anonymizer.config.search import (
 from anonymizer.config.section import JsonSchema, KeyPath, Section, ShortSection, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge, ScenarioSupport
+from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.recoding import Bound
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
@@ -63,7 +65,9 @@ class KnownSettings(ShortSection):
     any: Annotated[WholeNumber, Field(ge=1)] | None = Field(
         default=None, description="how many of them the adversary knows, whichever these are; default: all"
     )
-    of: tuple[str, ...] = Field(description="names of quasi-identifiers", json_schema_extra={"minItems": 1})
+    of: tuple[ColumnName, ...] = Field(
+        description="names of quasi-identifiers", json_schema_extra={"minItems": 1}
+    )
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
@@ -226,7 +230,7 @@ def _conflicts_with_units(config: Config) -> Iterator[tuple[KeyPath, str]]:
     for name, column in config.input.unit_columns.items():
         path = ("input", name) if name in (PERSON, HOUSEHOLD) else ("input", "units", name)
         if column not in config.attributes:
-            yield path, f"no column '{column}' in attributes; {suggestion(column, config.attributes)}"
+            yield path, f"no column '{column}' in attributes; {suggested(column, config.attributes)}"
         elif config.attributes[column].released:
             yield (
                 ("attributes", column, "role"),
@@ -665,7 +669,7 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
     sensitive = _with_role(attributes, Role.SENSITIVE)
     asked = constraint.attribute
     if asked is not None and asked not in sensitive:
-        known = f"'{asked}' is not a sensitive attribute; {suggestion(asked, sensitive)}"
+        known = f"'{asked}' is not a sensitive attribute; {suggested(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
     _require_known(constraint.settings, attributes)
     if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
@@ -684,7 +688,7 @@ def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> Scenari
     for name in () if attributes is None else scenario.known.of:
         if name not in known:
             what = "is not a quasi-identifier" if name in given else "is not a column of attributes"
-            found.append(problem(f"'{name}' {what}; {suggestion(name, known)}", ("known",)))
+            found.append(problem(f"'{name}' {what}; {suggested(name, known)}", ("known",)))
     for place, each in enumerate(scenario.models):
         try:
             _suits_units(scenario.counting(_suits_attributes(_judges(each), info)), info)
@@ -722,7 +726,7 @@ def _require_known(settings: Any, attributes: dict[str, AttributeSettings]) -> N
             what = (
                 f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
             )
-            raise refusal([problem(f"{what}; {suggestion(name, known)}", ("knowledge",))])
+            raise refusal([problem(f"{what}; {suggested(name, known)}", ("knowledge",))])
 
 
 def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
@@ -732,7 +736,7 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     _require_known(attack.settings, attributes)
     for name in getattr(attack.settings, "columns", None) or ():
         if name not in attributes:
-            what = f"'{name}' is not a column of attributes; {suggestion(name, attributes)}"
+            what = f"'{name}' is not a column of attributes; {suggested(name, attributes)}"
             raise refusal([problem(what, ("columns",))])
     unit, given = getattr(attack.settings, "unit", None), info.data.get("input")
     if unit is not None and given is not None and unit not in (RECORD, *given.unit_columns):
@@ -760,10 +764,10 @@ class Config(Section):
     input: InputSettings = Field(
         default_factory=InputSettings, description="the file or table, and how to read it"
     )
-    attributes: dict[str, AttributeSettings] = Field(
+    attributes: dict[ColumnName, AttributeSettings] = Field(
         description="every column of the file, by name", json_schema_extra={"minProperties": 1}
     )
-    scenarios: dict[str, Annotated[ScenarioSettings, AfterValidator(_suits_scenario)]] | None = Field(
+    scenarios: dict[Name, Annotated[ScenarioSettings, AfterValidator(_suits_scenario)]] | None = Field(
         default=None,
         description="adversaries who know some of the quasi-identifiers, by name, each with models of its "
         "own; all must be satisfied on the released file, besides the constraints",

@@ -29,6 +29,7 @@ from anonymizer.config.section import (
     with_field_bounds,
 )
 from anonymizer.errors import listed, nearest, suggestion
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Registry
 
 AnyRegistry: TypeAlias = Registry[Any]
@@ -272,7 +273,7 @@ class ConstraintSettings(PluginSection):
 
     selector: ClassVar[str] = "model"
     model: str = Field(description="name of the privacy model")
-    attribute: str | None = Field(
+    attribute: ColumnName | None = Field(
         default=None, description="the sensitive attribute; default: every one, separately"
     )
     quasi_identifiers: Literal["combined"] | None = Field(

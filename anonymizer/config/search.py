@@ -20,6 +20,7 @@ from anonymizer.config.section import Section, problem, refusal, shown
 from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import listed, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
+from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
@@ -96,7 +97,7 @@ class ObjectiveSettings(PluginSection):
         default=AggregateName.ARITHMETIC_MEAN,
         description="how the losses of the attributes are combined, by their weights",
     )
-    weights: str | None = Field(
+    weights: ColumnName | None = Field(
         default=None,
         description="column with role weight: the loss is the mean over the people whom the records "
         "represent; default: over the records",

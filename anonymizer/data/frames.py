@@ -153,7 +153,7 @@ class FrameRelation(Relation):
     """
 
     def __init__(self, frame: pandas.DataFrame, options: EngineOptions) -> None:
-        naming = check_frame(frame, strict_header=options.strict_header)
+        naming = check_frame(frame, strict_header=options.strict_header).spelled_as(options.spelling)
         self._missing = options.missing
         self._given = frame
         self._frame = frame if self._missing is None else _with_nulls(frame, self._missing)
@@ -163,7 +163,7 @@ class FrameRelation(Relation):
         self._read: dict[str, _Column] = {}
         self._stored: Relation | None = None
         self.name = NAME
-        self.columns, self.renamed = naming.columns, naming.warnings
+        self.columns, self.renamed, self.spelled = naming.columns, naming.warnings, naming.spelled
         self.rows = len(frame)
         self.sha256 = None
         self.separator = None

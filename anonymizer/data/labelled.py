@@ -10,6 +10,7 @@ import numpy as np
 from anonymizer.data.relation import Coding, DistinctRows, Groups, Projection, Relation, ReleaseQuery
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray
+from anonymizer.model.naming import in_spelling_of
 from anonymizer.model.table import POINT_SIGN, NumberColumns
 
 
@@ -40,7 +41,7 @@ class _Translated(Relation):
     def __init__(self, own: Relation) -> None:
         self._own = own
         self.name, self.rows, self.sha256 = own.name, own.rows, own.sha256
-        self.separator, self.renamed = own.separator, own.renamed
+        self.separator, self.renamed, self.spelled = own.separator, own.renamed, own.spelled
         self.index_columns = own.index_columns
 
     @property
@@ -217,7 +218,8 @@ def renamed(relation: Relation, names: Mapping[str, str]) -> Relation:
     names: new names by the ones in the relation.
     """
     columns = frozenset(relation.columns)
-    own = {name: new for name, new in names.items() if name in columns and new not in columns}
+    found = in_spelling_of(columns, names)
+    own = {name: new for name, new in found.items() if name in columns and new not in columns}
     return RenamedRelation(relation, own) if own else relation
 
 

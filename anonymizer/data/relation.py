@@ -43,6 +43,8 @@ from anonymizer.model.arrays import (
     count_keys,
     numbered,
 )
+from anonymizer.model.naming import Spellings
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 from anonymizer.model.units import Units
 from anonymizer.system import Closing
@@ -402,6 +404,7 @@ class Relation(Closing):
     separator: str | None
     index_columns: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
+    spelled: Mapping[str, str] = {}
     marker: str | None = None
 
     @property
@@ -613,7 +616,7 @@ class Relation(Closing):
         """
 
     def position(self, column: str) -> int:
-        """Return the position of a column, from 0.
+        """Return the position of a column, from 0; its name may be spelled otherwise.
 
         Raises
         ------
@@ -622,7 +625,10 @@ class Relation(Closing):
         try:
             return self._positions[column]
         except KeyError:
-            message = f"{self.name}: no column '{column}'; {suggestion(column, self.columns)}"
+            found = self._positions.get(Spellings(self.columns).of(column))
+            if found is not None:
+                return found
+            message = f"{self.name}: no column '{column}'; {suggested(column, self.columns)}"
             raise DataError(message) from None
 
     @cached_property

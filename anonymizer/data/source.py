@@ -13,14 +13,15 @@ import re
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
 from anonymizer.errors import DataError, listed
+from anonymizer.model.naming import Spellings, respelled
 from anonymizer.model.table import Numerals
 
 
@@ -342,6 +343,7 @@ class EngineOptions:
     strict_header: whether unnamed and repeated columns are refused rather than named.
     missing: one marker for the missing values of all columns; None to leave every text as it is.
     numbers: texts of numbers that get another decimal sign; None to leave them as they are.
+    spelling: names that columns take which are other spellings of them.
     """
 
     memory_limit: str | None = None
@@ -354,6 +356,7 @@ class EngineOptions:
     strict_header: bool = False
     missing: MissingTexts | None = None
     numbers: RewrittenNumbers | None = None
+    spelling: frozenset[str] = frozenset()
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
@@ -394,10 +397,18 @@ class Naming:
     ----------
     columns: in the order of the input.
     warnings: one for each name that is not the input's.
+    spelled: names in the input of columns that have another spelling, by the names in ``columns``.
     """
 
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    spelled: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled_as(self, names: Collection[str]) -> Naming:
+        """Return the naming in which columns that are other spellings of names have these names."""
+        new = respelled(self.columns, names) if names else {}
+        columns = tuple(new.get(column, column) for column in self.columns)
+        return replace(self, columns=columns, spelled={name: column for column, name in new.items()})
 
 
 def name_columns(
@@ -466,11 +477,11 @@ def pandas_index(
     except ValueError:
         content = {}
     stated = content.get("index_columns") if isinstance(content, dict) else None
-    stated = stated if isinstance(stated, list) else []
+    stated, roles = stated if isinstance(stated, list) else [], Spellings(named)
     found = tuple(
         name
         for name in columns
-        if name not in named and (name in stated or _INDEX_LEVEL.fullmatch(name) is not None)
+        if roles.of(name) not in named and (name in stated or _INDEX_LEVEL.fullmatch(name) is not None)
     )
     return found if len(found) < len(columns) else ()
 

@@ -877,6 +877,7 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
             metadata = pandas_metadata(session, files.parts[0])
             index_columns = pandas_index(naming.columns, metadata, limits.named)
             kept = [index for index, name in enumerate(naming.columns) if name not in index_columns]
+            naming = naming.spelled_as(limits.spelling)
             numbered = frame.toDF(*(f"c{index}" for index in range(len(naming.columns))))
             values = (_without_zone(f"c{index}", fields.get(frame.columns[index], "")) for index in kept)
             relation = SparkRelation(
@@ -889,6 +890,7 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
                 missing=limits.missing,
             )
             relation.index_columns, relation.renamed = index_columns, naming.warnings
+            relation.spelled = naming.spelled
             return relation
     except BaseException:
         close_session(session)

@@ -12,6 +12,7 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features
 from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.errors import listed
+from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact, Threat, WholeNumber
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
@@ -41,7 +42,7 @@ class InferenceRiskSettings(RiskSettings):
         ),
     ] = Guesser.DEFINETTI
     knowledge: Annotated[
-        tuple[str, ...] | None,
+        tuple[ColumnName, ...] | None,
         Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
     features: Annotated[

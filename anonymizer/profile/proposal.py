@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import IntArray, count_keys, group_keys
+from anonymizer.model.naming import Spellings, in_spelling_of
 from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
 from anonymizer.profile.column_statistics import (
     EMPTY,
@@ -1140,6 +1141,11 @@ class Choices:
     roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
     cautious: bool = False
     person: str | None = None
+
+    def named_as(self, columns: Sequence[str]) -> Choices:
+        """Return the choices with names in the spelling of columns."""
+        person = None if self.person is None else Spellings(columns).of(self.person)
+        return replace(self, roles=in_spelling_of(columns, self.roles), person=person)
 
 
 NO_CHOICES = Choices()

@@ -23,10 +23,12 @@ from anonymizer.audit.classes import (
 from anonymizer.config.model import Acknowledgement, Config
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
-from anonymizer.errors import InputError, suggestion
+from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original
 from anonymizer.model.classes import Measurement
+from anonymizer.model.naming import Spellings
 from anonymizer.model.recoding import COUNT, GROUP
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
@@ -117,7 +119,9 @@ def check_names(
     ------
     InputError: no quasi-identifier, an unknown column, or one with two roles.
     """
-    units = UnitColumns({} if person is None else {PERSON: person})
+    spellings = Spellings(relation.columns)
+    quasi_identifiers, sensitive = (list(map(spellings.of, each)) for each in (quasi_identifiers, sensitive))
+    units = UnitColumns({} if person is None else {PERSON: spellings.of(person)})
     _check_columns(relation, quasi_identifiers, (*sensitive, *units.columns.values()))
     both = sorted(set(quasi_identifiers) & set(sensitive))
     if both:
@@ -139,7 +143,7 @@ def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others:
         raise InputError(f"{relation.name}: no quasi-identifier given; name at least one column")
     for name in (*quasi_identifiers, *others):
         if name not in relation.columns:
-            raise InputError(f"{relation.name}: no column '{name}'; {suggestion(name, relation.columns)}")
+            raise InputError(f"{relation.name}: no column '{name}'; {suggested(name, relation.columns)}")
 
 
 def check_config(relation: Relation, plan: Plan) -> Check:
@@ -339,6 +343,8 @@ def check_pair_names(
     InputError: a column is missing, or the sensitive attribute is not in the ST.
     """
     records, values = tables
+    quasi_identifiers = list(map(Spellings(records.columns).of, quasi_identifiers))
+    sensitive = list(map(Spellings(values.columns).of, sensitive))
     _check_columns(records, quasi_identifiers, [GROUP])
     own = [name for name in values.columns if name not in (GROUP, COUNT)]
     if len(own) != 1 or list(sensitive or own) != own:

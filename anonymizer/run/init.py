@@ -192,6 +192,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     ------
     DataError: the input lacks a column that the user chose, or has nothing to protect.
     """
+    choices = choices.named_as(relation.columns)
     if choices.person is not None:
         relation.position(choices.person)
         choices = replace(choices, roles={choices.person: Role.IDENTIFIER, **choices.roles})

@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -48,8 +48,10 @@ from anonymizer.loss.base import all_losses, losses_over, weighted_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
+from anonymizer.model.naming import in_spelling_of, respelled
 from anonymizer.model.recoding import GROUP, Outcome, Recoding, Status
 from anonymizer.model.report import Report
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint, describe
 from anonymizer.release.database import (
@@ -107,7 +109,15 @@ from anonymizer.run.shape import (
     release_names,
     released_query,
 )
-from anonymizer.run.source import DataSource, frame_source, input_source, open_release, release_dialect
+from anonymizer.run.source import (
+    DataSource,
+    OtherSpelling,
+    frame_source,
+    input_source,
+    open_release,
+    release_dialect,
+    run_as_spelled,
+)
 from anonymizer.run.units import key_warnings, shares_of_persons
 from anonymizer.system import Closing
 
@@ -211,7 +221,9 @@ class Result(Generic[Frame]):
             if isinstance(persons, Mapping)
             else frame_kind(persons).to_pandas(persons).to_dict("records")
         )
-        _refuse_unknown(rows[0] if rows else (), [*self.report["config"]["attributes"], GROUP])
+        columns = [*self.report["config"]["attributes"], GROUP]
+        rows = [in_spelling_of(columns, {str(name): value for name, value in row.items()}) for row in rows]
+        _refuse_unknown(rows[0] if rows else (), columns)
         named = {f"row {row}": _texts(own) for row, own in enumerate(rows, start=1)}
         if self._basis.table is None:
             raise InputError("beliefs: the distinct rows of the input do not fit in memory; use more memory")
@@ -309,7 +321,7 @@ def _refuse_unknown(names: Iterable[Any], columns: Sequence[str]) -> None:
     """Refuse names that no column of the input has, as they say nothing about a person."""
     for name in map(str, names):
         if name not in columns:
-            raise InputError(f"beliefs: the input has no column '{name}'; {suggestion(name, columns)}")
+            raise InputError(f"beliefs: the input has no column '{name}'; {suggested(name, columns)}")
 
 
 def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:
@@ -1316,6 +1328,9 @@ class AppendSource(DataSource):
     def __init__(self, config: Config) -> None:
         assert config.apply is not None
         given, previous = input_source(config), read_previous(config.folder / config.apply.report)
+        names = respelled(config.attributes, previous.config.attributes)
+        if names:
+            raise OtherSpelling(names)
         check_compatible(config, previous)
         super().__init__(given.title, given.open, given.files, previous.files)
         self._settings = config.apply
@@ -1395,10 +1410,22 @@ def run(config: Config, directory: Path, *, overwrite: bool = False, watch: RunM
     Infeasible: no release satisfies the constraints, or none was found in the budget.
     AuditFailed: the written file differs from the release that was found.
     """
-    source = input_source(config) if config.apply is None else AppendSource(config)
-    options, plan = engine_options(config), plan_of(config)
-    with sink_of(config, plan, source, directory, options, overwrite=overwrite) as sink:
-        return Job(plan, options, watch).run(source, sink).report
+
+    def work(config: Config) -> Report:
+        source = input_source(config) if config.apply is None else AppendSource(config)
+        options, plan = engine_options(config), plan_of(config)
+        with sink_of(config, plan, source, directory, options, overwrite=overwrite) as sink:
+            return Job(plan, options, watch).run(source, sink).report
+
+    return run_as_spelled(config, work)
+
+
+def _run_on_frame(frame: pandas.DataFrame, config: Config) -> tuple[Finished, FrameSink]:
+    options = engine_options(config)
+    if options.engine is not None:
+        raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
+    sink = FrameSink(reading_release(options, config))
+    return Job(plan_of(config), options).run(frame_source(frame), sink), sink
 
 
 def anonymize_frame(
@@ -1419,11 +1446,7 @@ def anonymize_frame(
     if config.apply is not None:
         what = "appends to a release in files, not to a DataFrame; remove it, or use anonymizer run"
         raise ConfigError(config.source, [ConfigProblem("apply", what)])
-    options = engine_options(config)
-    if options.engine is not None:
-        raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
-    sink = FrameSink(reading_release(options, config))
-    done = Job(plan_of(config), options).run(frame_source(frame), sink)
+    done, sink = run_as_spelled(config, partial(_run_on_frame, frame))
     prepared = done.found.prepared
     problem = prepared.problem
     table = problem.table if problem.source is None else None

@@ -47,12 +47,14 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import freeze
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.recoding import Bound
+from anonymizer.model.spelling import suggested
 from anonymizer.model.table import (
     COMMA,
     LEFT_OUT,
     MISSING,
     POINT,
     Column,
+    NumberColumns,
     NumberLabels,
     Numerals,
     QuasiIdentifier,
@@ -183,6 +185,7 @@ class PlannedPeople:
     ----------
     key: of the config that names it.
     weight: column with the people of a row; None for one each.
+    columns: names of the config, whose spelling its columns take.
     """
 
     key: str
@@ -190,6 +193,7 @@ class PlannedPeople:
     dialect: CsvDialect
     strict_header: bool
     weight: str | None
+    columns: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -587,7 +591,9 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
     if path is None:
         return None
     given = config.input
-    return PlannedPeople(f"input.{key}", config.folder / path, given.dialect, given.strict_header, weight)
+    columns = frozenset({*config.attributes, *([] if weight is None else [weight])})
+    file = config.folder / path
+    return PlannedPeople(f"input.{key}", file, given.dialect, given.strict_header, weight, columns)
 
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:
@@ -728,7 +734,7 @@ def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
     for name in names:
         if name not in relation.columns:
             what = f"{relation.name}: weights column '{name}' does not exist"
-            raise InputError(f"{what}; {suggestion(name, relation.columns)}")
+            raise InputError(f"{what}; {suggested(name, relation.columns)}")
 
 
 def check_weights(plan: Plan, relation: Relation, name: str) -> Numerals:
@@ -813,6 +819,7 @@ def engine_options(config: Config) -> EngineOptions:
         config.input.strict_header,
         None if marker is None else MissingTexts(marker, (*config.input.missing, MISSING)),
         rewritten_numbers(config),
+        frozenset(config.attributes),
     )
 
 
@@ -838,12 +845,21 @@ def reading_release(options: EngineOptions, config: Config, path: Path | None = 
     ----------
     path: of the release; None for what the config writes.
     """
-    given, options = config.output.missing, replace(options, numbers=None)
+    given = config.output.missing
+    options = replace(options, numbers=None, spelling=released_names(config))
     if given is None:
         return options
     texts = (given,) if CSV_FILES.named(str(path or config.output.path)) else ()
     recoded = frozenset(config.with_role(Role.QUASI_IDENTIFIER))
     return replace(options, missing=MissingTexts(given, texts, recoded))
+
+
+def released_names(config: Config) -> frozenset[str]:
+    """Return the names of columns in a release, and those of the columns that it leaves out."""
+    low_high = NumberLabels.LOW_HIGH
+    paired = [name for name, own in config.attributes.items() if own.number_labels is low_high]
+    pairs = (each for name in paired for each in NumberColumns(name, low_high).columns)
+    return frozenset({*config.attributes, *pairs})
 
 
 def _temp_directory(config: Config) -> Path | None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
 from anonymizer.config.files import SCHEMES, VARIABLE, InputSettings
-from anonymizer.config.load import check_columns
+from anonymizer.config.load import check_columns, renamed_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
@@ -40,7 +40,7 @@ from anonymizer.data.source import (
     location_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
-from anonymizer.run.plan import Plan, engine_options, reading_release, rewritten_numbers
+from anonymizer.run.plan import Plan, engine_options, reading_release, released_names, rewritten_numbers
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.system import same_file
 
@@ -48,6 +48,28 @@ if TYPE_CHECKING:
     import pandas
 
     from anonymizer.run.search import Task
+
+
+class OtherSpelling(InputError):
+    """An input that spells the names of columns otherwise than the config.
+
+    A release has the names of its input, so ``run_as_spelled`` starts again with a config that has these.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__(f"columns that the input spells otherwise: {', '.join(map(repr, names.values()))}")
+        self.names = names
+
+
+T = TypeVar("T")
+
+
+def run_as_spelled(config: Config, work: Callable[[Config], T]) -> T:
+    """Return what work on a config returns, with the columns as the input spells them."""
+    try:
+        return work(config)
+    except OtherSpelling as other:
+        return work(renamed_columns(config, other.names.values()))
 
 
 @dataclass(eq=False)
@@ -79,6 +101,8 @@ class DataSource:
         from anonymizer.run.search import SearchTask  # noqa: PLC0415
 
         with self.opened(options, watch) as relation:
+            if relation.spelled:
+                raise OtherSpelling(relation.spelled)
             put_in_bands(plan, relation)
             yield SearchTask(plan, relation, input_facts(self.title, relation), watch)
 
@@ -124,7 +148,7 @@ def _engine_source(config: Config, given: str) -> DataSource:
 
     def opened(options: EngineOptions) -> Relation:
         # Starting the engine takes seconds; a wrong column is reported before that if Parquet shows it.
-        columns = parquet_columns(path, frozenset(config.attributes)) if files else None
+        columns = parquet_columns(path, options) if files else None
         if columns is not None:
             check_columns(config.attributes, columns, given, config.source)
         return open_by_engine(location, options)
@@ -233,7 +257,9 @@ def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
         and (rows.table, rows.query) == (config.input.table, config.input.query)
         and _is_its_database(rows.url or str(rows.database), config)
     )
-    options = replace(OPTIONS, numbers=rewritten_numbers(config)) if config is not None and own else OPTIONS
+    options = OPTIONS if config is None else replace(OPTIONS, spelling=released_names(config))
+    if config is not None and own:
+        options = replace(options, numbers=rewritten_numbers(config))
     return open_rows(rows, options=options)
 
 

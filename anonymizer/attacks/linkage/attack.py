@@ -48,6 +48,7 @@ from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
 from anonymizer.model.arrays import IntArray, count, numbered
+from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import Settings, Threat, WholeNumber
@@ -111,7 +112,7 @@ class KnownValues(Settings):
     """What the adversary knows of the originals, and how well; a value has at most one error."""
 
     of: Annotated[
-        tuple[str, ...] | None,
+        tuple[ColumnName, ...] | None,
         Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
     noise: Annotated[ErrorRate | None, Field(description="share of wrong values: those of other records")] = (
@@ -158,7 +159,8 @@ def _is_share(value: Any) -> bool:
 _COLUMNS = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 
 Knowledge = Annotated[
-    Annotated[tuple[str, ...], Field(min_length=1), Tag("columns")] | Annotated[KnownValues, Tag("values")],
+    Annotated[tuple[ColumnName, ...], Field(min_length=1), Tag("columns")]
+    | Annotated[KnownValues, Tag("values")],
     Discriminator(lambda given: "values" if isinstance(given, Mapping | KnownValues) else "columns"),
     WithJsonSchema(
         {

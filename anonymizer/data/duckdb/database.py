@@ -39,7 +39,7 @@ class Database(Closing):
     Attributes
     ----------
     source: a file that queries read again; None if the database has all they need.
-    missing, numbers: as in the options.
+    missing, numbers, spelling: as in the options.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class Database(Closing):
 
     def __init__(self, options: EngineOptions) -> None:
         self.source: FileSource | None = None
-        self.missing, self.numbers = options.missing, options.numbers
+        self.missing, self.numbers, self.spelling = options.missing, options.numbers, options.spelling
         self._spill = SpillFolder(options.temp_directory)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="duckdb")
         config: dict[str, Any] = {

@@ -5,7 +5,7 @@ A CSV file is loaded strictly and as text; a Parquet file is read with its own t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -160,12 +160,12 @@ class Parquet(InputFormat):
         return relation
 
 
-def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
+def parquet_columns(path: Path, options: EngineOptions) -> list[str] | None:
     """Return the columns of a Parquet file, or of a folder as Spark reads it, from their metadata.
 
     Parameters
     ----------
-    named: columns with a role; see ``EngineOptions``.
+    options: with the columns that have a role, and the spelling of names.
 
     Returns
     -------
@@ -178,11 +178,11 @@ def parquet_columns(path: Path, named: Collection[str]) -> list[str] | None:
     source = quoted(file.resolve())
     try:
         with Database(EngineOptions()) as database:
-            columns = name_columns(str(path), _top_level(database, source)).columns
-            index_columns = pandas_index(columns, _of_pandas(database, source), named)
+            naming = name_columns(str(path), _top_level(database, source)).spelled_as(options.spelling)
+            index_columns = pandas_index(naming.columns, _of_pandas(database, source), options.named)
     except duckdb.Error:
         return None
-    return [name for name in columns if name not in index_columns] + folders
+    return [name for name in naming.columns if name not in index_columns] + folders
 
 
 def _of_pandas(database: Database, source: str) -> str | None:

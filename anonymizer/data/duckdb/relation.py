@@ -149,7 +149,8 @@ class DuckRelation(EngineRelation):
         self.watched = tuple(watched)
         database.source = source
         self.name = name
-        self.columns, self.renamed = naming.columns, naming.warnings
+        naming = naming.spelled_as(database.spelling)
+        self.columns, self.renamed, self.spelled = naming.columns, naming.warnings, naming.spelled
         self.sha256 = sha256
         self.separator = separator
         _mark_missing(database, self.columns)
