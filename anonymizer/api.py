@@ -27,7 +27,7 @@ from anonymizer.run.check import check_names, check_pair_names, refused_second, 
 from anonymizer.run.compare import compare_frame, planned
 from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.run.job import Result, anonymize_frame, tree_of_attribute
-from anonymizer.run.plan import Plan, plan_of, reading_release, rewritten_numbers
+from anonymizer.run.plan import Plan, key_columns, plan_of, reading_release, rewritten_numbers
 from anonymizer.run.shape import adversary_from_files, answers_of_files
 from anonymizer.run.units import attack_warnings, records_warnings
 from anonymizer.utility.comparison import comparison_of
@@ -371,7 +371,8 @@ def _adversary_view(
 
 def _of_input(config: Config) -> EngineOptions:
     """Return the options for original records, whose numbers are read in the notation of the release."""
-    return replace(OPTIONS, numbers=rewritten_numbers(config), spelling=frozenset(config.attributes))
+    names = frozenset(config.attributes)
+    return replace(OPTIONS, numbers=rewritten_numbers(config), spelling=names, keys=key_columns(config))
 
 
 def _opened(stack: ExitStack, frame: Any, options: EngineOptions = OPTIONS) -> Relation:

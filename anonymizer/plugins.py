@@ -321,5 +321,11 @@ Label = Annotated[str, BeforeValidator(label_text), WithJsonSchema({"type": ["st
 """The text of a cell, or the label of a group. Files of a config keep it as written."""
 
 
-WholeNumber = Annotated[int, Field(strict=True)]
+LARGEST_WHOLE = 10**15 - 1
+"""Largest whole number of a config: times any scale of counts, it still fits 64 bits."""
+
+BoundedInt = Annotated[int, Field(le=LARGEST_WHOLE)]
+"""A whole number, or its text, as an option of a command has it."""
+
+WholeNumber = Annotated[BoundedInt, Field(strict=True)]
 """An integer; true and 5.0 are refused."""

@@ -10,13 +10,15 @@ import errno
 import mmap
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -37,6 +39,11 @@ _STANDARD_OUTPUT = 1
 _lock = threading.Lock()
 _kept: list[int] = []
 """One entry for each block that is running; the first is a copy of the real standard output."""
+
+
+def shell_words(words: Sequence[str]) -> str:
+    """Return a command line that the shell of this system splits into these words."""
+    return subprocess.list2cmdline(words) if WINDOWS else shlex.join(words)
 
 
 @contextmanager

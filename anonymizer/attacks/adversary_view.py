@@ -29,6 +29,7 @@ from anonymizer.model.adversary import (
 )
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.identity import text_identity
 from anonymizer.model.recoding import GroupRecoding, Recoding, distinct_nodes, value_labels
 from anonymizer.model.table import (
     MISSING,
@@ -292,8 +293,9 @@ class _Reader:
         level: int | None,
     ) -> None:
         self._column = attribute.column
-        self._missing = missing
-        self._code = {text: code for code, text in enumerate(self._column.present)}
+        self._missing = frozenset(map(text_identity, missing))
+        self._missing_numbers = {self._as_number(each) for each in missing} - {None}
+        self._code = {text_identity(text): code for code, text in enumerate(self._column.present)}
         self._by_leaf = np.argsort(attribute.leaf, kind="stable")
         self._leaves = attribute.leaf[self._by_leaf]
         self._attribute = attribute
@@ -303,15 +305,16 @@ class _Reader:
 
     def read(self, label: str | None) -> _Reading:
         """Return the coverage of a text."""
-        if label is None or label in self._missing:
+        identity = "" if label is None else text_identity(label)
+        if label is None or identity in self._missing or self._as_number(label) in self._missing_numbers:
             absent = self._column.missing
             return _Reading(_NONE if absent is None else np.array([absent], dtype=np.int64))
         if label == SUPPRESSED:
             return self._of(np.arange(self._column.size))
         if label in self._nodes:
             return self._of(np.unique(np.concatenate([self._under(node) for node in self._nodes[label]])))
-        if label in self._code:
-            return self._of(np.array([self._code[label]]))
+        if identity in self._code:
+            return self._of(np.array([self._code[identity]]))
         return self._interval(label) or self._set(label) or self._number(label)
 
     def _under(self, node: int) -> IntArray:
@@ -570,7 +573,7 @@ def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCover
     values, published: of the original and of the release.
     """
     own, other = values.attribute.column, published.attribute.column
-    code = {text: position for position, text in enumerate(own.present)}
+    code = {text_identity(text): position for position, text in enumerate(own.present)}
     by_number = {}
     if own.numbers is not None:
         by_number = {number: position for position, number in enumerate(own.numbers[: len(own.present)])}
@@ -578,8 +581,8 @@ def same_values(values: SensitiveCodes, published: SensitiveCodes) -> ValueCover
     for position, text in enumerate(other.texts):
         if position == other.missing:
             found.append(own.missing)
-        elif text in code or other.numbers is None:
-            found.append(code.get(text))
+        elif (identity := text_identity(text)) in code or other.numbers is None:
+            found.append(code.get(identity))
         else:
             found.append(by_number.get(other.numbers[position]))
     exists = np.array([each is not None for each in found], dtype=np.int64)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.data.relation import Groups, Relation
+from anonymizer.data.values import absent_texts, key_of
 from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease, Owners, PublishedTable
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, numbered, rank, starts_of
@@ -192,7 +193,7 @@ def _number_rows(codes: CodeArray) -> tuple[IntArray, int]:
 
 
 def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> IntArray:
-    """Return the code of each text, shape (texts,), int64: by its spelling, else by its number.
+    """Return the code of each text, shape (texts,), int64, however its value is spelled.
 
     Raises
     ------
@@ -200,12 +201,11 @@ def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> Int
     """
     known = {text: code for code, text in enumerate(column.present)}
     codes = np.empty(len(texts), dtype=np.int64)
+    others = [text for text in texts if text is not None and text not in known]
+    if others:
+        known |= _by_value(column, others)
     for position, text in enumerate(texts):
-        code = known.get(text) if text is not None else None
-        if code is None and text is not None:
-            code = _by_number(column, text)
-        if code is None and (text is None or text in column.absent):
-            code = column.missing
+        code = column.missing if text is None else known.get(text)
         if code is None:
             raise DataError(
                 f"{source}: column '{column.name}' has a value that is not in the input: '{text}'"
@@ -214,15 +214,16 @@ def value_codes(source: str, column: Column, texts: Sequence[str | None]) -> Int
     return codes
 
 
-def _by_number(column: Column, text: str) -> int | None:
-    if column.numbers is None or len(column.present) == 0:
-        return None
-    number = column.number(text)
-    if number is None:
-        return None
-    numbers = column.numbers[: len(column.present)]
-    code = int(np.searchsorted(numbers, number))
-    return code if code < len(numbers) and numbers[code] == number else None
+def _by_value(column: Column, texts: Sequence[str]) -> dict[str, int]:
+    """Return the code of each text that is another spelling of a value, or means a missing value."""
+    key = key_of(column.type, column.numerals, column.dates)
+    values = {key(text): code for code, text in enumerate(column.present)}
+    values.pop(None, None)
+    found = {text: values[own] for text in texts if (own := key(text)) in values}
+    if column.missing is not None:
+        absent = absent_texts(texts, column.absent, column.type, column.numerals, column.dates)
+        found |= dict.fromkeys(absent.difference(found), column.missing)
+    return found
 
 
 def measure(

@@ -11,6 +11,7 @@ import typer
 from anonymizer.cli.output import Json, Quiet, Select, Table, check_path, column_names, write_line
 from anonymizer.data.source import READABLE
 from anonymizer.errors import InputError, format_measure, plural, settings_in_line
+from anonymizer.plugins import LARGEST_WHOLE
 
 if TYPE_CHECKING:
     from anonymizer.data.relation import Relation
@@ -56,6 +57,7 @@ Uniques = Annotated[
     typer.Option(
         "--special-uniques",
         min=1,
+        max=LARGEST_WHOLE,
         metavar="<size>",
         help="Also count records that at most so many values single out, by attribute and level (SUDA2).",
     ),

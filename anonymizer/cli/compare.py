@@ -25,6 +25,7 @@ from anonymizer.cli.output import (
     write_json,
     write_line,
 )
+from anonymizer.plugins import LARGEST_WHOLE
 from anonymizer.report.comparison import ComparedRun
 from anonymizer.run.compare import ComparisonWatch
 
@@ -45,7 +46,12 @@ Output = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="Maximum number of parallel runs [default: the number of cores]."),
+    typer.Option(
+        "--workers",
+        min=1,
+        max=LARGEST_WHOLE,
+        help="Maximum number of parallel runs [default: the number of cores].",
+    ),
 ]
 MaxRisk = Annotated[
     float | None,

@@ -22,6 +22,7 @@ from anonymizer.hierarchy.ready import ReadySource, read_ready
 from anonymizer.hierarchy.source import HierarchySource, compile_tree, merge_small
 from anonymizer.model.dates import DateFormat, format_problem
 from anonymizer.model.table import Column, Hierarchy
+from anonymizer.plugins import LARGEST_WHOLE
 from anonymizer.system import write_whole
 
 hierarchy_app = typer.Typer(help="Show, validate or build a hierarchy.", add_completion=False)
@@ -48,7 +49,9 @@ HERE = Path()
 @with_usable_paths
 def show(
     source: Source,
-    children: Annotated[int, typer.Option(min=1, help="Maximum number of children drawn under a node.")] = 8,
+    children: Annotated[
+        int, typer.Option(min=1, max=LARGEST_WHOLE, help="Maximum number of children drawn under a node.")
+    ] = 8,
     svg: Annotated[Path | None, typer.Option(help="Draw the hierarchy into this SVG file instead.")] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -116,7 +119,10 @@ def build(  # noqa: PLR0913 - one for each option
     by: Annotated[str, typer.Option(metavar="HOW[=VALUE]", help=f"How: {usages()}.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
     merge_below: Annotated[
-        int | None, typer.Option(min=1, help="Merge values of fewer records with siblings into 'other'.")
+        int | None,
+        typer.Option(
+            min=1, max=LARGEST_WHOLE, help="Merge values of fewer records with siblings into 'other'."
+        ),
     ] = None,
     form: Format = None,
     overwrite: Overwrite = False,

@@ -207,6 +207,7 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
 
 def _lines(drafted: Drafted) -> Iterator[str]:
     from anonymizer.profile.proposal import percent  # noqa: PLC0415
+    from anonymizer.run.job import next_run  # noqa: PLC0415
 
     proposal = drafted.proposal
     columns = _shown(proposal.columns)
@@ -230,9 +231,7 @@ def _lines(drafted: Drafted) -> Iterator[str]:
     )
     yield from proposal.notes
     limit = f"{float(drafted.config.suppression.limit):.0%}".replace("%", " %")
-    yield (
-        f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit}). Next: anonymizer run {drafted.path}"
-    )
+    yield f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit}). Next: {next_run(drafted.path)}"
 
 
 def _shown(columns: Sequence[ColumnProposal]) -> list[ColumnProposal]:

@@ -42,10 +42,12 @@ def run(
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
+    from anonymizer.model.invocation import RunCommand  # noqa: PLC0415
     from anonymizer.run.job import release_folder  # noqa: PLC0415
     from anonymizer.run.job import run as run_job  # noqa: PLC0415
 
-    loaded = load_config(config, set_ or [])
+    given = RunCommand(str(config), output and str(output), tuple(set_ or ()), overwrite)
+    loaded = load_config(config, set_ or []).started_by(given)
     directory = output if output is not None else release_folder(config)
     with stop_on_interrupt() as stopped, ExitStack() as live_line:
         watch = live_line.enter_context(progress_monitor(stopped, quiet=quiet))

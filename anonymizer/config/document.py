@@ -22,7 +22,9 @@ from typing import Any
 import yaml
 
 from anonymizer.config.section import KeyPath, dotted, shown
+from anonymizer.data.source import SUFFIXES
 from anonymizer.errors import ConfigError, ConfigProblem, InputError
+from anonymizer.model.invocation import command, path_word
 from anonymizer.plugins import (
     LARGEST_EXPONENT,
     MOST_DIGITS,
@@ -498,9 +500,11 @@ def read_document(path: Path) -> Document:
     parse = _parsers().get(path.suffix.lower())
     if parse is None:
         kind = f"the suffix '{path.suffix}' is not that of a config" if path.suffix else "no suffix"
+        draft = "to draft a config for a data file, use the command init"
+        if path.name.lower().endswith(SUFFIXES):
+            draft = f"to draft a config for this file, run: {command('init', path_word(str(path)))}"
         raise InputError(
-            f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}; to draft a config "
-            "for a data file, run anonymizer init DATA"
+            f"config {path}: {kind}; accepted: a name ending in {', '.join(_parsers())}; {draft}"
         )
     text = _text(path)
     try:

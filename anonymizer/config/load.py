@@ -30,7 +30,7 @@ from anonymizer.config.document import (
 )
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import KeyPath, dotted, shown
-from anonymizer.errors import ConfigError, ConfigProblem
+from anonymizer.errors import ConfigError, ConfigProblem, InputError
 from anonymizer.model.naming import Spellings, columns_named
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role
@@ -241,6 +241,8 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
     if isinstance(source, Mapping):
         check_size("config", source)
         return Document("config", Path(), from_python(source))
+    if not isinstance(source, str | Path):
+        raise InputError(f"config: got {source!r}; accepted: a mapping, the path of a file, or an.Config")
     return read_document(Path(source))
 
 

@@ -8,7 +8,7 @@ with models of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations
 from math import comb
@@ -46,6 +46,7 @@ from anonymizer.config.search import (
 from anonymizer.config.section import JsonSchema, KeyPath, Section, ShortSection, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge, ScenarioSupport
+from anonymizer.model.invocation import RunCommand
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
@@ -590,6 +591,7 @@ class Origin:
 
     name: str = field(default="config", compare=False)
     folder: Path = field(default=Path(), compare=False)
+    command: RunCommand | None = field(default=None, compare=False)
 
 
 def _with_role(attributes: dict[str, AttributeSettings], role: Role) -> list[str]:
@@ -896,6 +898,15 @@ class Config(Section):
     def folder(self) -> Path:
         """Folder that relative paths in the config start from."""
         return self._origin.folder
+
+    @property
+    def command(self) -> RunCommand | None:
+        """The command that runs this config; None where it was not started by one."""
+        return self._origin.command
+
+    def started_by(self, command: RunCommand) -> Config:
+        """Return a copy of the config that was started by a command."""
+        return self.located(replace(self._origin, command=command))
 
     def located(self, origin: Origin) -> Config:
         """Return a copy of the config with another origin."""

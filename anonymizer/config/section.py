@@ -26,7 +26,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from anonymizer.errors import nearest, suggestion
-from anonymizer.plugins import Settings
+from anonymizer.plugins import LARGEST_WHOLE, Settings
 
 JsonSchema = dict[str, Any]
 KeyPath = tuple[str | int, ...]
@@ -174,6 +174,9 @@ def _example(schema: JsonSchema) -> str:
 
 
 def _bounds(schema: JsonSchema) -> str:
+    if schema.get("maximum") == LARGEST_WHOLE:
+        # Every whole number has this bound; only a message about a larger one shows it.
+        schema = _without(schema, "maximum")
     if "minimum" in schema and "maximum" in schema:
         return f" from {schema['minimum']} to {schema['maximum']}"
     signs = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
@@ -469,10 +472,19 @@ def _misfits_in(
 def _refused(value: Any, schema: JsonSchema, definitions: JsonSchema) -> str:
     """Return the message about a value that a schema refuses; a share in per cent also as a number."""
     message = f"{shown(value)}; accepted: {describe(schema, definitions)}"
+    if isinstance(value, int) and value > LARGEST_WHOLE == _largest(schema, definitions):
+        return f"{message}, at most {LARGEST_WHOLE}"
     share = _of_per_cent(value)
     if share is None or not _accepts(share, schema, definitions):
         return message
     return f"{message}; write {share}"
+
+
+def _largest(schema: JsonSchema, definitions: JsonSchema) -> Any:
+    """Return the largest number that a schema accepts; None if it has no bound."""
+    schema = resolved(schema, definitions)
+    parts = [resolved(each, definitions) for each in _branches(schema)] or [schema]
+    return max((each["maximum"] for each in parts if "maximum" in each), default=None)
 
 
 def _of_per_cent(value: Any) -> Decimal | None:

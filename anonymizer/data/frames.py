@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.data.arrow import WayBack, worked_column
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckRelation
 from anonymizer.data.relation import (
@@ -34,6 +35,7 @@ from anonymizer.data.source import (
     mixed_numbers,
     name_columns,
 )
+from anonymizer.data.values import absent_texts
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
@@ -52,9 +54,10 @@ def record_texts(series: pandas.Series[Any]) -> tuple[NDArray[np.intp], list[str
     """
     from pandas.api.types import infer_dtype  # noqa: PLC0415 - not needed for files
 
-    # Equal objects may have different texts, such as 1 and True, or may not be comparable.
+    # Equal objects may have different texts, such as 1 and True, or may not be comparable; pandas would group
+    # numbers of more than 64 bits by their first digits.
     mixed = series.dtype == object and infer_dtype(series, skipna=True) != "string"
-    if mixed or _is_nested(series.dtype):
+    if mixed or _is_nested(series.dtype) or series.dtype in (np.longdouble, np.clongdouble):
         series = series.map(value_text, na_action="ignore")
     codes, values = series.factorize()
     # An index returns single-precision numbers as doubles; an array does not.
@@ -109,7 +112,14 @@ def value_text(value: Any) -> str:
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return "".join(chr(byte) if _is_shown(byte) else f"\\x{byte:02X}" for byte in value)
     return _nested_text(value) if isinstance(value, list | np.ndarray | dict) else str(value)
+
+
+def _is_shown(byte: int) -> bool:
+    """Return whether a byte is a character in the text of bytes, rather than ``\\x00``."""
+    return 32 <= byte < 127 and chr(byte) not in "\\'\""
 
 
 def _nested_text(value: Any) -> str:
@@ -119,8 +129,18 @@ def _nested_text(value: Any) -> str:
     return f"[{', '.join(map(_part_text, value))}]"
 
 
+_PLAIN_PART = re.compile(r"[^\s,\[\](){}:='\"\\]+(?: +[^\s,\[\](){}:='\"\\]+)*")
+"""Texts inside a list or mapping that need no quotes to be told from its structure."""
+
+
 def _part_text(value: Any) -> str:
-    return "NULL" if value is None else value_text(value)
+    if value is None:
+        return "NULL"
+    text = value_text(value)
+    if not isinstance(value, str) or (_PLAIN_PART.fullmatch(text) and text.upper() != "NULL"):
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 NAME = "the DataFrame"
@@ -190,8 +210,11 @@ class FrameRelation(Relation):
 
     def is_text(self, column: str) -> bool:
         """Return whether the values of a column are texts."""
-        values = self._frame.iloc[:, self.position(column)]
-        return all(isinstance(value, str) for value in values.dropna().unique())
+        values: Any = self._frame.iloc[:, self.position(column)].dropna()
+        # Lists and mappings in a column of objects have no hash.
+        if values.dtype != object:
+            values = values.unique()
+        return all(isinstance(value, str) for value in values)
 
     def records_query(self, projection: Projection, *, shuffled: bool = False) -> FrameQuery:
         """Return a query for the released records; copying it to a file creates a database."""
@@ -342,10 +365,11 @@ def _published(
 def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFrame:
     """Return a DataFrame with nulls in place of texts of missing values."""
     columns = []
-    for index in range(frame.shape[1]):
+    for index, name in enumerate(frame.columns):
         series = frame.iloc[:, index]
         codes, texts = record_texts(series)
-        absent = np.array([text in missing.read for text in texts], dtype=bool)[codes]
+        read = missing.among(name, [text for text in texts if text is not None])
+        absent = np.array([text in read for text in texts], dtype=bool)[codes]
         if absent.any():
             if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub":
                 # Whole numbers and truth values of numpy have no null.
@@ -372,7 +396,7 @@ def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.Dat
         new = {value: numbers.released.written(plain) for value, plain in own.items() if plain is not None}
         changed = any(value != text for value, text in new.items())
         others = {value for value in known if value not in new or CODE.fullmatch(value)}
-        if name in numbers.judged and changed and others - {*numbers.absent, MISSING}:
+        if name in numbers.judged and changed and others - absent_texts(others, (*numbers.absent, MISSING)):
             raise mixed_numbers(NAME, name)
         if changed and name in numbers.judged | numbers.columns:
             series = series.map(lambda value, new=new: new.get(value, value), na_action="ignore")
@@ -434,18 +458,113 @@ def open_in_database(frame: pandas.DataFrame, options: EngineOptions) -> DuckRel
 ACCEPTED = "a DataFrame of pandas or polars, an Arrow table, or an object that exports an Arrow stream"
 
 
-@dataclass(frozen=True)
 class FrameKind:
     """The data frames of a library.
 
-    Attributes
+    Parameters
     ----------
-    to_pandas: returns a frame as one of pandas, with Arrow's types; the frame is not modified.
-    from_pandas: returns a frame of pandas as one of this kind, without index and metadata.
+    table_of: returns a frame as a table of Arrow; the frame is not modified.
+    frame_of: returns a table of Arrow as a frame of this kind.
     """
 
-    to_pandas: Callable[[Any], pandas.DataFrame]
-    from_pandas: Callable[[pandas.DataFrame], Any]
+    def __init__(self, table_of: Callable[[Any], Any], frame_of: Callable[[Any], Any]) -> None:
+        self._table_of, self._frame_of = table_of, frame_of
+        self._ways: dict[str, WayBack] = {}
+
+    def to_pandas(self, given: Any) -> pandas.DataFrame:
+        """Return a frame as one of pandas, with Arrow's types that are worked with.
+
+        Raises
+        ------
+        InputError: two columns have one name, or a column has a type that cannot be read.
+        """
+        import pandas as pd  # noqa: PLC0415
+        import pyarrow as pa  # noqa: PLC0415
+
+        table = self._table_of(given)
+        repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
+        if repeated:
+            raise InputError(f"{NAME}: has two columns named '{repeated[0]}'; rename one of them")
+        columns = [self._worked(name, table.column(name)) for name in table.column_names]
+
+        def arrow_type(kind: Any) -> Any:
+            return None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
+
+        worked = pa.table(columns, names=table.column_names)
+        converted: pandas.DataFrame = worked.to_pandas(types_mapper=arrow_type)
+        return converted
+
+    def from_pandas(self, released: pandas.DataFrame) -> Any:
+        """Return a frame of pandas as one of this kind, without index and metadata.
+
+        Columns have the types that they were given in if their values are values of the input.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+
+        # The metadata of pandas would disclose its index.
+        table = pa.Table.from_pandas(released, preserve_index=False).replace_schema_metadata(None)
+        for place, name in enumerate(table.column_names):
+            if name in self._ways:
+                table = table.set_column(place, name, self._ways[name].restore(table.column(place)))
+        return self._frame_of(table)
+
+    def _worked(self, name: str, column: Any) -> Any:
+        worked, back = worked_column(f"{NAME}: column '{name}'", column)
+        if back is not None:
+            self._ways[name] = back
+        return worked
+
+
+class PandasKind(FrameKind):
+    """The data frames of pandas, of whose columns only those with types of Arrow are cast."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda given: given, lambda given: given)
+
+    def to_pandas(self, given: pandas.DataFrame) -> pandas.DataFrame:
+        """Return the frame, with Arrow's types that are worked with."""
+        names = name_columns(NAME, list(map(str, given.columns))).columns
+        found = {}
+        for place, name in enumerate(names):
+            array = _arrow_values(given.iloc[:, place])
+            worked = array if array is None else self._worked(name, array)
+            if name in self._ways and worked.type != array.type:
+                found[place] = worked
+        return _with_columns(given, found)
+
+    def from_pandas(self, released: pandas.DataFrame) -> pandas.DataFrame:
+        """Return the frame, whose columns of Arrow have the types that they were given in."""
+        found = {}
+        for place, name in enumerate(released.columns):
+            array = _arrow_values(released.iloc[:, place])
+            if name in self._ways and array is not None:
+                found[place] = self._ways[name].restore(array)
+        return _with_columns(released, found)
+
+
+def _arrow_values(series: pandas.Series[Any]) -> Any:
+    """Return the values of a column with a type of Arrow; None for other types."""
+    import pandas as pd  # noqa: PLC0415
+
+    if not isinstance(series.dtype, pd.ArrowDtype):
+        return None
+    import pyarrow as pa  # noqa: PLC0415 - the column is of Arrow
+
+    array = pa.array(series.array, from_pandas=False)
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def _with_columns(frame: pandas.DataFrame, columns: Mapping[int, Any]) -> pandas.DataFrame:
+    """Return a DataFrame with columns of Arrow in other types, given by their places."""
+    import pandas as pd  # noqa: PLC0415
+
+    if not columns:
+        return frame
+    new = frame.copy(deep=False)
+    for place, values in columns.items():
+        array: Any = pd.arrays.ArrowExtensionArray(values)
+        new.isetitem(place, pd.Series(array, index=new.index))
+    return new
 
 
 def frame_kind(frame: Any) -> FrameKind:
@@ -458,12 +577,12 @@ def frame_kind(frame: Any) -> FrameKind:
     import pandas as pd  # noqa: PLC0415 - not needed for files
 
     if isinstance(frame, pd.DataFrame):
-        return FrameKind(lambda given: given, lambda given: given)
+        return PandasKind()
     if isinstance(frame, str | PurePath):
         raise InputError(
             f"got the path {str(frame)!r}, not its records; read it, for example with "
-            "pandas.read_csv(path, dtype=str), or set input.path to it in a config and run: "
-            "anonymizer run CONFIG"
+            "pandas.read_csv(path, dtype=str), or set input.path to it in a config for the "
+            "command run"
         )
     module = type(frame).__module__.partition(".")[0]
     found = type(frame).__name__ if module == "builtins" else f"{module}.{type(frame).__name__}"
@@ -475,40 +594,50 @@ def frame_kind(frame: Any) -> FrameKind:
         raise InputError(f"got a {found}; accepted: {ACCEPTED}")
     try:
         import narwhals  # noqa: PLC0415
-        import pyarrow as pa  # noqa: F401, PLC0415
+        import pyarrow as pa  # noqa: PLC0415
     except ImportError:
         raise InputError(
             f"got a {found}, which needs more than pandas; run: {installing('frames')}"
         ) from None
+    if isinstance(frame, pa.Table):
+        return FrameKind(_table_of, lambda table: table)
     try:
         known = narwhals.from_native(frame, eager_only=True)
     except TypeError:  # an object that only exports an Arrow stream
-        return FrameKind(_arrow_to_pandas, _pandas_to_arrow)
-    if known.implementation.is_pyarrow():
-        return FrameKind(_arrow_to_pandas, _pandas_to_arrow)
+        return FrameKind(_table_of, lambda table: table)
     library: Any = known.__native_namespace__()
     return FrameKind(
-        lambda given: _arrow_to_pandas(narwhals.from_native(given, eager_only=True).to_arrow()),
-        lambda given: narwhals.from_arrow(_pandas_to_arrow(given), backend=library).to_native(),
+        lambda given: _table_of(_exported(narwhals.from_native(given, eager_only=True))),
+        lambda table: narwhals.from_arrow(table, backend=library).to_native(),
     )
 
 
-def _arrow_to_pandas(frame: Any) -> pandas.DataFrame:
+def _exported(frame: Any) -> Any:
+    """Return a frame of narwhals as a table of Arrow.
+
+    Raises
+    ------
+    DataError: Arrow has no type for a column.
+    """
+    import narwhals  # noqa: PLC0415
+
+    for name, kind in frame.schema.items():
+        try:
+            if kind == narwhals.Object:
+                # Arrow would hold their addresses in memory.
+                raise TypeError("objects of Python")
+            frame.select(name).to_arrow()
+        except Exception as error:
+            reason = str(error).split("\n", 1)[0]
+            raise DataError(
+                f"{NAME}: column '{name}' has the type {frame.schema[name]}, which Arrow cannot hold "
+                f"({reason}); cast it, for example to text, or leave the column out"
+            ) from None
+    return frame.to_arrow()
+
+
+def _table_of(frame: Any) -> Any:
     """Return an Arrow table, or an object that exports an Arrow stream, without unnecessary copies."""
-    import pandas as pd  # noqa: PLC0415
     import pyarrow as pa  # noqa: PLC0415
 
-    table = frame if isinstance(frame, pa.Table) else pa.table(frame)
-
-    def arrow_type(kind: Any) -> Any:
-        return None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
-
-    converted: pandas.DataFrame = table.replace_schema_metadata(None).to_pandas(types_mapper=arrow_type)
-    return converted
-
-
-def _pandas_to_arrow(frame: pandas.DataFrame) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
-
-    # The metadata of pandas would disclose its index.
-    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    return frame if isinstance(frame, pa.Table) else pa.table(frame)

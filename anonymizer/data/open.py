@@ -16,6 +16,7 @@ from anonymizer.data.relation import REMOTE, Relation, engine_named
 from anonymizer.data.source import (
     CsvDialect,
     EngineOptions,
+    KeyColumns,
     Query,
     Selection,
     is_url,
@@ -64,7 +65,7 @@ def input_suffixes() -> tuple[str, ...]:
 def open_by_engine(location: str, options: EngineOptions) -> Relation:
     """Open files by the plug-in engine of the options; raises as ``Engine.open`` and ``engine_named`` do."""
     assert options.engine is not None
-    return engine_named(options.engine).open(location, options)
+    return _with_united_keys(engine_named(options.engine).open(location, options), options)
 
 
 def open_duckdb(
@@ -144,7 +145,7 @@ def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Rel
     ------
     DataError: without records or columns, a name that is not a string.
     """
-    return FrameRelation(frame, options)
+    return _with_united_keys(FrameRelation(frame, options), options)
 
 
 def _without_records(selection: Selection) -> str:
@@ -166,7 +167,27 @@ def _opened(
             folder.remove()
         if not relation.rows:
             raise DataError(f"{relation.name}{empty}; at least one record is needed")
+        return _with_united_keys(relation, options)
     except BaseException:
         database.close()
         raise
+
+
+def _with_united_keys(relation: Relation, options: EngineOptions) -> Relation:
+    """Return a relation in which each unit of the options has one key."""
+    if options.keys is not None:
+        unite_keys(relation, options.keys)
     return relation
+
+
+def unite_keys(relation: Relation, keys: KeyColumns) -> None:
+    """Write the key of each unit in one way, in place, and a missing one as a null.
+
+    Raises
+    ------
+    InputError: the engine of a plug-in cannot do this.
+    """
+    for name in keys.names:
+        found = relation.key_identities(name, keys) if name in relation.columns else {}
+        if found:
+            relation.respell({name: found})

@@ -31,7 +31,16 @@ from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
-from anonymizer.data.source import CHUNK, PARQUET_FILES, CsvDialect, EngineOptions, is_gzipped, open_content
+from anonymizer.data.source import (
+    CHUNK,
+    PARQUET_FILES,
+    CsvDialect,
+    EngineOptions,
+    KeyColumns,
+    is_gzipped,
+    open_content,
+)
+from anonymizer.data.values import identities_of_keys, split_absent
 from anonymizer.errors import AuditFailed, ConfigProblem, DataError, InputError, OutputError, suggestion
 from anonymizer.model.arrays import (
     SPACE,
@@ -577,6 +586,33 @@ class Relation(Closing):
         raise InputError(
             f"{self.name}: this engine cannot release column '{name}' in groups; remove its labels from the "
             "config, or set engine.name to memory or duckdb"
+        )
+
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+        """Return what identifies a unit, by the texts of a column of keys that it differs from.
+
+        It is None for the texts of missing values.
+        """
+        texts = [text for text, _ in self.dictionary(column) if text is not None]
+        _, numeric = split_absent(texts, keys.codes, keys.numerals)
+        return identities_of_keys(texts, keys.codes, keys.numerals, numeric=numeric)
+
+    def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Replace texts of columns in every record, in place, before anything is counted.
+
+        Parameters
+        ----------
+        texts: by column, the new text of some of its texts; None for a null.
+
+        Raises
+        ------
+        InputError: this engine reads records as they are.
+        """
+        self.relabel(
+            {
+                name: [None if text is None else new.get(text, text) for text, _ in self.dictionary(name)]
+                for name, new in texts.items()
+            }
         )
 
     def check_unchanged(self) -> None:

@@ -20,9 +20,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
+from anonymizer.data.values import absent_texts, split_absent
 from anonymizer.errors import DataError, listed
 from anonymizer.model.naming import Spellings, respelled
-from anonymizer.model.table import Numerals
+from anonymizer.model.table import POINT, Numerals
 
 
 def quoted(text: str | Path) -> str:
@@ -298,11 +299,24 @@ class MissingTexts:
         null. Records are sorted by it.
     read: texts that are read as nulls.
     recoded: columns of a release whose nulls are read as ``<missing>``, the label of a missing value.
+    codes: of missing values in an input; their other spellings in a column are read as nulls, too.
+    as_text: columns in which these are compared as texts, not as numbers.
+    numerals: notation of numbers in texts.
     """
 
     marker: str
     read: tuple[str, ...] = ()
     recoded: frozenset[str] = frozenset()
+    codes: tuple[str, ...] = ()
+    as_text: frozenset[str] = frozenset()
+    numerals: Numerals = POINT
+
+    def among(self, column: str, texts: Collection[str]) -> set[str]:
+        """Return the texts of a column, given all of them, that are read as nulls."""
+        exactly = set(self.read).intersection(texts)
+        if column in self.as_text:
+            return exactly | absent_texts(texts, self.codes)
+        return exactly | split_absent(texts, self.codes, self.numerals)[0]
 
 
 @dataclass(frozen=True)
@@ -327,6 +341,22 @@ class RewrittenNumbers:
 
 
 @dataclass(frozen=True)
+class KeyColumns:
+    """Columns whose values say which records belong to one person, household or other unit.
+
+    Attributes
+    ----------
+    names: of the columns; an input may lack some.
+    codes: of missing values.
+    numerals: notation of numbers in texts.
+    """
+
+    names: tuple[str, ...]
+    codes: tuple[str, ...] = ("",)
+    numerals: Numerals = POINT
+
+
+@dataclass(frozen=True)
 class EngineOptions:
     """Limits for an engine.
 
@@ -344,6 +374,7 @@ class EngineOptions:
     missing: one marker for the missing values of all columns; None to leave every text as it is.
     numbers: texts of numbers that get another decimal sign; None to leave them as they are.
     spelling: names that columns take which are other spellings of them.
+    keys: columns of units, in which all spellings of a value become one; None to leave them as they are.
     """
 
     memory_limit: str | None = None
@@ -357,6 +388,7 @@ class EngineOptions:
     missing: MissingTexts | None = None
     numbers: RewrittenNumbers | None = None
     spelling: frozenset[str] = frozenset()
+    keys: KeyColumns | None = None
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}

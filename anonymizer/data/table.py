@@ -7,26 +7,33 @@ stores them counts the tables.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Relation
+from anonymizer.data.values import (
+    NUMBER,
+    PADDED,
+    Key,
+    absent_texts,
+    detecting_key_of,
+    key_of,
+    looks_coded,
+    split_absent,
+)
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import (
     BLANKS,
-    CODE,
     COMMA,
     MISSING,
     POINT,
@@ -41,63 +48,11 @@ from anonymizer.model.table import (
 )
 from anonymizer.model.units import UnitsByName
 
-Key: TypeAlias = int | Decimal | Moment | str
-"""Identity and order of a value; all keys of a column have one type."""
-
 MOSTLY = Decimal("0.9")
 """Share of numbers among the records from which other texts are taken for errors."""
 
-_INTEGER = re.compile(r"[ \t]*(?:-?[1-9][0-9]*|0)[ \t]*")
-_NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
-_PADDED = re.compile(r"[ \t]*[+-]?0[0-9]+(?:[.,][0-9]*)?[ \t]*")
 _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
-
-
-def integer_key(text: str) -> Key | None:
-    """Return the integer of a text without leading zeros, plus or minus zero; else None.
-
-    >>> integer_key("52"), integer_key(" 52"), integer_key("052")
-    (52, 52, None)
-    """
-    return int(text) if _INTEGER.fullmatch(text) and math.isfinite(float(text)) else None
-
-
-def number_key(text: str) -> Key | None:
-    """Return the exact value of a finite decimal number, with or without an exponent; else None.
-
-    Blanks around a number are not part of it, here and in ``integer_key``.
-    """
-    return Decimal(text) if _NUMBER.fullmatch(text) and math.isfinite(float(text)) else None
-
-
-_KEYS: Mapping[ValueType, Callable[[str], Key | None]] = {
-    ValueType.INTEGER: integer_key,
-    ValueType.NUMBER: number_key,
-    ValueType.TEXT: str,
-}
-
-
-def key_of(
-    kind: ValueType, numerals: Numerals = POINT, dates: DateFormat = ISO
-) -> Callable[[str], Key | None]:
-    """Return the function from texts of a type to keys; it returns None for other texts.
-
-    >>> key_of(ValueType.NUMBER)("2.5"), key_of(ValueType.NUMBER)("2,5")
-    (Decimal('2.5'), None)
-    """
-    if kind is ValueType.DATE:
-        return dates.read
-    plainly = _KEYS[kind]
-    if numerals == POINT or not kind.numeric:
-        return plainly
-
-    def key(text: str) -> Key | None:
-        plain = numerals.plain(text)
-        return None if plain is None else plainly(plain)
-
-    # A whole number has one spelling, without separators of thousands.
-    return integer_key if kind is ValueType.INTEGER else key
 
 
 def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) -> ValueType:
@@ -118,20 +73,11 @@ def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) ->
     if looks_coded(counts):
         return ValueType.TEXT
     for candidate in (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE):
-        key = key_of(candidate, numerals)
+        key = detecting_key_of(candidate, numerals)
         if all(key(text) is not None for text in counts):
             return candidate
     _refuse_mixed(where, counts, numerals)
     return ValueType.TEXT
-
-
-def looks_coded(texts: Iterable[str]) -> bool:
-    """Return whether a text is a code rather than a number: with a leading zero or plus, or ``0e3``.
-
-    >>> looks_coded(["1", "07"]), looks_coded(["0", "0.7"]), looks_coded(["0e3"]), looks_coded(["1e+05"])
-    (True, False, True, False)
-    """
-    return any(CODE.fullmatch(text) for text in texts)
 
 
 def _refuse_mixed(where: str, counts: Mapping[str, int], numerals: Numerals) -> None:
@@ -173,6 +119,8 @@ def wrong_weights(relation: Relation, name: str, absent: Collection[str], numera
     DataError: no such column.
     """
     dictionary = relation.dictionary(name)
+    texts = [text for text, _ in dictionary if text is not None]
+    absent = absent_texts(texts, absent, ValueType.NUMBER, numerals)
     faults = [_fault_of_weight(text, absent, numerals) for text, _ in dictionary]
     wrong = [code for code, fault in enumerate(faults) if fault]
     if not wrong:
@@ -219,8 +167,13 @@ def parse(
     declared: ValueType,
     numerals: Numerals = POINT,
     dates: DateFormat = ISO,
+    inherited: str = "",
 ) -> dict[str, Key]:
     """Return the key of each distinct text.
+
+    Parameters
+    ----------
+    inherited: where the type is from, such as "the input", if the config does not declare it.
 
     Raises
     ------
@@ -230,23 +183,29 @@ def parse(
     keys = {text: key(text) for text in counts}
     others = {text: count for text, count in counts.items() if keys[text] is None}
     if others and declared is ValueType.DATE:
-        found = f"{where}: declared date, but {_not_dates(counts, others, dates)}"
+        declared_as = f"{inherited} has dates" if inherited else "declared date"
+        found = f"{where}: {declared_as}, but {_not_dates(counts, others, dates)}"
         raise NotDates(found, date_remedy(list(counts), dates))
     if others:
         strange, example = sum(others.values()), _shown(min(others))
         one = "an integer" if declared is ValueType.INTEGER else f"a {declared}"
         fault = "too large for" if all(map(_too_large, others)) else "not"
         found = f"are {fault} {declared}s, such as" if strange > 1 else f"is {fault} {one}:"
+        declared_as = f"{inherited} has {_PLURALS[declared]}" if inherited else f"declared {declared}"
         raise DataError(
-            f"{where}: declared {declared}, but {strange} of {sum(counts.values())} records {found} "
+            f"{where}: {declared_as}, but {strange} of {sum(counts.values())} records {found} "
             f"{example!r}; {_fitting(others, numerals)}, or list such values in input.missing"
         )
     return {text: found for text, found in keys.items() if found is not None}
 
 
+_PLURALS: Mapping[ValueType, str] = {ValueType.INTEGER: "whole numbers", ValueType.NUMBER: "numbers"}
+"""What a file has whose columns are of a type, for messages."""
+
+
 def _too_large(text: str) -> bool:
     """Return whether a text is a number beyond those that can be compared with others."""
-    return bool(_NUMBER.fullmatch(text)) and math.isinf(float(text))
+    return bool(NUMBER.fullmatch(text)) and math.isinf(float(text))
 
 
 def _fitting(texts: Collection[str], numerals: Numerals) -> str:
@@ -257,7 +216,7 @@ def _fitting(texts: Collection[str], numerals: Numerals) -> str:
         decimal = numerals == POINT and all(comma(text) is not None for text in texts)
         sign = "input.decimal: ',' if the comma is the decimal separator, or " if decimal else ""
         return f"set {sign}`type: text`"
-    padded = any(map(_PADDED.fullmatch, texts))
+    padded = any(map(PADDED.fullmatch, texts))
     return f"set {'`type: text` (keeps leading zeros) or ' if padded else ''}`type: number`"
 
 
@@ -293,6 +252,15 @@ def spelling(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else min(texts, key=lambda text: (len(text), text))
 
 
+def usual_spelling(counts: Mapping[str, int]) -> str:
+    """Return the published one of several spellings of a text: that of most records, then the smallest.
+
+    >>> usual_spelling({" flu": 1, "flu": 3, "flu ": 3})
+    'flu'
+    """
+    return min(counts, key=lambda text: (-counts[text], text))
+
+
 DEFAULT_MISSING = ("",)
 """Texts that are missing values by default."""
 
@@ -310,6 +278,7 @@ class ColumnRequest:
     generalized: whether it is a quasi-identifier: its dates are published in ISO 8601, and its texts are in
         natural order, by the numbers in them, rather than by code point.
     grouped: whether its values are groups, whose labels are in natural order, too.
+    inherited: where the type is from, such as "the input", if the config does not declare it.
     """
 
     name: str
@@ -318,6 +287,13 @@ class ColumnRequest:
     dates: DateFormat = ISO
     generalized: bool = False
     grouped: bool = False
+    inherited: str = ""
+
+    def absent_among(self, texts: Collection[str], codes: Collection[str]) -> set[str]:
+        """Return the texts of the column that mean a missing value, by the codes of these."""
+        if self.type is None:
+            return split_absent(texts, codes, self.numerals)[0]
+        return absent_texts(texts, codes, self.type, self.numerals, self.dates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,6 +387,34 @@ def read_column(path: Path, name: str, dates: DateFormat = ISO) -> Column:
         return read_columns(relation, [request])[name].column
 
 
+def unite_spellings(
+    relation: Relation, requests: Iterable[ColumnRequest], missing: Sequence[str] = DEFAULT_MISSING
+) -> None:
+    """Write each value of columns in one way, in place, as a run publishes it if it is not generalized.
+
+    Values that are not of a declared type may be those of a release, and are texts.
+
+    Parameters
+    ----------
+    missing: as for ``read_columns``; missing values with several texts become ``<missing>``.
+    """
+    found = {}
+    for request in requests:
+        try:
+            read = _read(relation, request, frozenset({*missing, MISSING}))
+        except DataError:
+            read = _read(relation, replace(request, type=ValueType.TEXT), frozenset({*missing, MISSING}))
+        texts = [text for text, _ in relation.dictionary(request.name)]
+        own = dict(zip(texts, (read.column.texts[code] for code in read.codes.tolist()), strict=True))
+        absent = [text for text in texts if own[text] == MISSING]
+        own |= dict.fromkeys(absent, absent[0] if len(absent) == 1 else None if None in absent else MISSING)
+        new = {text: value for text, value in own.items() if text is not None and text != value}
+        if new:
+            found[request.name] = new
+    if found:
+        relation.respell(found)
+
+
 def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
     """Encode the records by the codes of columns, at least one, and count the distinct rows."""
     with relation.combinations([read.coding for read in columns]) as combinations:
@@ -423,7 +427,9 @@ def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:
 def _read(relation: Relation, request: ColumnRequest, missing: frozenset[str]) -> ReadColumn:
     dictionary = relation.dictionary(request.name)
     if (request.numerals != POINT or request.dates != ISO) and not relation.is_text(request.name):
-        stored = all(iso_moment(text) for text, _ in dictionary if text is not None and text not in missing)
+        texts = [text for text, _ in dictionary if text is not None]
+        absent = absent_texts(texts, missing)
+        stored = all(iso_moment(text) for text in texts if text not in absent)
         request = replace(request, numerals=POINT, dates=ISO if stored else request.dates)
     return column_of(relation.name, dictionary, request, missing)
 
@@ -446,10 +452,10 @@ def column_of(
     ------
     DataError: the values are not of the declared type, or nearly all are numbers.
     """
-    present = {text: count for text, count in dictionary if text is not None and text not in missing}
     where = f"{source}: column '{request.name}'"
-    kind = request.type or detect(where, present, request.numerals)
-    spellings = _spellings(parse(where, present, kind, request.numerals, request.dates))
+    present, kind = _typed(where, dictionary, request, missing)
+    parsed = parse(where, present, kind, request.numerals, request.dates, request.inherited)
+    spellings = _spellings(parsed)
     keys = sorted(spellings)
     if kind is ValueType.TEXT and (request.generalized or request.grouped):
         keys = [*in_natural_order(map(str, spellings), request.numerals.decimal)]
@@ -457,7 +463,11 @@ def column_of(
     rewritten = request.generalized and request.dates != ISO
     published = (lambda text: text.strip(BLANKS)) if kind.numeric else str
     texts = [
-        key.text if isinstance(key, Moment) and rewritten else spelling([*map(published, spellings[key])])
+        key.text
+        if isinstance(key, Moment) and rewritten
+        else usual_spelling({text: present[text] for text in spellings[key]})
+        if kind is ValueType.TEXT
+        else spelling([*map(published, spellings[key])])
         for key in keys
     ]
     padded = kind.numeric and any(text != published(text) for text in present)
@@ -478,6 +488,19 @@ def column_of(
         request.name, kind, tuple(texts), counts, numbers, code, request.numerals, absent, padded, dates
     )
     return ReadColumn(column, codes)
+
+
+def _typed(
+    where: str, dictionary: Sequence[tuple[str | None, int]], request: ColumnRequest, missing: Collection[str]
+) -> tuple[dict[str, int], ValueType]:
+    """Return the texts that are not missing, with their records, and the type of a column.
+
+    Whether a text means a missing value depends on the type, and the type on the texts that do not.
+    """
+    counts = {text: count for text, count in dictionary if text is not None}
+    absent = request.absent_among(counts, missing)
+    present = {text: count for text, count in counts.items() if text not in absent}
+    return present, request.type or detect(where, present, request.numerals)
 
 
 def _published_format(keys: Iterable[Key]) -> DateFormat:

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.relation import ColumnStatistics, entropy_bits
+from anonymizer.data.source import KeyColumns, MissingTexts
+from anonymizer.data.values import (
+    WHOLE,
+    absent_texts,
+    identities_of_keys,
+    number_key,
+    split_absent,
+    usual_number,
+)
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
+from anonymizer.model.identity import text_identity
+from anonymizer.model.table import CODE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -128,6 +139,62 @@ def matching_in_frame(frame: DataFrame, text: str, pattern: str) -> int:
 
     texts = frame.selectExpr(f"{text} AS t")
     return int(texts.where(functions.col("t").rlike(rf"\A(?:{pattern})\z")).count())
+
+
+_UNLIKE_ITSELF = r"(?U)^\\s|\\s$|[^\\x00-\\x7f]"
+"""Pattern, in SQL of Spark, of texts that may differ from their identity."""
+
+
+def spelled_keys(frame: DataFrame, keys: KeyColumns) -> dict[str, str | None]:
+    """Return what identifies a unit, by the texts of a column ``t`` of keys that it differs from."""
+    number, usual = (_whole_text(each) for each in (keys.numerals.pattern, WHOLE))
+    unlike = f"t RLIKE '{_UNLIKE_ITSELF}'"
+    present = frame.where("t IS NOT NULL")
+    others = present.where(f"NOT ({number}) AND NOT ({unlike})").distinct().limit(len(keys.codes) + 1)
+    strange = {str(each.t) for each in others.collect()}
+    if len(strange - absent_texts(strange, keys.codes)) == 0:
+        texts = [str(each.t) for each in present.where(f"NOT ({usual})").distinct().collect()]
+        absent, numeric = split_absent(texts, keys.codes, keys.numerals)
+        if numeric or len(absent) == len(texts):
+            codes = [own for code in keys.codes if (own := usual_number(code)) is not None]
+            return identities_of_keys([*texts, *codes], keys.codes, keys.numerals, numeric=True)
+    listed = ", ".join(map(_literal, map(text_identity, keys.codes)))
+    wanted = f"{unlike} OR t IN ({listed})" if keys.codes else unlike
+    texts = [str(each.t) for each in present.where(wanted).distinct().collect()]
+    return identities_of_keys(texts, keys.codes, keys.numerals, numeric=False)
+
+
+def spelled_codes(frame: DataFrame, column: str, missing: MissingTexts) -> set[str]:
+    """Return the texts of a column ``t`` that are codes of missing values in some spelling."""
+    if not missing.codes:
+        return set()
+    listed = ", ".join(map(_literal, map(text_identity, missing.codes)))
+    values = [f"{float(own)!r}D" for code in missing.codes if (own := number_key(code)) is not None]
+    candidate = f"t IN ({listed}) OR t RLIKE '{_UNLIKE_ITSELF}'"
+    number = _whole_text(missing.numerals.pattern)
+    if values and column not in missing.as_text:
+        plain = f"translate(trim(t), '{missing.numerals.decimal}', '.')"
+        candidate += f" OR coalesce(try_cast({plain} AS DOUBLE) IN ({', '.join(values)}), false)"
+    present = frame.where("t IS NOT NULL")
+    texts = [str(each.t) for each in present.where(candidate).distinct().collect()]
+    if not values or column in missing.as_text:
+        return absent_texts(texts, missing.codes)
+    other = f"NOT ({candidate}) AND (NOT ({number}) OR {_whole_text(CODE.pattern)})"
+    # One text in place of all others says what these are.
+    rest = [str(each.t) for each in present.where(other).limit(1).collect()]
+    return split_absent([*texts, *rest], missing.codes, missing.numerals)[0]
+
+
+def _literal(text: str) -> str:
+    """Return a text in SQL of Spark."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _whole_text(pattern: str) -> str:
+    """Return SQL of Spark for whether a text ``t`` matches a pattern from end to end."""
+    whole = rf"\A(?:{pattern})\z"
+    return f"t RLIKE {_literal(whole)}"
 
 
 PLAIN = ("boolean", "tinyint", "smallint", "int", "bigint", "decimal")

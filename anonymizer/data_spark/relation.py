@@ -34,12 +34,21 @@ from anonymizer.data.relation import (
     UnitFacts,
     check_sum,
 )
-from anonymizer.data.source import EngineOptions, MissingTexts, location_of, name_columns, pandas_index
+from anonymizer.data.source import (
+    EngineOptions,
+    KeyColumns,
+    MissingTexts,
+    location_of,
+    name_columns,
+    pandas_index,
+)
 from anonymizer.data_spark.columns import (
     ColumnTexts,
     lookup,
     matching_in_frame,
     small_frame,
+    spelled_codes,
+    spelled_keys,
     spread_of_frame,
     to_spark,
     with_labels,
@@ -675,6 +684,28 @@ class SparkRelation(EngineRelation):
             pairs = known.where("i IS NOT NULL AND o IS NOT NULL").distinct()
             return int(pairs.groupBy("i").count().where("count > 1").count())
 
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+        """Return what identifies a unit; texts that are certainly in the usual form stay in Spark."""
+        with reading(self.name):
+            return spelled_keys(self.frame.selectExpr(f"{self.texts_of(column).key} AS t"), keys)
+
+    def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Replace texts of columns by joins with their new texts."""
+        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
+
+        for name, new in texts.items():
+            index = self.position(name)
+            listed = {"given": pa.array(list(new), pa.string()), "new": pa.array(new.values(), pa.string())}
+            own = self.frame.selectExpr("*", f"{self.texts_of(name).key} AS own")
+            small = small_frame(self.session, listed)
+            joined = own.join(small, on=own["own"] == small["given"], how="left")
+            replaced = f"CASE WHEN given IS NULL THEN own ELSE new END AS c{index}"
+            self.frame = joined.selectExpr(
+                *(replaced if each == f"c{index}" else each for each in self.frame.columns)
+            )
+            self._texts[index] = ColumnTexts(name, f"c{index}", "string")
+        self._dictionaries.clear()
+
     def coded(self, codings: Sequence[Coding], kept: Sequence[str] = ()) -> DataFrame:
         """Return the records with the codes of columns as k0, k1, …, joined from their dictionaries.
 
@@ -825,9 +856,10 @@ def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> 
 
     for index, (name, (column, kind)) in enumerate(zip(columns, frame.dtypes, strict=True)):
         own = functions.col(column)
-        if missing.read:
-            text = functions.expr(ColumnTexts(name, column, kind).key)
-            own = functions.when(text.isin(*missing.read), None).otherwise(own)
+        key = ColumnTexts(name, column, kind).key
+        read = {*missing.read, *spelled_codes(frame.selectExpr(f"{key} AS t"), name, missing)}
+        if read:
+            own = functions.when(functions.expr(key).isin(*read), None).otherwise(own)
         if name in missing.recoded:
             own = functions.coalesce(own.cast("string"), functions.lit(MISSING))
         frame = frame.withColumn(f"c{index}", own)

@@ -27,6 +27,7 @@ from anonymizer.hierarchy.labels import (
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.table import Column, ValueType
+from anonymizer.plugins import BoundedInt
 
 
 class SharedPrefixes:
@@ -180,13 +181,13 @@ MOST_LEVELS = 6
 class AutoSettings(OptionalSettings):
     """The height of the tree, and the texts that labels may show."""
 
-    levels: int | None = Field(
+    levels: BoundedInt | None = Field(
         default=None,
         ge=1,
         description="Level of *, if the column has enough values; by default groups double up to 16 distinct "
         "values and grow fourfold beyond, with at most 6 levels.",
     )
-    rare: int | None = Field(
+    rare: BoundedInt | None = Field(
         default=None,
         ge=1,
         description="Names of groups show texts of fewer records only by the prefix that this many records "

@@ -11,6 +11,7 @@ from pydantic import Field
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.table import Column
+from anonymizer.plugins import BoundedInt
 
 RARE = 10
 """Minimum number of records of a value that a level keeps by default."""
@@ -22,7 +23,7 @@ DOUBLED = 16
 class FrequencySettings(OptionalSettings):
     """The values that the finest level keeps."""
 
-    rare: int = Field(
+    rare: BoundedInt = Field(
         default=RARE,
         ge=1,
         description="Minimum number of records of a value that level 1 keeps. Each further level keeps half "

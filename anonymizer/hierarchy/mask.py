@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.table import Column
+from anonymizer.plugins import BoundedInt
 
 MASK = "*"
 """The character that replaces a masked one."""
@@ -38,7 +39,7 @@ class MaskSettings(OptionalSettings):
     """The end from which characters are masked, and how many at each level."""
 
     side: Side = Field(default=Side.RIGHT, alias="from", description="The end at which masking starts.")
-    steps: tuple[int, ...] | None = Field(
+    steps: tuple[BoundedInt, ...] | None = Field(
         default=None,
         min_length=1,
         description="Characters masked at levels 1, 2, ..., ascending; default one more at each level. A "

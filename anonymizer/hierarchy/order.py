@@ -14,13 +14,13 @@ from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column
-from anonymizer.plugins import Label, Settings
+from anonymizer.plugins import BoundedInt, Label, Settings
 
 
 class OrderSettings(Settings):
     """Sizes of the groups, and the order of the values."""
 
-    sizes: tuple[int, ...] = Field(
+    sizes: tuple[BoundedInt, ...] = Field(
         min_length=1,
         description="Consecutive values in a group at levels 1, 2, ...: at least 2, ascending, each a "
         "multiple of the one before. A last level * follows.",

@@ -23,6 +23,13 @@ _THOUSANDS = re.compile(r"(?<=\d)[,'’ ](?=\d{3}(?!\d))")
 _LEADING_ZEROS = re.compile(r"(?<![\d.,])0+(?=\d)")
 _ZERO_FRACTION = re.compile(r"(?<=\d)[.,]0+(?!\d)")
 
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters that ``str.strip`` removes, for engines that are told which."""
+
 _DRAWN_ALIKE = str.maketrans("асеһіјкорѕтухԛԝ" + "αεικνορτυχ", "acehijkopstyxqw" + "aeikvoptux")
 """From small letters of Cyrillic and of Greek to the Latin ones that fonts draw like them."""
 
@@ -40,9 +47,9 @@ def text_identity(text: str) -> str:
 def appearance(text: str) -> str:
     """Return a text that is equal for texts that a reader takes for one.
 
-    Capitals, compatible characters and ignorable ones (NFKC_Casefold), runs of white space, the kind of a dash,
-    final punctuation, leading zeros, separators of thousands, and letters of other scripts that look like Latin
-    ones make no difference.
+    Capitals, compatible characters and ignorable ones (NFKC_Casefold), runs of white space, the kind of a
+    dash, final punctuation, leading zeros, separators of thousands, and letters of other scripts that look
+    like Latin ones make no difference.
 
     >>> appearance("Flu.") == appearance("  flu"), appearance("P007") == appearance("p7")
     (True, True)

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.data.relation import ColumnStatistics, Relation
-from anonymizer.data.table import key_of, looks_coded, wrong_weights
+from anonymizer.data.table import wrong_weights
+from anonymizer.data.values import detecting_key_of, key_of, looks_coded
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
@@ -614,7 +615,7 @@ def _type(relation: Relation, name: str, spread: ColumnStatistics, numerals: Num
     if not texts or looks_coded(texts):
         return ValueType.TEXT
     for kind in (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE):
-        key = key_of(kind, numerals)
+        key = detecting_key_of(kind, numerals)
         if all(key(text) is not None for text in texts) and (
             spread.whole or _all_are(relation, name, kind, spread, numerals)
         ):

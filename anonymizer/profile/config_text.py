@@ -176,7 +176,7 @@ def _attacks(proposal: Proposal) -> Iterator[str]:
     if any(column.role is Role.SENSITIVE for column in proposal.columns):
         attacks.append("homogeneity")
     yield "# These run on the release, quickly. Others, such as linkage, take longer: if a config lists none,"
-    yield "# `anonymizer attack` runs all that apply."
+    yield "# the command attack runs all that apply."
     yield f"attacks: {flow(attacks)}"
 
 

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
 
+from anonymizer.model.invocation import command, path_word
 from anonymizer.model.units import PERSON
 from anonymizer.report.public import LEFT_OUT
 
@@ -154,7 +155,7 @@ def legend(public: Mapping[str, Any]) -> str:
         "\n".join(["Columns:", *_columns(public)]),
         "\n".join(["Values:", *_forms(public)]),
         "\n".join(_reading(public)),
-        "\n".join(_paragraph(_verifying(public))),
+        "\n".join([*_paragraph(_verifying(public)), f"  {command('audit', path_word(_name(public)))}"]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -380,7 +381,7 @@ def _verifying(public: Mapping[str, Any]) -> str:
     version = public["environment"]["anonymizer"]
     return (
         "report.public.json says what was done. To verify that it is true of these records, keep all files "
-        f"in one folder and run, with anonymizer {version} or later: anonymizer audit {_name(public)}"
+        f"in one folder and run, with anonymizer {version} or later:"
     )
 
 

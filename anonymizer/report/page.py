@@ -21,6 +21,7 @@ import yaml
 from anonymizer.attacks.base import guess_of, threat_of
 from anonymizer.errors import listed, plural
 from anonymizer.loss.base import LOSS_METRICS, loss_key
+from anonymizer.model.invocation import RunCommand, command
 from anonymizer.model.report import Report
 from anonymizer.report.canvas import Frame, inline_svg
 from anonymizer.report.charts import (
@@ -645,9 +646,9 @@ def commands(report: dict[str, Any]) -> str:
     if path is None:
         return f'anonymizer.anonymize(people, "{CONFIG}")'
     if in_table(report):  # the hash of a table is the hash of this file
-        as_file = "--set 'output={path: release.csv}'"
-        return f"anonymizer run {CONFIG} -o again {as_file}\nanonymizer audit again/share/release.csv"
-    return f"anonymizer run {CONFIG} -o again\nanonymizer audit again/{path}"
+        as_file = "output={path: release.csv}"
+        return f"{RunCommand(CONFIG, 'again', (as_file,))}\n{command('audit', 'again/share/release.csv')}"
+    return f"{RunCommand(CONFIG, 'again')}\n{command('audit', f'again/{path}')}"
 
 
 def budget_note(report: dict[str, Any]) -> str:

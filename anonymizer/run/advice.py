@@ -7,20 +7,19 @@ tried in the same way.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonymizer.attacks.base import draw_sample
+from anonymizer.config.load import load_config
 from anonymizer.config.section import dotted
-from anonymizer.errors import InputError, Interrupted, listed, plural
+from anonymizer.errors import ConfigError, InputError, Interrupted, listed, plural
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.recoding import Recoding
@@ -330,7 +329,8 @@ def _gains(
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
     most = SHOWN if part.table.units else max(SHOWN, SEARCHES // len(attributes))
-    changes = list(islice(_changes(plan, search, part, starred, columns), most))
+    possible = (each for each in _changes(plan, search, part, starred, columns) if _is_allowed(plan, each))
+    changes = list(islice(possible, most))
     found: dict[int, dict[str, Any]] = {}
     # Columns gain most: after these, the others need not be searched further than to what is shown.
     for place in sorted(range(len(changes)), key=lambda at: not changes[at].without):
@@ -347,18 +347,26 @@ def _gains(
             continue
         new = _mean(after, attributes, change.without)
         if old - new >= LEAST:
-            words = ["anonymizer", "run", Path(plan.config).name]
-            words += [word for override in change.overrides for word in ("--set", override)]
+            command = plan.command and plan.command.changed(*change.overrides).replacing()
             found[place] = {
                 "change": change.what,
                 "left_out": [attributes[at].name for at in change.without],
                 "set": list(change.overrides),
-                "command": shlex.join(words),
+                "command": command and str(command),
                 "loss_before": float(f"{old:.3g}"),
                 "loss_after": float(f"{new:.3g}"),
                 "gain": float(f"{old - new:.3g}"),
             }
     return [found[place] for place in sorted(found, key=lambda at: (-found[at]["gain"], at))[:SHOWN]]
+
+
+def _is_allowed(plan: Plan, change: Change) -> bool:
+    """Return whether the changed config is valid: an attack, say, may name a column to be left out."""
+    try:
+        load_config(plan.shown, change.overrides)
+    except ConfigError:
+        return False
+    return True
 
 
 def _changes(

@@ -239,7 +239,7 @@ class ReleaseAudit:
         self.findings.append(finding)
 
     def conclude(self) -> None:
-        """Set the verdict when all is measured and compared: without a measured constraint nothing is verified."""
+        """Set the verdict at the end: if no constraint was measured, nothing is verified."""
         unknown = [each["satisfied"] is None for each in self.constraints]
         if self.verdict is AuditVerdict.VERIFIED and unknown and all(unknown):
             self.verdict = AuditVerdict.NOT_MEASURED

@@ -21,8 +21,10 @@ from anonymizer.audit.classes import (
     read_pair,
 )
 from anonymizer.config.model import Acknowledgement, Config
+from anonymizer.data.open import unite_keys
 from anonymizer.data.relation import Relation
-from anonymizer.data.table import ColumnRequest, read_columns
+from anonymizer.data.source import KeyColumns
+from anonymizer.data.table import ColumnRequest, read_columns, unite_spellings
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original
 from anonymizer.model.classes import Measurement
@@ -129,6 +131,9 @@ def check_names(
             f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive; "
             "name it in only one of them"
         )
+    unite_spellings(relation, [ColumnRequest(name, generalized=True) for name in quasi_identifiers])
+    if person is not None:
+        unite_keys(relation, KeyColumns((person,)))
     columns = read_columns(relation, [ColumnRequest(name) for name in sensitive])
     attributes = [SensitiveAttribute(read.column) for read in columns.values()]
     known: dict[str, Role | None] = dict.fromkeys(relation.columns)
@@ -149,8 +154,8 @@ def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others:
 def check_config(relation: Relation, plan: Plan) -> Check:
     """Measure a file by the roles, distances and constraints of a config.
 
-    The file is its own reference distribution. It may be an input or a release: its quasi-identifiers are
-    compared as texts.
+    The file is its own reference distribution. It may be an input, which is read as a run reads it, or a
+    release.
 
     Raises
     ------
@@ -161,6 +166,7 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):
             relation.position(name)
+    unite_spellings(relation, plan.requests(plan.with_role(Role.QUASI_IDENTIFIER)), plan.missing)
     attributes = plan.read_sensitive(relation, plan.with_role(Role.SENSITIVE))
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
     # A release has no such columns.

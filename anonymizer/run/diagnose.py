@@ -13,6 +13,7 @@ from typing import Any
 from anonymizer.config.section import KeyPath, dotted
 from anonymizer.errors import TooManyDistinctRows, listed, plural
 from anonymizer.loss.base import SuppressedRecords
+from anonymizer.model.invocation import RunCommand, suggested_runs
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import (
     ClassConstraint,
@@ -320,8 +321,13 @@ def _short(value: Decimal) -> Decimal:
     return value.quantize(Decimal(1).scaleb(value.adjusted() - 2))
 
 
-def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
-    """Return the message of a run without a release."""
+def explanation(outcome: Outcome, diagnosis: Diagnosis, command: RunCommand | None) -> str:
+    """Return the message of a run without a release.
+
+    Parameters
+    ----------
+    command: that started the run; None without one.
+    """
     if outcome.status is Status.UNDECIDED and outcome.estimated:
         names = listed(outcome.estimated)
         head = (
@@ -343,5 +349,5 @@ def explanation(outcome: Outcome, diagnosis: Diagnosis) -> str:
         head = "INFEASIBLE: no recoding in the search space satisfies all constraints (proven)"
     lines = [head, *(f"  {reason}" for reason in diagnosis.reasons)]
     works = "may work" if diagnosis.estimated else "works"
-    lines += [f"  {works}: --set {suggestion}" for suggestion in diagnosis.suggestions]
+    lines += suggested_runs(command, diagnosis.suggestions, works)
     return "\n".join([*lines, "Nothing was written."])

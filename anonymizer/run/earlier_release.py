@@ -26,7 +26,8 @@ from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin, Reference
 from anonymizer.data.relation import Relation
-from anonymizer.data.table import Key, ReadColumn, key_of, recoded_as
+from anonymizer.data.table import ReadColumn, recoded_as
+from anonymizer.data.values import Key, key_of
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
@@ -636,7 +637,7 @@ def read_new_records(
     InputError: a value is not of the column's type or not in its hierarchy, the hierarchy would differ for
         these records, or a search that may follow needs all distinct rows in memory.
     """
-    typed = plan.typed(previous.types)
+    typed = plan.typed(previous.types, "the earlier run")
     columns = read_attributes(typed, relation)
     check_columns_of(earlier, relation, typed)
     for name in typed.with_role(Role.QUASI_IDENTIFIER):

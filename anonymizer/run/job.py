@@ -48,6 +48,7 @@ from anonymizer.loss.base import all_losses, losses_over, weighted_losses
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
+from anonymizer.model.invocation import RunCommand, suggested_runs
 from anonymizer.model.naming import in_spelling_of, respelled
 from anonymizer.model.recoding import GROUP, Outcome, Recoding, Status
 from anonymizer.model.report import Report
@@ -61,7 +62,7 @@ from anonymizer.release.database import (
     restore_whole_numbers,
     table_digest,
 )
-from anonymizer.release.folder import ReleaseFolder
+from anonymizer.release.folder import REPORT, ReleaseFolder
 from anonymizer.release.query import count_union, counted_rows, single_shuffled
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import Facts, gather
@@ -1179,9 +1180,10 @@ class AppendTask(Task):
         parts = report_parts(self.prepared, outcome, self.input, diagnosis=diagnosis)
         lines = [f"REFUSED: {self.input.path} cannot be appended to the release of {self._previous.path}"]
         lines += [f"  {reason}" for reason in reasons]
-        lines += [f"  works: --set {suggestion}" for suggestion in suggestions]
+        command = self.prepared.plan.command
+        lines += suggested_runs(command, suggestions)
         if self._settings.otherwise is Otherwise.REFUSE:
-            lines.append("  may work: --set apply.otherwise=search, which tries another recoding")
+            lines += suggested_runs(command, ["apply.otherwise=search"], "may work, with another recoding")
         return Infeasible("\n".join([*lines, "Nothing was written."]), build_report(parts))
 
     def stored(self, found: Found) -> StoredRecoding | None:
@@ -1394,6 +1396,11 @@ def release_folder(config: Path) -> Path:
     'a/clinic-release'
     """
     return config.with_name(f"{config.stem}-release")
+
+
+def next_run(config: Path) -> RunCommand:
+    """Return the command that runs a config, and replaces a release that is in its way."""
+    return RunCommand(str(config), overwrite=(release_folder(config) / REPORT).exists())
 
 
 def run(config: Config, directory: Path, *, overwrite: bool = False, watch: RunMonitor = UNWATCHED) -> Report:

@@ -28,7 +28,14 @@ from anonymizer.config.section import KeyPath
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import memory_of_machine
 from anonymizer.data.relation import REMOTE, Coding, DistinctRows, Engine, Relation, engine_named
-from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, MissingTexts, RewrittenNumbers
+from anonymizer.data.source import (
+    CSV_FILES,
+    CsvDialect,
+    EngineOptions,
+    KeyColumns,
+    MissingTexts,
+    RewrittenNumbers,
+)
 from anonymizer.data.table import ColumnRequest, read_columns, units_of_stored, wrong_weights
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, suggestion
 from anonymizer.hierarchy.date import DateSource
@@ -46,6 +53,7 @@ from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.arrays import freeze
 from anonymizer.model.dates import ISO, DateFormat
+from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import (
@@ -131,6 +139,7 @@ class PlannedColumn:
     distance: for t-closeness; None for the default of its type.
     released: whether the release has the column.
     labels: how intervals of numbers are released.
+    inherited: where the type is from, such as "the earlier run", if the config does not declare it.
     """
 
     role: Role
@@ -142,6 +151,7 @@ class PlannedColumn:
     distance: str | None
     released: bool
     labels: NumberLabels
+    inherited: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +213,7 @@ class Plan:
     Attributes
     ----------
     config: name of the config in messages.
+    command: that started the run; None without one.
     engine: the engine that counts, and its limits.
     shown: the config in reports.
     input: name of the input in messages.
@@ -239,6 +250,7 @@ class Plan:
     """
 
     config: str
+    command: RunCommand | None
     engine: EngineLimits
     shown: dict[str, Any]
     folder: Path
@@ -437,14 +449,24 @@ class Plan:
         """Return the request to read each column, in the order of the names."""
         return [self.request(name, self.columns[name].type) for name in names]
 
-    def request(self, name: str, kind: ValueType | None) -> ColumnRequest:
-        """Return the request to read a column as a type, None to detect it."""
+    def request(self, name: str, kind: ValueType | None, inherited: str = "") -> ColumnRequest:
+        """Return the request to read a column as a type, None to detect it.
+
+        Parameters
+        ----------
+        inherited: where the type is from if the config does not declare it.
+        """
         column = self.columns[name]
+        inherited = column.inherited or (inherited if column.type is None else "")
         generalized = column.role is Role.QUASI_IDENTIFIER
         grouped = name in self.bands
-        return ColumnRequest(
-            name, kind, self.numerals, column.dates, generalized=generalized, grouped=grouped
-        )
+        return ColumnRequest(name, kind, self.numerals, column.dates, generalized, grouped, inherited)
+
+    def absent_among(self, name: str, texts: Iterable[str | None]) -> set[str | None]:
+        """Return the texts of a column of the config that mean a missing value, and a null."""
+        known = [text for text in texts if text is not None]
+        request = self.request(name, self.columns[name].type)
+        return {None, *request.absent_among(known, (*self.missing, MISSING))}
 
     def quasi_identifiers(
         self, columns: Mapping[str, Column], sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES
@@ -510,10 +532,18 @@ class Plan:
         placement = Placement(self.folder, unknown, self.missing)
         return replace(placement, remedy=APPLIED_REMEDY) if self.applied else placement
 
-    def typed(self, types: Mapping[str, ValueType | None]) -> Plan:
-        """Return the plan with known column types instead of detected ones."""
+    def typed(self, types: Mapping[str, ValueType | None], inherited: str) -> Plan:
+        """Return the plan with known column types instead of detected ones.
+
+        Parameters
+        ----------
+        inherited: where they are from, such as "the earlier run".
+        """
         columns = {
-            name: replace(each, type=types.get(name) or each.type) for name, each in self.columns.items()
+            name: replace(
+                each, type=types.get(name) or each.type, inherited=inherited if each.type is None else ""
+            )
+            for name, each in self.columns.items()
         }
         return replace(self, columns=columns)
 
@@ -547,6 +577,7 @@ def plan_of(config: Config) -> Plan:
         planned |= {at: replace(one, scenario=scenario, knowledge=known) for at, one in own.items()}
     return Plan(
         config=name,
+        command=config.command,
         engine=engine,
         shown=shown,
         folder=folder,
@@ -817,10 +848,25 @@ def engine_options(config: Config) -> EngineOptions:
         ),
         frozenset(config.attributes),
         config.input.strict_header,
-        None if marker is None else MissingTexts(marker, (*config.input.missing, MISSING)),
+        None if marker is None else _codes_as_nulls(config, marker),
         rewritten_numbers(config),
         frozenset(config.attributes),
+        key_columns(config),
     )
+
+
+def _codes_as_nulls(config: Config, marker: str) -> MissingTexts:
+    """Return how the input of a config is read whose release has one marker of missing values."""
+    as_text = [name for name, each in config.attributes.items() if each.type is ValueType.TEXT]
+    codes, numerals = (*config.input.missing, MISSING), config.input.numerals
+    return MissingTexts(marker, codes=codes, as_text=frozenset(as_text), numerals=numerals)
+
+
+def key_columns(config: Config) -> KeyColumns | None:
+    """Return the columns that say whose records the input has; None without any."""
+    given = config.input
+    names = tuple(dict.fromkeys(given.unit_columns.values()))
+    return KeyColumns(names, given.missing, given.numerals) if names else None
 
 
 def rewritten_numbers(config: Config) -> RewrittenNumbers | None:
@@ -846,7 +892,7 @@ def reading_release(options: EngineOptions, config: Config, path: Path | None = 
     path: of the release; None for what the config writes.
     """
     given = config.output.missing
-    options = replace(options, numbers=None, spelling=released_names(config))
+    options = replace(options, numbers=None, spelling=released_names(config), keys=None)
     if given is None:
         return options
     texts = (given,) if CSV_FILES.named(str(path or config.output.path)) else ()

@@ -47,6 +47,7 @@ from anonymizer.data.table import (
     read_columns,
     recoded_as,
 )
+from anonymizer.data.values import identity_of_keys, key_of
 from anonymizer.errors import DataError, HierarchyError, InputError, plural
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.source import HierarchySource
@@ -54,6 +55,7 @@ from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, count_exactly, freeze, numbered
 from anonymizer.model.classes import Classes, Measurement, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households, households_of_persons
+from anonymizer.model.identity import text_identity
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.population import LARGEST, Population, PopulationAttribute, PopulationSizes, RowOwners
 from anonymizer.model.recoding import Recoding
@@ -697,8 +699,12 @@ def _problem(
 
 def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
     for column in columns:
-        if SUPPRESSED in column.texts:
-            records = int(column.counts[column.texts.index(SUPPRESSED)])
+        records = sum(
+            int(count)
+            for text, count in zip(column.texts, column.counts, strict=True)
+            if text_identity(text) == SUPPRESSED
+        )
+        if records:
             raise DataError(
                 f"{relation.name}: column '{column.name}' contains '{SUPPRESSED}' in {records} rows, but "
                 f"'{SUPPRESSED}' marks suppressed values; add it to input.missing, or replace it in the file"
@@ -862,12 +868,14 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             raise InputError(
                 f"attributes.{name}.hierarchy: {source.describe()} is built from the values, and those of "
                 f"{control.name} would give another one than those of {original.name}; write it to a file "
-                "with 'anonymizer hierarchy build' before the run, with the values of both, and use it as "
+                "with the command hierarchy build before the run, with the values of both, and use it as "
                 "hierarchy: {file: ...}"
             )
     for name, column in plan.units.items():
         if column in original.columns and column in control.columns:
-            own, held = ({text for text, _ in each.dictionary(column)} for each in (original, control))
+            texts = [[text for text, _ in each.dictionary(column)] for each in (original, control)]
+            identity = identity_of_keys([*texts[0], *texts[1]], plan.numerals)
+            own, held = (set(map(identity, each)) for each in texts)
             shared = (own & held) - plan.absent
             if shared:
                 raise InputError(
@@ -960,10 +968,13 @@ class _Reader:
     def _read(self, column: Column) -> tuple[list[str | None], Any]:
         """Return the texts of a column in either table, and the column of all of them."""
         counts: Counter[str | None] = Counter(dict(self.relation.dictionary(column.name)))
+        request = self.plan.request(column.name, column.type, "the input")
         if self.source is not self.relation:
-            counts.update(dict(self.source.dictionary(column.name)))
+            others = self.source.dictionary(column.name)
+            # Messages count the records of the population alone.
+            column_of(self.source.name, others, request, self._missing)
+            counts.update(dict(others))
         texts = sorted(counts, key=lambda text: (text is None, text or ""))
-        request = self.plan.request(column.name, column.type)
         dictionary = [(text, counts[text]) for text in texts]
         return texts, column_of(self.source.name, dictionary, request, self._missing)
 
@@ -1185,13 +1196,14 @@ def people_of_file(
     with open_people(plan.population) as source:
         _check_columns(source, relation, names)
         people, levels = _alone(plan, source, names, plan.population.weight), []
-    for attribute, texts in zip(people.attributes, groups.values, strict=True):
+    values = []
+    for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
-        known = {MISSING if text is None or text in plan.missing else text for text in texts}
-        levels.append(next((level for level, own in enumerate(shown) if known <= own), -1))
+        known = _as_labels(plan, name, texts, shown[0])
+        levels.append(next((level for level, own in enumerate(shown) if own.issuperset(known)), -1))
+        values.append(known)
     if min(levels) < 0:
         return None
-    values = [[MISSING if text in plan.missing else text for text in texts] for texts in groups.values]
     found, sample = people.in_release(values, rows, levels), groups.counts[order]
     sample, what = (sample, RECORD) if persons is None else (persons, PERSON)
     if persons is None and PERSON in plan.units:  # a release does not show how many persons it has
@@ -1203,6 +1215,18 @@ def people_of_file(
         number = int(sample[first])
         raise _too_few(people.source, relation.name, names, own, found.people[first], number, what)
     return found
+
+
+def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
+    """Return the texts of a column as other labels of the column spell equal values."""
+    absent, keys = plan.absent_among(name, texts), [text_identity, key_of(ValueType.NUMBER, plan.numerals)]
+    spelled: dict[Any, str] = {key(label): label for key in keys for label in sorted(labels)}
+    spelled.pop(None, None)
+
+    def as_label(text: str) -> str:
+        return next((spelled[key(text)] for key in keys if key(text) in spelled), text)
+
+    return [MISSING if text is None or text in absent else as_label(text) for text in texts]
 
 
 def _too_few(

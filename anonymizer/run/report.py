@@ -309,7 +309,7 @@ def _unattacked(names: Sequence[str]) -> list[str]:
     """Return the warning about attacks that the user ended."""
     if not names:
         return []
-    return [f"you interrupted the attacks; not run: {', '.join(names)} (run them with anonymizer attack)"]
+    return [f"you interrupted the attacks; not run: {', '.join(names)} (the command attack runs them)"]
 
 
 def _weight_warnings(prepared: Prepared) -> Iterator[str]:

@@ -152,4 +152,4 @@ def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunM
         diagnosis = search.diagnose()
     parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)
     parts = replace(parts, seconds=watch.clock.so_far())
-    return Infeasible(explanation(outcome, diagnosis), build_report(parts))
+    return Infeasible(explanation(outcome, diagnosis, plan.command), build_report(parts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,6 +52,7 @@ from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, is_url
 from anonymizer.data.table import Encoded, column_of, encode, read_columns
+from anonymizer.data.values import identity_of_keys
 from anonymizer.errors import AuditFailed, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.date import DateSource, period_days
 from anonymizer.hierarchy.mask import MaskSource
@@ -208,7 +210,8 @@ def _read_together(
     """Return what the texts of a column cover in either release."""
     planned = plan.columns[name]
     source = None if planned.hierarchy is None else planned.hierarchy.source
-    absent = frozenset({MISSING, "", *plan.missing})
+    codes = {MISSING, "", *plan.missing, *plan.absent_among(name, {*first, *second})}
+    absent = frozenset(each for each in codes if each is not None)
     texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
     listed_values = source is not None and not source.rule_built
     if not listed_values and not isinstance(source, MaskSource) and planned.type is not ValueType.TEXT:
@@ -636,7 +639,7 @@ def _refuse_unread(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "
                     "the original of the release (--original, in Python original_df), or write the hierarchy "
-                    "to a file with 'anonymizer hierarchy build' before the run and use it as hierarchy.file"
+                    "to a file with the command hierarchy build before the run and use it as hierarchy.file"
                 )
 
 
@@ -752,10 +755,15 @@ def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[
     if key is None:
         every = np.arange(min(first.rows, second.rows))
         return every, every
+    dictionaries = [each.dictionary(key) for each in (first, second)]
+    identity = identity_of_keys(text for dictionary in dictionaries for text, _ in dictionary)
     records: list[dict[str, int]] = []
-    for each in (first, second):
-        dictionary = each.dictionary(key)
-        repeated = sum(number > 1 for text, number in dictionary if text is not None)
+    for each, dictionary in zip((first, second), dictionaries, strict=True):
+        keys = [identity(text) for text, _ in dictionary]
+        numbers = Counter[str]()
+        for own, (_, number) in zip(keys, dictionary, strict=True):
+            numbers.update({} if own is None else {own: number})
+        repeated = sum(number > 1 for number in numbers.values())
         if repeated:
             raise InputError(
                 f"{each.name}: column '{key}' has {plural(repeated, 'value')} in several records; accepted "
@@ -764,7 +772,7 @@ def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[
         record_of = np.zeros(len(dictionary), dtype=np.int64)
         record_of[each.codes(key)] = np.arange(each.rows)
         records.append(
-            {text: int(own) for (text, _), own in zip(dictionary, record_of, strict=True) if text is not None}
+            {own: int(record) for own, record in zip(keys, record_of, strict=True) if own is not None}
         )
     common = [text for text in records[0] if text in records[1]]
     own, other = (np.array([each[text] for text in common], dtype=np.int64) for each in records)

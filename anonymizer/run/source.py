@@ -40,7 +40,14 @@ from anonymizer.data.source import (
     location_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
-from anonymizer.run.plan import Plan, engine_options, reading_release, released_names, rewritten_numbers
+from anonymizer.run.plan import (
+    Plan,
+    engine_options,
+    key_columns,
+    reading_release,
+    released_names,
+    rewritten_numbers,
+)
 from anonymizer.run.prepare import Phase, RunMonitor, put_in_bands
 from anonymizer.system import same_file
 
@@ -257,7 +264,9 @@ def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
         and (rows.table, rows.query) == (config.input.table, config.input.query)
         and _is_its_database(rows.url or str(rows.database), config)
     )
-    options = OPTIONS if config is None else replace(OPTIONS, spelling=released_names(config))
+    options = OPTIONS
+    if config is not None:
+        options = replace(OPTIONS, spelling=released_names(config), keys=key_columns(config))
     if config is not None and own:
         options = replace(options, numbers=rewritten_numbers(config))
     return open_rows(rows, options=options)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.data.table import detect, integer_key, number_key, parse, spelling
+from anonymizer.data.table import detect, parse, spelling
+from anonymizer.data.values import integer_key, number_key
 from anonymizer.errors import DataError
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.table import ValueType
@@ -72,7 +73,7 @@ def test_mixed_is_refused_from_nine_tenths_of_the_records(message: SnapshotAsser
         ("two texts", "integer", {"1": 3, "x": 2, "y": 1}),
         ("a fraction", "integer", {"1": 3, "1.5": 1}),
         ("leading zeros", "integer", {"007": 1}),
-        ("minus zero", "integer", {"-0": 1}),
+        ("a fraction below zero", "integer", {"-0.5": 1}),
         ("too many digits", "integer", {"9" * 5000: 1}),
         ("nan", "number", {"nan": 1}),
         ("inf", "number", {"inf": 1}),
@@ -100,6 +101,11 @@ def test_keys_are_exact_and_finite(text: str) -> None:
         assert number == Decimal(text)
         assert math.isfinite(float(text))
     assert day is None or number is None
+
+
+@pytest.mark.parametrize("text", ["34", "34.0", "34.", " 34 ", "3.4e1", "+34"])
+def test_a_number_with_a_zero_fraction_is_a_declared_integer(text: str) -> None:
+    assert parse(WHERE, {text: 1, "-0": 1}, ValueType.INTEGER) == {text: 34, "-0": 0}
 
 
 def test_the_spelling_does_not_depend_on_the_order() -> None:

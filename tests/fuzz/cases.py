@@ -399,6 +399,7 @@ def _whole(
 ) -> Case:
     random, config = draft.random, {}
     population, tables = None, {}
+    columns = [each for each in attributes if each.role == "quasi-identifier"]
     if draft.population and all(each.paths is not None for each in columns):
         counted = random.random() < 0.5
         population = draw_population(random, columns, counted=counted)

@@ -10,6 +10,10 @@ from random import Random
 from tests.fuzz.columns import Attribute, short, spelled
 
 
+ALONE = -1_000_000
+"""Numbers from here down are households of persons who name none."""
+
+
 @dataclass(frozen=True)
 class Key:
     """A column that says which unit a record belongs to.
@@ -60,7 +64,7 @@ def units(made: Sequence[Key], size: int) -> dict[str, list[int]]:
         own = list(key.groups)
         if key.unit == "household" and "person" in found:
             named = {p: g for p, g in zip(found["person"], own, strict=True) if g is not None}
-            found[key.unit] = [named.get(p, -1 - p) for p in found["person"]]
+            found[key.unit] = [named.get(p, ALONE - p) for p in found["person"]]
         else:
             found[key.unit] = [-1 - i if each is None else each for i, each in enumerate(own)]
     return found

@@ -182,6 +182,8 @@ def test_units_are_counted_by_hand() -> None:
     found = units([home, person], 4)
     assert found["person"] == [0, 0, 1, -4]
     assert found["household"] == [0, 0, 1, 1]
+    alone = units([replace(home, groups=(None, 1, None, None)), person], 4)["household"]
+    assert [len(set(alone)), alone[0]] == [3, 1]
     records = Records(
         [("p",), ("q",), ("p",), ("p",)], [Attribute("s", {"role": "sensitive"}, "text", ())], found
     )

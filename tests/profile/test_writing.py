@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.open import open_file
-from anonymizer.data.table import key_of
+from anonymizer.data.values import key_of
 from anonymizer.model.table import COMMA, POINT, ValueType
 from anonymizer.profile.column_statistics import SAMPLE, Measured, measure, writing_of
 from tests.data.files import write

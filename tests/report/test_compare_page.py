@@ -82,8 +82,8 @@ def test_no_run_is_dropped_and_no_value_revealed(page: str) -> None:
 def test_the_recommended_come_with_their_commands(page: str) -> None:
     commands = re.findall(r"<code>(anonymizer run [^<]*)</code>", page)
     assert commands == [
-        "anonymizer run job.yaml --set constraints.0.k=2",
-        "anonymizer run job.yaml --set constraints.0.k=1",
+        "anonymizer run job.yaml -o job-release-2 --set constraints.0.k=2",
+        "anonymizer run job.yaml -o job-release-1 --set constraints.0.k=1",
     ]
 
 

@@ -195,12 +195,17 @@ def test_json_has_every_run_and_the_recommended() -> None:
     assert set(content) == {"runs", "recommended", "advice"}
     assert content["advice"] is None
     assert content["recommended"] == [
-        {"run": 1, "command": "anonymizer run desk/job.yaml --set constraints.0.k=1"}
+        {
+            "run": 1,
+            "command": "anonymizer run desk/job.yaml -o desk/job-release-1 --set constraints.0.k=1",
+        }
     ]
     assert [each["unbeaten"] for each in content["runs"]] == [True, False, False]
     assert content["runs"][0]["best_by"] == ["loss", LINKAGE]
     assert content["runs"][2]["reason"] == "why"
-    assert content["runs"][2]["command"] == "anonymizer run desk/job.yaml --set 'algorithm={name: local}'"
+    assert content["runs"][2]["command"] == (
+        "anonymizer run desk/job.yaml -o desk/job-release-3 --set 'algorithm={name: local}'"
+    )
 
 
 def test_shares_of_persons_and_of_records_are_not_one_measure() -> None:

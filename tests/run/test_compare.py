@@ -63,7 +63,8 @@ def test_algorithms_times_values(job: Job) -> None:
         plan, {number: RunResult(RunStatus.FAILED, 1.0, "why") for number in range(1, 9)}
     )
     assert compared.command(compared.runs[4]) == (
-        f"anonymizer run {job.file} --set 'algorithm={{name: mondrian}}' "
+        f"anonymizer run {job.file} -o {job.file.with_name('job-release-5')} "
+        "--set 'algorithm={name: mondrian}' "
         "--set constraints.0.k=2 --set suppression.limit=0"
     )
 

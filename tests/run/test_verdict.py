@@ -578,10 +578,7 @@ def test_each_advised_command_runs_and_gains(
     assert advice["records"] == 300
     for change in advice["changes"]:
         assert change["gain"] > 0
-        assert shlex.split(change["command"])[3:] == [
-            word for override in change["set"] for word in ("--set", override)
-        ]
-        assert case.run(*shlex.split(change["command"])[3:]).code == 0
+        assert call(*shlex.split(change["command"])[1:]).code == 0
         better = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
         assert better["loss"]["loss"] == pytest.approx(change["loss_after"], abs=0.01)
     assert case.run().code == 0

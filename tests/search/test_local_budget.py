@@ -76,3 +76,30 @@ def test_a_budget_that_ends_in_the_start_leaves_the_quick_release(monkeypatch: p
         assert (len(found.steps), found.objective) == (len(again.steps), again.objective)
         compared += len(found.steps) == 1
     assert compared >= 3
+
+
+@pytest.mark.parametrize(
+    ("budget", "work"),
+    [
+        ({"steps": 1}, quick.QUICK),
+        ({"nodes": 1}, quick.QUICK),
+        ({"steps": 1, "seconds": 90.0}, 9.0),
+        ({}, None),
+    ],
+)
+def test_the_bound_at_the_end_takes_counted_work(
+    budget: dict[str, float], work: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever counts steps does not wait for a bound that takes ten times as long as these."""
+    asked: list[float | None] = []
+
+    def counted(own: object, ended: object, seconds: float | None) -> None:
+        asked.append(seconds)
+
+    monkeypatch.setattr(quick, "best_possible", counted)
+    monkeypatch.setattr(quick, "FIRST", 10**6)
+    monkeypatch.setattr(quick.Exact, "applies", staticmethod(lambda _: False))
+    run = quick.LocalRun(problem(drawn(4)), Control(**budget))
+    monkeypatch.setattr(run, "_improve", lambda _: None)
+    run.run()
+    assert asked == [work]

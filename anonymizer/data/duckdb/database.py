@@ -14,6 +14,7 @@ import duckdb
 from anonymizer.data.memory import SpillFolder, parse_memory_setting
 from anonymizer.data.source import EngineOptions, FileSource, identifier, quoted
 from anonymizer.errors import InputError, OutputError
+from anonymizer.model.identity import WHITE_SPACE, text_identity
 from anonymizer.system import Closing, link_to, no_space
 
 T = TypeVar("T")
@@ -212,6 +213,19 @@ def text_of(column: str, kind: str) -> str:
     if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
         return f"regexp_replace({cast}, ' 00:00:00$', '')"
     return cast
+
+
+def identity_sql(text: str) -> str:
+    """Return SQL for ``text_identity`` of a text in SQL."""
+    return f"nfc_normalize(trim({text}, {quoted(WHITE_SPACE)}))"
+
+
+def same_text(text: str, others: Sequence[str]) -> str:
+    """Return SQL for whether a text has the identity of one of some others; never null."""
+    if not others:
+        return "false"
+    listed = ", ".join(quoted(text_identity(each)) for each in others)
+    return f"coalesce({identity_sql(text)} IN ({listed}), false)"
 
 
 def query_once(query: str, tables: Mapping[str, Any]) -> list[tuple[Any, ...]]:

@@ -26,7 +26,7 @@ from anonymizer.data.duckdb.columns import (
     PackedQuery,
     check_coded,
 )
-from anonymizer.data.duckdb.database import WIDE, Database, new_name, text_of
+from anonymizer.data.duckdb.database import WIDE, Database, identity_sql, new_name, same_text, text_of
 from anonymizer.data.duckdb.distinct_rows import (
     DuckCombinations,
     DuckUnits,
@@ -63,6 +63,8 @@ from anonymizer.data.source import (
     CsvDialect,
     EngineOptions,
     FileSource,
+    KeyColumns,
+    MissingTexts,
     Naming,
     Query,
     QueryError,
@@ -75,9 +77,17 @@ from anonymizer.data.source import (
     reading,
     sha256_of,
 )
+from anonymizer.data.values import (
+    WHOLE,
+    absent_texts,
+    identities_of_keys,
+    number_key,
+    split_absent,
+    usual_number,
+)
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
-from anonymizer.model.table import CODE, MISSING, POINT, Numerals
+from anonymizer.model.table import BLANKS, CODE, MISSING, POINT, Numerals, ValueType
 from anonymizer.plugins import Registry
 
 FEW_RECORDS = 1 << 17
@@ -245,6 +255,34 @@ class DuckRelation(EngineRelation):
         sizes = [coding.size for coding in codings]
         with keyed_records(self._database, codings, self._coded, ["1 AS n"]) as keyed:
             return DuckCombinations(self._database, sizes, keyed.query, keyed.parameters)
+
+    def key_identities(self, column: str, keys: KeyColumns) -> dict[str, str | None]:
+        """Return what identifies a unit; texts that are certainly in the usual form are not fetched."""
+        index = self.position(column)
+        text = self._values.texts[index]
+        usual, listed = f"regexp_full_match({text}, {quoted(WHOLE)})", same_text(text, keys.codes)
+        number, others = f"regexp_full_match({text}, {quoted(keys.numerals.pattern)})", 0
+        if not self._values.numbered[index]:
+            query = f"count(*) FILTER (NOT {number} AND NOT {listed}), count(*) FILTER (NOT {usual})"
+            ((strange, others),) = self._database.rows(f"SELECT {query} FROM records")
+            if strange:
+                return self._identities_of_texts(text, listed, keys)
+        texts = _listed(self._database, text, f"NOT {usual}") if others else []
+        absent, numeric = split_absent(texts, keys.codes, keys.numerals)
+        # Without any text in another form, all are whole numbers.
+        if not numeric and len(absent) < len(texts):
+            return self._identities_of_texts(text, listed, keys)
+        codes = {usual_number(code) for code in keys.codes}.difference(keys.codes, [None])
+        if codes:
+            texts += _listed(
+                self._database, text, same_text(text, [code for code in codes if code is not None])
+            )
+        return identities_of_keys(texts, keys.codes, keys.numerals, numeric=True)
+
+    def _identities_of_texts(self, text: str, listed: str, keys: KeyColumns) -> dict[str, str | None]:
+        """Return the same of a column that has other texts than numbers."""
+        texts = _listed(self._database, text, f"{text} <> {identity_sql(text)} OR {listed}")
+        return identities_of_keys(texts, keys.codes, keys.numerals, numeric=False)
 
     def stored_units(
         self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
@@ -446,15 +484,47 @@ def _mark_missing(database: Database, columns: Sequence[str]) -> None:
     missing = database.missing
     if missing is None:
         return
-    absent, label, values = ", ".join(map(quoted, missing.read)), quoted(MISSING), []
+    label, values = quoted(MISSING), []
     for index, (name, kind) in enumerate(zip(columns, _types(database), strict=True)):
         value = f"c{index}"
-        if absent:
-            value = f"CASE WHEN {text_of(value, kind)} IN ({absent}) THEN NULL ELSE {value} END"
+        text = text_of(value, kind)
+        read = [*missing.read, *_spelled_codes(database, text, missing, numeric=name not in missing.as_text)]
+        if read:
+            value = f"CASE WHEN {text} IN ({', '.join(map(quoted, read))}) THEN NULL ELSE {value} END"
         if name in missing.recoded:
             value = f"coalesce({text_of(f'({value})', kind)}, {label})"
         values.append(f"{value} AS c{index}")
     _replace(database, values)
+
+
+def _spelled_codes(database: Database, text: str, missing: MissingTexts, *, numeric: bool) -> list[str]:
+    """Return the texts of a column that are codes of missing values in some spelling.
+
+    Parameters
+    ----------
+    text: of the column, in SQL.
+    numeric: whether they are compared as numbers if the column has no others.
+    """
+    listed, numerals = same_text(text, missing.codes), missing.numerals
+    values = [f"{float(own)!r}" for code in missing.codes if (own := number_key(code)) is not None]
+    if values and numeric:
+        number = f"regexp_full_match({text}, {quoted(numerals.pattern)})"
+        plain = f"trim({_signed(text, numerals, POINT)}, {quoted(BLANKS)})"
+        equal = f"({number} AND coalesce(TRY_CAST({plain} AS DOUBLE) IN ({', '.join(values)}), false))"
+        other = f"(NOT {number} OR regexp_full_match({text}, {quoted(CODE.pattern)}))"
+        strange = f"SELECT count(*) FROM records WHERE {other} AND NOT ({listed} OR {equal})"
+        if not database.rows(strange)[0][0]:
+            texts = [own for (own,) in database.rows(f"SELECT DISTINCT {text} FROM records WHERE {equal}")]
+            listed_texts = _listed(database, text, listed)
+            return sorted(absent_texts([*texts, *listed_texts], missing.codes, ValueType.NUMBER, numerals))
+    return _listed(database, text, listed)
+
+
+def _listed(database: Database, text: str, condition: str) -> list[str]:
+    """Return the distinct texts that fulfil a condition in SQL."""
+    if condition == "false":
+        return []
+    return [own for (own,) in database.rows(f"SELECT DISTINCT {text} FROM records WHERE {condition}")]
 
 
 def _replace(database: Database, values: Sequence[str]) -> None:
@@ -481,7 +551,6 @@ def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) ->
     if numbers is None:
         return
     values = [f"c{index}" for index in range(len(columns))]
-    absent = ", ".join(map(quoted, (*numbers.absent, MISSING)))
     code = quoted(CODE.pattern)
     for index, (name, kind) in enumerate(zip(columns, _types(database), strict=True)):
         value = values[index]
@@ -492,9 +561,10 @@ def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) ->
         matches = f"coalesce(regexp_full_match({value}, {quoted(numbers.given.pattern)}), false)"
         changed = _signed(value, numbers.given, numbers.released)
         if name in numbers.judged:
+            absent = same_text(value, (*numbers.absent, MISSING))
             ((found, others),) = database.rows(
                 f"SELECT count(*) FILTER ({matches} AND {changed} <> {value}), count(*) FILTER "
-                f"({value} NOT IN ({absent}) AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
+                f"(NOT {absent} AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
                 "FROM records"
             )
             if found and others:

@@ -40,7 +40,7 @@ from anonymizer.search.local.assignment import (
     common_nodes,
     recoding_of,
 )
-from anonymizer.search.local.bound import MOST_ITEMS, DualBound, NeighbourBound, best_possible
+from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, NeighbourBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
     Improver,
@@ -553,9 +553,15 @@ class LocalRun(SearchRun):
             # On a large table it takes minutes, so it also ends with the budget.
             large = work_of_start(self._ground, self._lattice, 0) >= SLOW
             ended = self._control.out_of_time if large else self._control.stopped
-            seconds = self._control.seconds
-            return best_possible(self._problem, ended, None if seconds is None else seconds * LATE)
+            return best_possible(self._problem, ended, self._late_seconds())
         return self._bound
+
+    def _late_seconds(self) -> float | None:
+        """Return the seconds whose work a bound at the end of the budget may take, None for no limit."""
+        if self._control.unlimited:
+            return None
+        # Whoever counts steps or transformations asked for no bound that takes longer than these.
+        return QUICK if self._control.seconds is None else self._control.seconds * LATE
 
     def _outcome(self, status: Status) -> Outcome:
         self._interrupted = self._interrupted or self._control.stopped()
