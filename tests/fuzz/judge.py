@@ -456,9 +456,13 @@ class Judge:
         """Return what was published as records of cells; None where texts do not tell their levels."""
         levels = (self.report["recoding"] or {}).get("levels")
         suppressed = self.report["release"]["suppressed_records"]
-        stays = suppressed if len(rows) == self.case.size else 0
-        cells: list[Any] = []
-        for row in rows:
+        kept_suppressed = len(rows) == self.case.size and suppressed > 0
+        stays = suppressed if kept_suppressed else 0
+        places = self.published.records or range(len(rows))
+        if len(rows) > self.case.size or len(set(places)) < len(rows):
+            return None
+        cells: list[Any] = [None] * self.case.size
+        for place, row in zip(places, rows, strict=True):
             own = []
             for each in self.quasi_identifiers:
                 label = row[each.name]
@@ -468,13 +472,8 @@ class Judge:
                 own.append((label, level))
             if stays and all(label == ROOT for label, _ in own):
                 stays -= 1
-                cells.append(None)
             else:
-                cells.append(tuple(own))
-        kept_suppressed = len(rows) == self.case.size and suppressed > 0
-        if len(rows) > self.case.size:
-            return None
-        cells += [None] * (self.case.size - len(rows))
+                cells[place] = tuple(own)
         order = tuple(levels[each.name] for each in self.quasi_identifiers) if levels else None
         return Solution(tuple(cells), kept_suppressed, order if self.case.method != "cells" else None)
 
