@@ -1,13 +1,12 @@
 """Random runs, each judged by code that shares nothing with the package: ``python -m tests.fuzz``.
 
-Ends with 1 at the first finding, after writing its config and data into a folder.
+Ends with 1 if anything was found, after writing config and data of each finding into a folder. A seed and the
+number of a case repeat it: ``python -m tests.fuzz --case 7000123``.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import shutil
 import sys
@@ -15,49 +14,25 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from anonymizer.cli.main import main as command
 from tests.fuzz.cases import Case, draw_case
 from tests.fuzz.judge import Judge, Tally
+from tests.fuzz.relations import audited, checked, repeated, run
 
-
-@dataclass
-class Answer:
-    """What a command said."""
-
-    code: Any
-    out: str
-    error: str
-
-
-def invoke(*words: str) -> Answer:
-    """Run a command in this process.
-
-    Raises
-    ------
-    Exception: whatever the command lets through, which is a finding.
-    """
-    out, error = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-        try:
-            code: Any = command(list(words))
-        except SystemExit as end:
-            code = end.code
-    return Answer(code, out.getvalue(), error.getvalue())
+CASES_OF_A_SEED = 1_000_000
 
 
 def judged(case: Case, folder: Path, tally: Tally) -> list[str]:
-    """Run a case, audit its release, and return what is wrong."""
+    """Run a case, and others that must agree with it; return what is wrong."""
+    for each in (folder, folder.with_name(f"{folder.name}-again")):
+        shutil.rmtree(each, ignore_errors=True)
     case.write(folder)
-    release = folder / "release"
     tally[f"runs: {case.algorithm} {case.method}"] += 1
     try:
-        answer = invoke(
-            "run", str(folder / "config.json"), "-o", str(release), "--overwrite", "--json", "--quiet"
-        )
+        answer = run(folder)
         if answer.code == 2 and answer.error.startswith("error: ") and answer.error.count("\n") <= 10:
             tally[f"refused: {answer.error.splitlines()[0][:90]}"] += 1
             return []
@@ -66,70 +41,85 @@ def judged(case: Case, folder: Path, tally: Tally) -> list[str]:
         report = json.loads(answer.out)
         if (answer.code == 0) != (report["status"] == "satisfied"):
             return [f"run: exit {answer.code}, status {report['status']}"]
-        found = Judge(case, report, release, tally).findings()
-        return found + (audited(release, tally) if answer.code == 0 else [])
+        found = Judge(case, report, folder / "release", tally).findings()
+        found += checked(case, folder, report, tally)
+        if answer.code == 0:
+            found += audited(case, folder, report, tally)
+            found += repeated(case, folder, tally)
+        return found
     except Exception:  # whatever escapes, of the package or the judge, is to be looked at
         return [traceback.format_exc()]
 
 
-def audited(release: Path, tally: Tally) -> list[str]:
-    """Audit a release by its public report alone."""
-    tally["audits"] += 1
-    [first, *_] = sorted((release / "share").glob("release*.csv"))
-    answer = invoke("audit", str(first))
-    verified = answer.code == 0 and "VERIFIED" in answer.out and "NOT VERIFIED" not in answer.out
-    return [] if verified else [f"audit: exit {answer.code}: {answer.out}{answer.error}"]
-
-
 @dataclass
 class Fuzz:
-    """Runs until the time is over or something is found.
+    """Runs until the time is over, or something is found.
 
     Attributes
     ----------
-    found: seed and findings of the last case, where there are any.
+    keep: folder for what is found; without one, nothing is kept.
+    all: whether to continue after a finding.
+    found: number of each case with findings, and these.
     """
 
     folder: Path
+    keep: Path | None = None
+    all: bool = False
     tally: Tally = field(default_factory=Counter)
-    found: tuple[int, list[str]] | None = None
+    found: dict[int, list[str]] = field(default_factory=dict)
 
     def run(self, seed: int, seconds: float) -> None:
-        """Judge the cases of ``seed * 1_000_000`` and the numbers after it."""
+        """Judge the cases of a seed, one after the other."""
         end = time.monotonic() + seconds
-        own = seed * 1_000_000
-        while time.monotonic() < end and self.found is None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            findings = judged(draw_case(own), self.folder, self.tally)
-            if findings:
-                self.found = own, findings
-            own += 1
+        number = seed * CASES_OF_A_SEED
+        while time.monotonic() < end and (self.all or not self.found):
+            self.judge(number)
+            number += 1
+
+    def judge(self, number: int) -> None:
+        """Judge one case."""
+        findings = judged(draw_case(number), self.folder, self.tally)
+        if not findings:
+            return
+        self.found[number] = findings
+        print(f"FOUND in case {number} (python -m tests.fuzz --case {number}):", *findings, sep="\n  ")
+        if self.keep is not None:
+            shutil.copytree(self.folder, self.keep / str(number), dirs_exist_ok=True)
+            print(f"anonymizer run {self.keep / str(number) / 'config.json'} repeats it", flush=True)
 
 
-def main() -> int:
+def seeds_of(text: str) -> list[int]:
+    """Return the seeds that ``3`` or ``3..7`` names.
+
+    Raises
+    ------
+    ValueError: it is not of this form.
+    """
+    first, _, last = text.partition("..")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def main(words: Sequence[str] | None = None) -> int:
     """Fuzz by the words of the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--seed", type=int, default=0, help="of the first run; each next one has the next")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="in all, divided among the seeds")
+    parser.add_argument("--seeds", type=seeds_of, default=[0], help="one, or several as 1..10")
     parser.add_argument("--case", type=int, help="judge one case alone, by the number that a finding prints")
+    parser.add_argument("--all", action="store_true", help="continue after a finding")
     parser.add_argument("--keep", type=Path, default=Path("fuzz-finding"), help="folder for what is found")
-    own = parser.parse_args()
+    own = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
-        fuzz = Fuzz(Path(folder) / "case")
-        if own.case is None:
-            fuzz.run(own.seed, own.seconds)
-        elif findings := judged(draw_case(own.case), fuzz.folder, fuzz.tally):
-            fuzz.found = own.case, findings
-        for name, number in sorted(fuzz.tally.items()):
-            print(f"{number:8,}  {name}")
-        if fuzz.found is None:
-            print("nothing found")
-            return 0
-        shutil.copytree(fuzz.folder, own.keep, dirs_exist_ok=True)
-    number, findings = fuzz.found
-    print(f"FOUND in case {number} (python -m tests.fuzz --case {number}):", *findings, sep="\n  ")
-    print(f"anonymizer run {own.keep / 'config.json'} repeats it")
-    return 1
+        fuzz = Fuzz(Path(folder) / "case", own.keep, own.all)
+        if own.case is not None:
+            fuzz.judge(own.case)
+        else:
+            for seed in own.seeds:
+                fuzz.run(seed, own.seconds / len(own.seeds))
+    for name, number in sorted(fuzz.tally.items()):
+        print(f"{number:8,}  {name}")
+    runs = sum(number for name, number in fuzz.tally.items() if name.startswith("runs: "))
+    print(f"{runs:,} cases of {len(own.seeds)} seeds; found: {list(fuzz.found) or 'nothing'}")
+    return 1 if fuzz.found else 0
 
 
 if __name__ == "__main__":

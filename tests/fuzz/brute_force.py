@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -12,8 +12,9 @@ from itertools import combinations, product
 from math import inf, log2
 from typing import Any
 
-from tests.fuzz.cases import MISSING, ROOT, Attribute, Case
-from tests.fuzz.models import OF_THE_TABLE, Record, all_of, entries, over_classes
+from tests.fuzz.cases import Case
+from tests.fuzz.columns import MISSING, ROOT, Attribute
+from tests.fuzz.models import Asked, Records, View, all_of, entries, over_classes
 
 Cell = tuple[str, int]
 """What is published of a cell, and its level; -1 for a blank."""
@@ -56,15 +57,20 @@ class Truth:
         self.case = case
         self.quasi_identifiers = case.of_role("quasi-identifier")
         self.sensitive = case.of_role("sensitive")
-        self.records: list[Record] = list(zip(*(each.cells for each in self.sensitive), strict=True))
         self.size = case.size
+        values = list(zip(*(each.identities for each in self.sensitive), strict=True))
+        self.records = Records(values, self.sensitive, case.units, case.weights)
         self.moving = case.config["reference"] == "release"
         self.keep_rows = bool(case.config["suppression"].get("keep_rows"))
-        own = entries(case.config["constraints"], self.sensitive)
-        self.of_classes = [each for each in own if each[0]["model"] not in OF_THE_TABLE]
-        self.of_table = [each for each in own if each[0]["model"] in OF_THE_TABLE]
-        asked = [each["k"] for each in case.config["constraints"] if "k" in each]
-        self.k = max(asked, default=None)
+        self.whole = case.config["suppression"].get("whole")
+        self.asked = entries(case.config, self.sensitive, case.units)
+        self.of_classes = [each for each in self.asked if not each.of_table]
+        self.of_table = [each for each in self.asked if each.of_table]
+        self.several = bool(case.config.get("scenarios")) or case.linked
+        self.population = any(each.counts_people for each in self.asked)
+        asked = [own for own in self.asked if "k" in own.parameters and not own.counts_people]
+        self.k = max((own.parameters["k"] for own in asked if own.scenario is None), default=None)
+        self.k_of_reports = max((own.parameters["k"] for own in asked), default=0)
         self.metric = case.config["objective"]["metric"]
         self.aggregate = case.config["objective"].get("aggregate", "arithmetic-mean")
 
@@ -77,25 +83,127 @@ class Truth:
         ------
         TooClose: it cannot be told.
         """
-        return self._hold(self.of_classes, [list(records)], reference)
+        if self.several or self.population:
+            raise TooClose
+        view = View(self.records, [list(records)], reference)
+        return self._told(over_classes(each, view).holds for each in self.of_classes)
 
-    def table_holds(self, classes: Sequence[Sequence[int]]) -> bool:
-        """Tell whether the constraints of the whole release hold."""
-        return self._hold(self.of_table, classes, [])
-
-    def _hold(self, asked: Sequence[Any], classes: Sequence[Sequence[int]], reference: Sequence[int]) -> bool:
-        rows = [[self.records[i] for i in own] for own in classes]
-        known = [self.records[i] for i in reference]
-        found = all_of([over_classes(each, rows, known, self.sensitive, name).holds for each, name in asked])
+    @staticmethod
+    def _told(verdicts: Iterator[bool | None]) -> bool:
+        found = all_of(verdicts)
         if found is None:
             raise TooClose
         return found
+
+    def classes_of(
+        self, labels: Sequence[Any], stays: Collection[int], asked: Asked
+    ) -> list[list[list[int]]]:
+        """Return the classes that a constraint is about, for each set of columns that somebody may know.
+
+        Parameters
+        ----------
+        labels: what is published of each record, by quasi-identifier.
+        """
+        names = [each.name for each in self.quasi_identifiers]
+        found = []
+        for known in asked.known or (tuple(names),):
+            at = [names.index(name) for name in known]
+            shown = {i: tuple(labels[i][position] for position in at) for i in stays}
+            found.append(self._linked(shown) if self.case.linked else grouped(shown))
+        return found
+
+    def _linked(self, shown: dict[int, Any]) -> list[list[int]]:
+        """Return persons with equal published rows as classes, and each of their rows by itself."""
+        persons = self.records.persons
+        lists: dict[int, list[Any]] = {}
+        for i, own in shown.items():
+            lists.setdefault(persons[i], []).append(own)
+        whole = grouped({i: tuple(sorted(lists[persons[i]])) for i in shown})
+        rows = grouped({i: (tuple(sorted(lists[persons[i]])), own) for i, own in shown.items()})
+        return [*whole, *rows]
+
+    def views(
+        self,
+        labels: Sequence[Any],
+        stays: Collection[int],
+        reference: Sequence[int],
+        asked: Asked,
+        paths: Any,
+    ) -> Iterator[View]:
+        """Yield what a constraint is measured on.
+
+        Parameters
+        ----------
+        paths: levels of a full-domain recoding, by which people of the population have published values.
+        """
+        for classes in self.classes_of(labels, stays, asked):
+            people, absent = None, False
+            if asked.counts_people:
+                people, absent = self._people(labels, classes, paths)
+            yield View(self.records, classes, reference, people, absent)
+
+    def _people(
+        self, labels: Sequence[Any], classes: Sequence[Sequence[int]], levels: Any
+    ) -> tuple[list[Fraction], bool]:
+        """Return the people of each class, and whether some people have values of no record."""
+        own = self.case.population
+        if own is None:
+            return [self.records.estimate(part) for part in classes], False
+        if levels is None:
+            raise TooClose
+        people: dict[Any, Fraction] = {}
+        for row, number in zip(own.rows, own.people, strict=True):
+            shown = tuple(
+                (each.paths or {})[value][level]
+                for each, value, level in zip(self.quasi_identifiers, row, levels, strict=True)
+            )
+            people[shown] = people.get(shown, Fraction(0)) + number
+        known = {
+            tuple(
+                (each.paths or {})[each.values[i]][level]
+                for each, level in zip(self.quasi_identifiers, levels, strict=True)
+            )
+            for i in range(self.size)
+        }
+        return [people[tuple(labels[part[0]])] for part in classes], bool(set(people) - known)
+
+    def failing(
+        self, labels: Sequence[Any], stays: Collection[int], reference: Sequence[int], levels: Any
+    ) -> set[int]:
+        """Return the records in classes that violate a constraint."""
+        gone: set[int] = set()
+        for asked in self.of_classes:
+            for view in self.views(labels, stays, reference, asked, levels):
+                for at, part in enumerate(view.classes):
+                    people = None if view.people is None else [view.people[at]]
+                    absent = view.absent and bool(asked.parameters.get("min"))
+                    one = View(self.records, [part], reference, people, absent)
+                    if not self._told(iter([over_classes(asked, one).holds])):
+                        gone |= set(part)
+        owners = self.records.units[self.whole or "person"] if self.whole or self.case.linked else None
+        if owners is not None:
+            lost = {owners[i] for i in gone}
+            gone = {i for i in stays if owners[i] in lost}
+        return gone
+
+    def table_holds(self, labels: Sequence[Any], stays: Collection[int], levels: Any = None) -> bool:
+        """Tell whether the constraints of the whole release hold."""
+        return self._told(
+            over_classes(asked, view).holds
+            for asked in self.of_table
+            for view in self.views(labels, stays, [], asked, levels)
+        )
+
+    def within_limit(self, gone: Collection[int]) -> bool:
+        """Tell whether so many records may be suppressed."""
+        owners = self.records.units[self.case.limit_unit]
+        return len({owners[i] for i in gone}) <= self.case.limit and len(gone) < self.size
 
     @cached_property
     def uses_reference(self) -> bool:
         """Whether some model compares with a distribution."""
         names = ("t-closeness", "basic-beta-likeness", "enhanced-beta-likeness", "delta-disclosure")
-        return any(each["model"] in names for each, _ in self.of_classes)
+        return any(each.model in names for each in self.of_classes)
 
     # ---------------------------------------------------------------------------------------------- metrics
 
@@ -157,13 +265,16 @@ class Truth:
         unknown = {"nonuniform-entropy"} | (set() if solution.levels is not None else {"precision"})
         return [name for name in (*self.cell_costs, *self.other_metrics) if name not in unknown]
 
-    def objective(
-        self, solution: Solution, metric: str | None = None, aggregate: str | None = None
-    ) -> float | None:
-        """Return a metric of what is published, by default the one of the case."""
-        metric = metric or self.metric
+    def objective(self, solution: Solution) -> float | None:
+        """Return the objective of the case for what is published."""
+        if self.metric in self.cell_costs:
+            return self._of_cells(solution, self.cell_costs[self.metric], self.aggregate, weighted=True)
+        return self.other_metrics[self.metric](solution)
+
+    def loss(self, solution: Solution, metric: str) -> float | None:
+        """Return a metric of what is published, as a mean over records and attributes."""
         if metric in self.cell_costs:
-            return self._of_cells(solution, self.cell_costs[metric], aggregate or self.aggregate)
+            return self._of_cells(solution, self.cell_costs[metric], "arithmetic-mean", weighted=False)
         return self.other_metrics[metric](solution)
 
     @staticmethod
@@ -180,15 +291,38 @@ class Truth:
         kept = sizes[:-1] if gone and solution.kept_suppressed else sizes
         return sum(size * size for size in kept) + gone * self.size
 
+    @cached_property
+    def shares(self) -> list[Fraction]:
+        """The share of each record in the objective: of people, or of the persons of the records."""
+        own = self.case.config["objective"]
+        weights = [Fraction(1)] * self.size
+        if "weights" in own:
+            weights = list(self.case.weights or weights)
+        elif "unit" in own:
+            owners = Counter(self.records.units[own["unit"]])
+            weights = [Fraction(1, owners[each]) for each in self.records.units[own["unit"]]]
+        return [each / sum(weights, Fraction(0)) for each in weights]
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the objective is another mean than that over records."""
+        return len(set(self.shares)) > 1
+
     def _of_cells(
-        self, solution: Solution, cost: Callable[[Attribute, Cell], Fraction], aggregate: str
+        self,
+        solution: Solution,
+        cost: Callable[[Attribute, Cell], Fraction],
+        aggregate: str,
+        *,
+        weighted: bool,
     ) -> float:
         means, weights = [], [each.weight for each in self.quasi_identifiers]
         for position, attribute in enumerate(self.quasi_identifiers):
             own = [
                 Fraction(1) if cells is None else cost(attribute, cells[position]) for cells in solution.cells
             ]
-            means.append(sum(own, Fraction(0)) / self.size)
+            shares = self.shares if weighted else [Fraction(1, self.size)] * self.size
+            means.append(sum((cost * share for cost, share in zip(own, shares, strict=True)), Fraction(0)))
         if aggregate == "maximum":
             return float(max(means))
         total = sum(weights, Fraction(0))
@@ -242,32 +376,50 @@ class Truth:
     def by_classes(self, levels: tuple[int, ...]) -> Solution | None:
         """Return what ``method: classes`` releases at some levels."""
         cells, everyone = self.at(levels), list(range(self.size))
-        classes = self.without(cells, set()).classes()
-        gone = {i for own in classes if not self.class_holds(own, everyone) for i in own}
-        if len(gone) > self.case.limit:
+        labels = [tuple(label for label, _ in own) for own in cells]
+        gone = self._fixpoint(labels, set(), everyone, levels)
+        if len(gone) == self.size or not self.within_limit(gone):
             return None
-        if self.keep_rows and any(all(label == ROOT for label, _ in own) for own in cells):
+        if self.keep_rows and any(all(label == ROOT for label in own) for own in labels):
             # A suppressed record might look like one that is published at its own level.
             raise TooClose
-        if self.keep_rows and gone and self.class_holds(sorted(gone), everyone):
-            kept = self.without(cells, gone, levels, kept_suppressed=True)
-            if self.table_holds(kept.classes()):
-                return kept
-        while True:
-            stays = [i for i in everyone if i not in gone]
-            reference = stays if self.moving else everyone
-            failing = {
-                i
-                for own in classes
-                if own[0] not in gone and not self.class_holds(own, reference)
-                for i in own
-            }
+        if self.keep_rows and gone and (kept := self._kept(cells, labels, gone, levels)):
+            return kept
+        if self.moving:
+            gone = self._fixpoint(labels, gone, None, levels)
+        stays = [i for i in everyone if i not in gone]
+        if not stays or not self.within_limit(gone) or not self.table_holds(labels, stays, levels):
+            return None
+        return self.without(cells, gone, levels)
+
+    def _fixpoint(self, labels: Sequence[Any], gone: set[int], reference: Any, levels: Any) -> set[int]:
+        """Return the records that go, round by round, until none fails.
+
+        Parameters
+        ----------
+        reference: records with the distribution p; None for those that stay.
+        """
+        while len(gone) < self.size:
+            stays = [i for i in range(self.size) if i not in gone]
+            failing = self.failing(labels, stays, stays if reference is None else reference, levels)
             if not failing:
                 break
-            gone |= failing
-        found = self.without(cells, gone, levels)
-        valid = len(gone) < self.size and len(gone) <= self.case.limit
-        return found if valid and self.table_holds(found.classes()) else None
+            gone = gone | failing
+        return gone
+
+    def _kept(
+        self, cells: Sequence[tuple[Cell, ...]], labels: Sequence[Any], gone: set[int], levels: Any
+    ) -> Solution | None:
+        """Return a release in which suppressed records stay, if their class holds."""
+        if self.population or self.whole:
+            raise TooClose
+        everyone = list(range(self.size))
+        if not self.class_holds(sorted(gone), everyone):
+            return None
+        starred = [(ROOT,) * len(own) if i in gone else own for i, own in enumerate(labels)]
+        if not self.table_holds(starred, everyone, None):
+            return None
+        return self.without(cells, gone, levels, kept_suppressed=True)
 
     def by_records(self, levels: tuple[int, ...]) -> Solution | None:
         """Return what ``method: records`` releases at some levels, each class keeping as much as it can.
@@ -276,21 +428,19 @@ class Truth:
         ------
         TooClose: the definitions leave open which records go, and it matters.
         """
-        if (self.moving and self.uses_reference) or self.of_table or self.keep_rows:
+        if (self.moving and self.uses_reference) or self.of_table or self.keep_rows or self.weighted:
             raise TooClose
         cells, everyone = self.at(levels), list(range(self.size))
         gone: set[int] = set()
         for own in self.without(cells, set()).classes():
-            stays = next(
+            stays: Sequence[int] = next(
                 stays
                 for size in range(len(own), -1, -1)
                 for stays in combinations(own, size)
                 if not stays or self.class_holds(stays, everyone)
             )
             gone |= set(own) - set(stays)
-        if len(gone) > self.case.limit or len(gone) == self.size:
-            return None
-        return self.without(cells, gone, levels)
+        return self.without(cells, gone, levels) if self.within_limit(gone) else None
 
     def best(self, method: Callable[[tuple[int, ...]], Solution | None]) -> float | None:
         """Return the lowest objective over all nodes of the lattice; None where none is valid."""
@@ -318,6 +468,8 @@ class Truth:
 
         if self.of_table or (self.moving and self.uses_reference and self.case.limit):
             raise TooClose
+        if self.weighted:
+            raise TooClose
         masks = list(product((False, True), repeat=len(self.quasi_identifiers)))
         for levels in self.nodes():
             cells = self.at(levels)
@@ -332,8 +484,7 @@ class Truth:
         return None if best == inf else best
 
     def _allowed(self, chosen: Sequence[Any]) -> bool:
-        gone = sum(own is None for own in chosen)
-        return gone <= self.case.limit and gone < self.size
+        return self.within_limit([i for i, own in enumerate(chosen) if own is None])
 
     # ------------------------------------------------------------------------------------------------ local
 
@@ -344,7 +495,7 @@ class Truth:
         """
         if self.of_table or (self.moving and self.uses_reference and self.case.limit) or self.keep_rows:
             raise TooClose
-        if self.aggregate != "arithmetic-mean" or self.metric not in ("loss", "ncp"):
+        if self.aggregate != "arithmetic-mean" or self.metric not in ("loss", "ncp") or self.whole:
             raise TooClose
         everyone, best = list(range(self.size)), inf
         costs: dict[tuple[int, ...], float] = {}
@@ -354,11 +505,14 @@ class Truth:
                 costs[block] = self._block_cost(block) if self.class_holds(block, everyone) else inf
             return costs[block]
 
-        for gone in range(min(self.case.limit, self.size - 1) + 1):
-            for stays in combinations(everyone, self.size - gone):
+        for number in range(1, self.size + 1):
+            for stays in combinations(everyone, number):
+                gone = [i for i in everyone if i not in stays]
+                if not self.within_limit(gone):
+                    continue
+                lost = float(sum((self.shares[i] for i in gone), Fraction(0)))
                 for blocks in partitions(stays):
-                    total = sum(map(cost, blocks))
-                    best = min(best, (total + gone) / self.size)
+                    best = min(best, sum(map(cost, blocks)) + lost)
         return None if best == inf else best
 
     def _block_cost(self, block: Sequence[int]) -> float:
@@ -373,7 +527,7 @@ class Truth:
             if not common:
                 return inf
             total += each.weight * cost(each, (paths[0][common[0]], common[0]))
-        return float(total / weights) * len(block)
+        return float(total / weights * sum((self.shares[i] for i in block), Fraction(0)))
 
 
 def suppressed_if_empty(cells: tuple[Cell, ...], mask: Sequence[bool]) -> tuple[Cell, ...] | None:
@@ -399,3 +553,11 @@ def partitions(items: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
 
 def _number(attribute: Attribute, value: str) -> Fraction:
     return Fraction(date.fromisoformat(value).toordinal()) if attribute.kind == "date" else Fraction(value)
+
+
+def grouped(shown: dict[int, Any]) -> list[list[int]]:
+    """Return the records with equal keys."""
+    found: dict[Any, list[int]] = {}
+    for i, key in shown.items():
+        found.setdefault(key, []).append(i)
+    return list(found.values())

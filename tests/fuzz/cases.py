@@ -1,69 +1,59 @@
-"""Random runs: tables, hierarchies of every source, constraints and algorithms, and what they should mean.
+"""Random runs: tables, people, constraints, algorithms and dialects, and what they should mean.
 
-Nothing here uses the package: hierarchies are built once as entries of a config and once as plain paths.
+Nothing here uses the package.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-ROOT = "*"
-MISSING = "<missing>"
-READY = Path(__file__).parents[2] / "hierarchies"
+from tests.fuzz.columns import CODE, NUMERIC, Attribute, Wish, quasi_identifier, sensitive, short
+from tests.fuzz.dialects import Dialect, draw_dialect, draw_output, output_dialect
+from tests.fuzz.people import (
+    Key,
+    Population,
+    draw_keys,
+    draw_population,
+    draw_weights,
+    population_table,
+    units,
+)
+
+Item = TypeVar("Item")
 NAMES_OF_PEOPLE = "person{:03d}x"
 """Identifiers, which must not occur in anything that is written."""
-
-Paths = dict[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column: its cells as in the file, and what its config entry means.
-
-    Attributes
-    ----------
-    cells: as in the file, one for each record.
-    paths: label of each value at each level, lowest first, of every leaf of the hierarchy; None where the
-        labels depend on the data, so that only their meaning is judged.
-    low, high: the allowed levels.
-    """
-
-    name: str
-    entry: dict[str, Any]
-    kind: str
-    cells: tuple[str, ...]
-    paths: Paths | None = None
-    low: int = 0
-    high: int = 0
-    weight: Fraction = Fraction(1)
-
-    @property
-    def role(self) -> str:
-        return str(self.entry["role"])
-
-    @property
-    def values(self) -> list[str]:
-        """Return what is published of each record at level 0."""
-        return [cell if cell not in ("", "?") else MISSING for cell in self.cells]
+MARK = "mark"
+"""A column that is released unchanged and says which record a row is."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A whole run."""
+    """A whole run.
+
+    Attributes
+    ----------
+    files: texts of hierarchies by the names of their files.
+    keys: columns of persons and other units, as they are meant; ``attributes`` holds their spellings.
+    weights: sampling weight of each record.
+    tables: further tables, such as the population, by the names of their files.
+    """
 
     seed: int
     attributes: tuple[Attribute, ...]
     config: dict[str, Any]
     files: dict[str, str] = field(default_factory=dict)
+    keys: tuple[Key, ...] = ()
+    weights: tuple[Fraction, ...] | None = None
+    population: Population | None = None
+    tables: dict[str, list[list[str]]] = field(default_factory=dict)
+    dialect: Dialect = field(default_factory=Dialect)
 
     @property
     def size(self) -> int:
@@ -77,255 +67,112 @@ class Case:
     def method(self) -> str:
         return str(self.config["suppression"]["method"])
 
+    @cached_property
+    def units(self) -> dict[str, list[int]]:
+        """Return the unit of each record, by the name of the unit."""
+        return units(self.keys, self.size)
+
+    @property
+    def limit_unit(self) -> str:
+        """Return what the limit of suppression counts."""
+        return str(self.config["suppression"].get("unit", "record"))
+
     @property
     def limit(self) -> int:
-        """Return how many records may be suppressed."""
-        return int(Fraction(str(self.config["suppression"]["limit"])) * self.size)
+        """Return how many records, or units, may be suppressed."""
+        everyone = len(set(self.units[self.limit_unit]))
+        return int(Fraction(str(self.config["suppression"]["limit"])) * everyone)
+
+    @property
+    def linked(self) -> bool:
+        """Whether a pseudonym links the rows of a person."""
+        return isinstance(self.config.get("input", {}).get("person"), Mapping)
+
+    @property
+    def marked(self) -> bool:
+        """Whether the release says which record a row is."""
+        return any(each.name == MARK for each in self.attributes)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether two runs give the same bytes."""
+        timed = "seconds" in self.config.get("budget", {})
+        return not timed and not self.linked and self.config["output"]["order"] == "sorted"
+
+    @property
+    def output(self) -> Dialect:
+        """Return how the release is written."""
+        return output_dialect(self.dialect, self.config["output"])
 
     def of_role(self, role: str) -> list[Attribute]:
         return [each for each in self.attributes if each.role == role]
 
+    def text_of(self, attribute: Attribute, i: int) -> str:
+        """Return a cell as the file of the input has it."""
+        cell = attribute.cells[i]
+        return self.dialect.spell(cell) if attribute.kind in NUMERIC else cell
+
     def write(self, folder: Path) -> None:
         """Write config, data and hierarchy files."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_text(json.dumps(self.config, indent=1), encoding="utf-8")
-        records = zip(*(each.cells for each in self.attributes), strict=True)
-        rows = [[each.name for each in self.attributes], *records]
-        for name, text in {"in.csv": csv_text(rows), **self.files}.items():
+        config = self.config | {"input": self.config["input"] | self._read_as()}
+        (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+        rows = [[each.name for each in self.attributes]]
+        rows += [[self.text_of(each, i) for each in self.attributes] for i in range(self.size)]
+        for name, table in {config["input"]["path"]: rows, **self.tables}.items():
+            self.dialect.write(folder / name, table)
+        for name, text in self.files.items():
             (folder / name).write_text(text, encoding="utf-8")
 
+    def _read_as(self) -> dict[str, Any]:
+        """Return what the config says of the dialect."""
+        own = {"separator": self.dialect.separator}
+        own |= {"decimal": ","} if self.dialect.decimal == "," else {}
+        return own | ({"encoding": self.dialect.encoding} if self.dialect.encoding != "utf-8" else {})
 
-def csv_text(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a CSV text."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
+    # ------------------------------------------------------------------------------------------ other runs
 
-
-# ---------------------------------------------------------------------------------------------------------
-# Columns
-
-
-def _even_tree(random: Random, leaves: Sequence[str], prefix: str) -> tuple[Paths, Any]:
-    """Return a tree in which all leaves are equally deep, as paths and as a nested mapping."""
-    root = random.choice((ROOT, ROOT, f"any {prefix}"))
-    if random.random() < 0.4:
-        return {leaf: (leaf, root) for leaf in leaves}, {root: list(leaves)}
-    cut = random.randint(1, len(leaves) - 1)
-    parts = {f"{prefix}low": leaves[:cut], f"{prefix}high": leaves[cut:]}
-    paths = {leaf: (leaf, group, root) for group, own in parts.items() for leaf in own}
-    return paths, {root: {group: list(own) for group, own in parts.items()}}
-
-
-def _uneven_file(random: Random, leaves: Sequence[str], prefix: str) -> tuple[Paths, str]:
-    """Return a hierarchy file in which some branches reach the root, or stay a value, early."""
-    separator = random.choice(",;")
-    groups = {leaf: f"{prefix}{random.randint(0, 1)}" for leaf in leaves}
-    rows = []
-    for leaf in leaves:
-        early = random.choice((None, None, None, leaf, ROOT))
-        rows.append((leaf, early or groups[leaf], ROOT))
-    text = "".join(separator.join(row) + "\n" for row in rows)
-    return {row[0]: row for row in rows}, text
-
-
-def _intervals(random: Random, values: Sequence[str], kind: str) -> tuple[Paths, dict[str, Any]]:
-    widths = random.choice(([Fraction(5)], [Fraction(5), Fraction(10)], [Fraction(2), Fraction(8)]))
-    if kind == "number":
-        widths = random.choice(([Fraction(5, 2)], [Fraction(3, 2), Fraction(9, 2)]))
-    origin = random.choice((0, 1))
-    paths = {}
-    for value in values:
-        own = [value]
-        for width in widths:
-            low = origin + (Fraction(value) - origin) // width * width
-            high = low + width
-            if kind == "integer":
-                own.append(f"{low} to {high - 1}" if low < 0 else f"{low}-{high - 1}")
-            else:
-                own.append(f"[{_short(low)}, {_short(high)})")
-        paths[value] = (*own, ROOT)
-    entry = {"width": [_plain(each) for each in widths]}
-    return paths, {"intervals": entry | ({"origin": origin} if origin else {})}
-
-
-def _short(number: Fraction) -> str:
-    return str(number) if number.denominator == 1 else str(float(number))
-
-
-def _plain(number: Fraction) -> int | float:
-    return int(number) if number.denominator == 1 else float(number)
-
-
-def _mask(random: Random, values: Sequence[str]) -> tuple[Paths, dict[str, Any]]:
-    left = random.random() < 0.4
-    length = max((len(value) for value in values), default=1)
-    steps = random.choice((None, [1], [2], [1, 3]))
-    shown = [step for step in steps or range(1, length) if step < length]
-    paths = {}
-    for value in values:
-        padded = value.rjust(length, ROOT) if left else value.ljust(length, ROOT)
-        masked = [
-            ROOT * step + padded[step:] if left else padded[: length - step] + ROOT * step for step in shown
+    def in_order(self, order: Sequence[int]) -> Case:
+        """Return the run with its records in another order."""
+        moved = [
+            replace(each, cells=_taken(each.cells, order), known=_taken(each.known, order))
+            for each in self.attributes
         ]
-        paths[value] = (value, *masked, ROOT)
-    settings = {"from": "left" if left else "right"} | ({"steps": steps} if steps else {})
-    return paths, {"mask": settings}
+        keys = tuple(replace(key, groups=_taken(key.groups, order)) for key in self.keys)
+        weights = None if self.weights is None else _taken(self.weights, order)
+        return replace(self, attributes=tuple(moved), keys=keys, weights=weights)
+
+    def with_keys(self, keys: Sequence[Key], random: Random) -> Case:
+        """Return the run with other keys of persons, households and wards."""
+        made = {key.column: key.attribute(random, several=False) for key in keys}
+        own = tuple(
+            replace(each, cells=made[each.name].cells) if each.name in made else each
+            for each in self.attributes
+        )
+        return replace(self, attributes=own, keys=tuple(keys))
+
+    def renamed(self, random: Random) -> Case:
+        """Return the run with other keys of the same persons, and other identifiers."""
+        own = self.with_keys([key.renamed(random) for key in self.keys], random)
+        numbers = random.sample(range(100, 999), self.size)
+        cells = tuple(NAMES_OF_PEOPLE.format(each) for each in numbers)
+        attributes = [replace(each, cells=cells) if each.name == "who" else each for each in own.attributes]
+        return replace(own, attributes=tuple(attributes))
+
+    def merged(self, random: Random) -> Case | None:
+        """Return the run in which two persons, or other units, are one; None where there are no two."""
+        able = [key for key in self.keys if len({*key.groups} - {None}) > 1]
+        if not able:
+            return None
+        key = random.choice(able)
+        one, other = random.sample(sorted({each for each in key.groups if each is not None}), 2)
+        return self.with_keys(
+            [each.merged(one, other) if each is key else each for each in self.keys], random
+        )
 
 
-def _dates(random: Random, values: Sequence[str]) -> tuple[Paths, dict[str, Any]]:
-    form = {
-        "month": lambda day: day[:7],
-        "quarter": lambda day: f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}",
-        "year": lambda day: day[:4],
-        "decade": lambda day: f"{day[:3]}0s",
-    }
-    chosen = [name for name in form if random.random() < 0.6] or ["year"]
-    paths = {day: (day, *(form[name](day) for name in chosen), ROOT) for day in values}
-    return paths, {"date": {"levels": chosen}}
-
-
-def _order(random: Random, values: Sequence[str]) -> tuple[Paths, dict[str, Any]]:
-    known = ["none", "low", "mid", "high", "top"]
-    sizes = random.choice(([2], [2, 4], [3]))
-    paths = {}
-    for value in values:
-        own = [value]
-        for size in sizes:
-            start = known.index(value) // size * size
-            group = known[start : start + size]
-            own.append(named_group(group))
-        paths[value] = (*own, ROOT)
-    return paths, {"order": {"sizes": sizes, "values": known}}
-
-
-def _ready() -> Paths:
-    """Return the paths of a shipped hierarchy."""
-    lines = (READY / "blood-type.csv").read_text(encoding="utf-8").splitlines()
-    return {row[0]: tuple(row) for row in csv.reader(lines)}
-
-
-def named_group(group: Sequence[str]) -> str:
-    """Return the label of consecutive values."""
-    if len(group) == 1:
-        return group[0]
-    return f"{{{', '.join(group)}}}" if len(group) < 4 else f"{group[0]}..{group[-1]}"
-
-
-def _column_values(random: Random, kind: str, source: str, number: int) -> list[str]:
-    if kind == "integer":
-        pool = [str(random.randint(0, 60)) for _ in range(random.randint(2, 7))]
-    elif kind == "number":
-        pool = [_short(Fraction(random.randint(0, 80), 4)) for _ in range(random.randint(2, 6))]
-    elif kind == "date":
-        start = date(2018, 11, 1)
-        pool = [str(start + timedelta(days=random.randint(0, 900))) for _ in range(random.randint(2, 6))]
-    elif source == "order":
-        pool = ["none", "low", "mid", "high", "top"]
-    elif source == "mask":
-        pool = [str(random.randint(1, 999)) for _ in range(random.randint(2, 6))]
-    elif source == "ready":
-        pool = list(_ready())
-    else:
-        pool = list("vwxyz"[: random.randint(2, 5)])
-    random.shuffle(pool)
-    return [random.choice(pool) for _ in range(number)]
-
-
-SOURCES = {
-    "text": ("none", "tree", "file", "mask", "order", "auto", "ready"),
-    "integer": ("none", "intervals", "auto"),
-    "number": ("none", "intervals"),
-    "date": ("none", "date"),
-}
-
-
-def _quasi_identifier(
-    random: Random, name: str, number: int, files: dict[str, str], *, numbers: bool, plain: bool
-) -> Attribute:
-    kinds = ("integer", "number") if numbers else ("text", "text", "text", "integer", "number", "date")
-    kind = random.choice(kinds)
-    source = "none" if numbers else random.choice(SOURCES[kind])
-    if plain and source in ("auto", "file"):
-        source = "none"
-    cells = _column_values(random, kind, source, number)
-    if not numbers and random.random() < 0.25:
-        cells = [cell if random.random() < 0.8 else random.choice(("", "?")) for cell in cells]
-    values = sorted({cell for cell in cells if cell not in ("", "?")})
-    if not values:
-        cells, values = ["1"] * number, ["1"]
-        kind, source = ("integer", "none") if kind != "text" else ("text", "none")
-        cells = ["2021-01-01"] * number if kind == "date" else cells
-        values = cells[:1]
-    entry: dict[str, Any] = {"role": "quasi-identifier", "type": kind}
-    paths: Paths | None
-    paths = {value: (value, ROOT) for value in values}
-    if source == "tree":
-        paths, tree = _even_tree(random, list("uvwxyz"), name)
-        entry["hierarchy"] = {"tree": tree}
-    elif source == "file":
-        paths, files[f"{name}.csv"] = _uneven_file(random, list("uvwxyz"), name)
-        entry["hierarchy"] = {"file": f"{name}.csv"}
-    elif source == "intervals":
-        paths, entry["hierarchy"] = _intervals(random, values, kind)
-    elif source == "mask":
-        paths, entry["hierarchy"] = _mask(random, values)
-    elif source == "date":
-        paths, entry["hierarchy"] = _dates(random, values)
-    elif source == "order":
-        paths, entry["hierarchy"] = _order(random, values)
-    elif source == "ready":
-        paths, entry["hierarchy"] = _ready(), {"ready": "blood-type"}
-    elif source == "auto":
-        paths = None
-        entry["hierarchy"] = {"auto": {"levels": 2} | ({} if kind == "text" else {"rare": 2})}
-    high = 1
-    if paths is not None:
-        top = next(iter(paths.values()))
-        high = len(top) - 1
-        if any(cell in ("", "?") for cell in cells):
-            paths = {**paths, MISSING: (*[MISSING] * high, top[-1])}
-    low = 0
-    weight = random.choice((Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2)))
-    if weight != 1:
-        entry["weight"] = _plain(weight)
-    if paths is not None and random.random() < 0.15:
-        low, high = sorted((random.randint(0, high), random.randint(0, high)))
-        entry["levels"] = {"min": low, "max": high}
-    return Attribute(name, entry, kind, tuple(cells), paths, low, high, weight)
-
-
-SENSITIVE_TREE = {ROOT: {"P": {"P1": ["p", "q"], "P2": ["r"]}, "Q": {"Q1": ["s", "t"]}}}
-
-
-def sensitive_paths() -> Paths:
-    """Return the paths of the tree of sensitive values."""
-    [(root, groups)] = SENSITIVE_TREE.items()
-    return {
-        leaf: (leaf, low, high, root)
-        for high, parts in groups.items()
-        for low, leaves in parts.items()
-        for leaf in leaves
-    }
-
-
-def _sensitive(random: Random, name: str, number: int, *, missing: bool) -> Attribute:
-    kind = random.choice(("text", "text", "integer"))
-    pool = list("pqrst") if kind == "text" else ["1", "2", "4", "10", "30"]
-    pool = pool[: random.randint(2, 5)]
-    cells = [random.choice(pool) for _ in range(number)]
-    if missing:
-        cells = [cell if random.random() < 0.8 else "" for cell in cells]
-    if not any(cells):
-        cells[0] = pool[0]
-    entry: dict[str, Any] = {"role": "sensitive", "type": kind}
-    paths = None
-    if kind == "text" and random.random() < 0.4:
-        paths = sensitive_paths()
-        entry |= {"hierarchy": {"tree": SENSITIVE_TREE}, "distance": "hierarchical"}
-    elif random.random() < 0.3:
-        entry["distance"] = random.choice(("equal", "ordered"))
-    return Attribute(name, entry, kind, tuple(cells), paths)
+def _taken(items: tuple[Item, ...], order: Sequence[int]) -> tuple[Item, ...]:
+    return tuple(items[i] for i in order) if items else items
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -378,6 +225,42 @@ def _model(random: Random, sensitive: Sequence[Attribute]) -> dict[str, Any]:
     return own
 
 
+def _risk(random: Random, method: str, algorithm: str, *, people: bool, homes: bool) -> dict[str, Any]:
+    """Return a constraint on risks, of the release or of the population."""
+    names = ["prosecutor-risk", "prosecutor-risk", "marketer-risk", "uniqueness", "linkage-risk"]
+    if algorithm == "lattice" and method == "classes":
+        of_people = ["k-map", "journalist-risk", "journalist-risk", "delta-presence", "marketer-risk"]
+        names += ["household-risk"] * 4 * homes + of_people * 3 * people
+    name = random.choice(names)
+    most = random.choice((0.25, 0.3, 0.34, 0.5, 0.6, 0.75, 0.9))
+    if name == "k-map":
+        return {"model": name, "k": random.randint(2, 6)}
+    own: dict[str, Any] = {"model": name, "max": most}
+    if name == "delta-presence":
+        return own | ({"min": 0.1} if random.random() < 0.3 else {})
+    if name in ("prosecutor-risk", "journalist-risk") and random.random() < 0.4:
+        return own | {"at": random.choice(("mean", {"share-above": 0.3})), "unit": "record"}
+    if name == "marketer-risk":
+        against = random.choice(("records", "population")) if people else "records"
+        return own | {"against": against, "unit": "record"}
+    if name == "household-risk":
+        against = {"against": "population"} if people and random.random() < 0.3 else {}
+        return own | {"at": random.choice(("highest", "mean"))} | against
+    if name == "linkage-risk":
+        return own | random.choice(LINKAGES)
+    return own
+
+
+LINKAGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"linkage": "learned"},
+    {"linkage": "learned", "distance": "weighted-mean"},
+    {"linkage": "assignment"},
+    {"linkage": "nearest", "distance": "mahalanobis"},
+    {"linkage": "probabilistic"},
+)
+
+
 def _algorithm(random: Random) -> dict[str, Any]:
     name = random.choices(
         ("lattice", "mondrian", "local", "microaggregation", "anatomy", "auto"), (10, 4, 4, 3, 3, 1)
@@ -397,6 +280,84 @@ def _algorithm(random: Random) -> dict[str, Any]:
     return {"name": name}
 
 
+def _counted(random: Random, own: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a constraint that may count something else than by default."""
+    fixed = "unit" in own or own["model"] in ("k-map", "journalist-risk", "delta-presence", "household-risk")
+    if fixed or not names or random.random() < 0.5:
+        return own
+    return own | {"unit": random.choice(("record", *names))}
+
+
+def _scenarios(
+    random: Random, names: Sequence[str], columns: Sequence[str], sensitive: Sequence[Attribute]
+) -> dict[str, Any]:
+    """Return adversaries who know some columns."""
+    found: dict[str, Any] = {}
+    for name in ("neighbour", "insurer")[: random.randint(1, 2)]:
+        known: Any = random.sample(columns, random.randint(1, len(columns)))
+        if len(columns) > 1 and random.random() < 0.4:
+            known = {"any": random.randint(1, len(columns) - 1), "of": list(columns)}
+        models = [{"model": "k-anonymity", "k": random.choice((2, 2, 3))}]
+        if random.random() < 0.5:
+            own = _model(random, sensitive)
+            models = [own] if own["model"] != "vulnerability" else models
+        found[name] = {"known": known, "models": [_counted(random, own, names) for own in models]}
+        if names and random.random() < 0.3:
+            found[name]["unit"] = random.choice(names)
+    return found
+
+
+@dataclass
+class _Draft:
+    """What is drawn before the config: people and what they allow."""
+
+    random: Random
+    number: int
+    algorithm: dict[str, Any]
+    method: str
+    several: bool
+    keys: tuple[Key, ...] = ()
+    weights: tuple[Fraction, ...] | None = None
+    population: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.algorithm["name"])
+
+    def people(self) -> None:
+        """Draw persons, households, wards and weights."""
+        if self.name != "anatomy" and self.random.random() < 0.5:
+            self.keys = draw_keys(self.random, self.number)
+        if self.random.random() < 0.3:
+            self.weights = draw_weights(self.random, units(self.keys, self.number))
+        elif self.name == "lattice" and self.method == "classes":
+            self.population = self.random.random() < 0.3
+
+    def further(self) -> list[Attribute]:
+        """Return the columns that are neither quasi-identifiers nor sensitive."""
+        random, number, found = self.random, self.number, []
+        if random.random() < 0.2:
+            cells = tuple(random.choice(("note, 1", 'a "b"', "", "=x")) for _ in range(number))
+            found.append(Attribute("note", {"role": "insensitive"}, "text", cells))
+        if random.random() < 0.3:
+            cells = tuple(NAMES_OF_PEOPLE.format(i) for i in range(number))
+            found.append(Attribute("who", {"role": "identifier"}, "text", cells))
+        if self.keys or self.weights or self.population or random.random() < 0.5:
+            cells = tuple(f"m{each}" for each in random.sample(range(1000, 9999), number))
+            found.append(Attribute(MARK, {"role": "insensitive"}, "text", cells))
+        found += [key.attribute(random, several=self.several) for key in self.keys]
+        if self.weights is not None:
+            entry = {"role": "weight", "release": random.random() < 0.3}
+            found.append(Attribute("w", entry, "number", tuple(map(short, self.weights))))
+        return found
+
+    def wish(self) -> Wish:
+        """Return what quasi-identifiers may be."""
+        able = self.name in ("lattice", "local", "mondrian", "auto")
+        labels = ("range", "range", "midpoint", "low-high") if able else ("range",)
+        return Wish(self.name == "microaggregation", self.name == "anatomy", self.several, labels)
+
+
 def draw_case(seed: int) -> Case:
     """Return the run of a seed."""
     random = Random(seed)
@@ -407,64 +368,159 @@ def draw_case(seed: int) -> Case:
     tiny = (name == "lattice" and method != "classes") or name == "local" or random.random() < 0.2
     number = random.randint(2, 6) if tiny and random.random() < 0.8 else random.randint(2, 40)
     files: dict[str, str] = {}
+    several = random.random() < 0.5
+    dialect = draw_dialect(random, plain=several)
+    draft = _Draft(random, number, algorithm, method, several)
+    draft.people()
     most = 2 if tiny and number < 8 else 3
-    attributes = [
-        _quasi_identifier(
-            random, letter, number, files, numbers=name == "microaggregation", plain=name == "anatomy"
-        )
+    columns = [
+        quasi_identifier(random, letter, number, files, draft.wish())
         for letter in "abc"[: random.randint(1, most)]
     ]
     two = name != "anatomy" and random.random() < 0.3
     missing = random.random() < 0.2
-    sensitive = [
-        _sensitive(random, letter, number, missing=missing) for letter in ("s", "t")[: 2 if two else 1]
+    secrets = [
+        sensitive(random, letter, number, missing=missing, several=several)
+        for letter in ("s", "t")[: 2 if two else 1]
     ]
-    attributes += sensitive
-    if random.random() < 0.2:
-        cells = tuple(random.choice(("note, 1", 'a "b"', "", "=x")) for _ in range(number))
-        attributes.append(Attribute("note", {"role": "insensitive"}, "text", cells))
-    if random.random() < 0.3:
-        cells = tuple(NAMES_OF_PEOPLE.format(i) for i in range(number))
-        attributes.append(Attribute("who", {"role": "identifier"}, "text", cells))
+    attributes = [*columns, *secrets, *draft.further()]
     random.shuffle(attributes)
-    return Case(seed, tuple(attributes), _config(random, attributes, sensitive, algorithm, method), files)
+    return _whole(seed, draft, columns, secrets, attributes, files, dialect)
+
+
+def _whole(
+    seed: int,
+    draft: _Draft,
+    columns: Sequence[Attribute],
+    secrets: Sequence[Attribute],
+    attributes: Sequence[Attribute],
+    files: dict[str, str],
+    dialect: Dialect,
+) -> Case:
+    random, config = draft.random, {}
+    population, tables = None, {}
+    columns = [each for each in attributes if each.role == "quasi-identifier"]
+    if draft.population and all(each.paths is not None for each in columns):
+        counted = random.random() < 0.5
+        population = draw_population(random, columns, counted=counted)
+        rows = population_table(random, columns, population, counted=counted, several=draft.several)
+        tables["people.csv"] = [rows[0], *([_spelled(dialect, columns, row) for row in rows[1:]])]
+        config["population"] = {"path": "people.csv"} | ({"weight": "people"} if counted else {})
+    people = draft.weights is not None or population is not None
+    own = _config(draft, columns, secrets, attributes, people=people)
+    own["input"] |= config
+    own["output"] |= draw_output(random, dialect)
+    if population is not None:
+        own["output"].pop("decimal", None)
+    return Case(seed, tuple(attributes), own, files, draft.keys, draft.weights, population, tables, dialect)
+
+
+def _spelled(dialect: Dialect, columns: Sequence[Attribute], row: Sequence[str]) -> list[str]:
+    """Return a row of numbers and texts as a file has it."""
+    kinds = [each.kind for each in columns] + ["number"]
+    return [dialect.spell(cell) if kind in NUMERIC else cell for cell, kind in zip(row, kinds, strict=False)]
 
 
 def _config(
-    random: Random,
+    draft: _Draft,
+    columns: Sequence[Attribute],
+    secrets: Sequence[Attribute],
     attributes: Sequence[Attribute],
-    sensitive: Sequence[Attribute],
-    algorithm: dict[str, Any],
-    method: str,
+    *,
+    people: bool,
 ) -> dict[str, Any]:
-    constraints: list[dict[str, Any]] = [{"model": "k-anonymity", "k": random.choice((1, 2, 2, 2, 3, 3, 4))}]
-    if algorithm["name"] == "anatomy":
-        constraints = [{"model": "l-diversity", "l": random.choice((2, 2, 3)), "attribute": "s"}]
-    constraints += [_model(random, sensitive) for _ in range(random.choice((0, 1, 1, 2)))]
-    metrics = ["loss"] * 6 + ["ncp", "precision", "discernibility", "average-class-size"]
-    if algorithm["name"] in ("lattice", "auto") and method == "classes":
-        metrics += ["height", "nonuniform-entropy"]
-    objective = {"metric": random.choice(metrics)}
-    if algorithm["name"] == "anatomy" or algorithm.get("labels") in ("set", "interval"):
-        objective = {"metric": "loss"}
-    if objective["metric"] in ("loss", "ncp", "precision") and random.random() < 0.15:
-        objective["aggregate"] = random.choice(("geometric-mean", "maximum"))
-    suppression = {"limit": random.choice((0, 0, 0.1, 0.25, 0.4)), "method": method}
-    if random.random() < 0.25:
-        suppression["keep_rows"] = True
+    random, algorithm, method = draft.random, draft.algorithm, draft.method
+    objective = _objective(draft)
+    suppression = _suppression(draft)
     config = {
-        "input": {"path": "in.csv", "separator": ",", "missing": ["", "?"]},
+        "input": _input(draft),
         "attributes": {each.name: each.entry for each in attributes},
-        "constraints": constraints,
+        "constraints": _constraints(draft, secrets, people=people),
         "reference": random.choice(("release", "input")),
         "suppression": suppression,
         "algorithm": algorithm,
         "objective": objective,
         "seed": random.randint(100_000, 999_999),
-        "output": {"path": "release.csv", "order": random.choice(("sorted", "sorted", "shuffled"))},
+        "output": {"order": random.choice(("sorted", "sorted", "sorted", "shuffled"))},
     }
+    names = [each.name for each in columns]
+    units_ = [key.unit for key in draft.keys]
+    if draft.name != "anatomy" and method == "classes" and not people and random.random() < 0.2:
+        config["scenarios"] = _scenarios(random, units_, names, secrets)
+    if "scenarios" in config or (people and draft.name == "lattice"):
+        suppression.pop("keep_rows", None)
     if algorithm["name"] == "local":
         config["budget"] = {"steps": 200}
     if random.random() < 0.2:
+        config["budget"] = random.choice(
+            ({"steps": random.randint(1, 30)}, {"nodes": random.randint(1, 20)}, {"seconds": 0.5})
+        )
+    if random.random() < 0.15:
         config["engine"] = {"name": "duckdb"}
+    if random.random() < 0.15:
+        config["attacks"] = random.sample(["vulnerability", "uniqueness", "homogeneity", "linkage"], 2)
     return config
+
+
+def _input(draft: _Draft) -> dict[str, Any]:
+    """Return where the records are, whose they are, and what stands for missing values."""
+    random = draft.random
+    found: dict[str, Any] = {
+        "path": random.choice(("in.csv", "in.csv", "in.csv.gz")),
+        "missing": ["", "?", *([CODE] if draft.several else [])],
+    }
+    for key in draft.keys:
+        if key.unit == "ward":
+            found["units"] = {"ward": key.column}
+        else:
+            found[key.unit] = key.column
+    linkable = "person" in found and draft.name in ("lattice", "auto") and draft.method == "classes"
+    if linkable and random.random() < 0.2:
+        found["person"] = {"column": found["person"], "release_as": "pseudonym"}
+    return found
+
+
+def _constraints(draft: _Draft, secrets: Sequence[Attribute], *, people: bool) -> list[dict[str, Any]]:
+    random = draft.random
+    names = [key.unit for key in draft.keys]
+    found: list[dict[str, Any]] = [{"model": "k-anonymity", "k": random.choice((1, 2, 2, 2, 3, 3, 4))}]
+    if draft.name == "anatomy":
+        found = [{"model": "l-diversity", "l": random.choice((2, 2, 3)), "attribute": "s"}]
+    found += [_model(random, secrets) for _ in range(random.choice((0, 1, 1, 2)))]
+    homes = "household" in names
+    if draft.name != "anatomy" and random.random() < (0.9 if people else 0.5 if homes else 0.3):
+        found.append(_risk(random, draft.method, draft.name, people=people, homes=homes))
+    return [_counted(random, own, names) for own in found]
+
+
+def _objective(draft: _Draft) -> dict[str, Any]:
+    random, algorithm = draft.random, draft.algorithm
+    metrics = ["loss"] * 6 + ["ncp", "precision", "discernibility", "average-class-size"]
+    if draft.name in ("lattice", "auto") and draft.method == "classes":
+        metrics += ["height", "nonuniform-entropy"]
+    objective = {"metric": random.choice(metrics)}
+    if draft.name == "anatomy" or algorithm.get("labels") in ("set", "interval"):
+        objective = {"metric": "loss"}
+    if objective["metric"] not in ("loss", "ncp", "precision"):
+        return objective
+    if random.random() < 0.15:
+        objective["aggregate"] = random.choice(("geometric-mean", "maximum"))
+    if draft.weights is not None and random.random() < 0.3:
+        objective["weights"] = "w"
+    elif draft.keys and random.random() < 0.2:
+        objective["unit"] = random.choice(draft.keys).unit
+    return objective
+
+
+def _suppression(draft: _Draft) -> dict[str, Any]:
+    random = draft.random
+    found = {"limit": random.choice((0, 0, 0.1, 0.25, 0.4)), "method": draft.method}
+    if random.random() < 0.2:
+        found["keep_rows"] = True
+    if draft.keys and draft.method == "classes":
+        names = [key.unit for key in draft.keys]
+        if random.random() < 0.3:
+            found["unit"] = random.choice(names)
+        if random.random() < 0.3 and draft.name in ("lattice", "auto", "mondrian"):
+            found["whole"] = random.choice(names)
+    return found

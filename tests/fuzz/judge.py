@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import inf, isclose
+from functools import cached_property
+from math import inf, isclose, isinf
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.brute_force import Solution, TooClose, Truth
-from tests.fuzz.cases import MISSING, ROOT, Attribute, Case
-from tests.fuzz.models import Record, entries, over_classes
+from tests.fuzz.brute_force import Solution, TooClose, Truth, grouped
+from tests.fuzz.cases import Case
+from tests.fuzz.columns import MISSING, ROOT, Attribute, identity
+from tests.fuzz.dialects import table_of
+from tests.fuzz.models import Asked, Measured, Records, Unknown, View, exact, over_classes
+from tests.fuzz.published import Grammar, Matrix, Published, expected
 
 Tally = Counter[str]
-Matrix = list[dict[str, str]]
 
 MOST_NODES = 400
 MOST_CHOICES = 25_000
 SMALLEST_COUNT = 3
-
-
-def table_of(path: Path) -> Matrix:
-    """Return the rows of a CSV file by column."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def covers(label: str, value: str, attribute: Attribute) -> bool:
@@ -109,8 +105,8 @@ class Judge:
         found: list[str] = []
         if status == "satisfied":
             public = json.loads((self.folder / "share" / "report.public.json").read_text(encoding="utf-8"))
-            rows = self._rows()
-            found += [*self._release(rows), *self._public(public), *self._hashes(), *self._leaks()]
+            found += [*self._release(), *self._public(public), *self._hashes(), *self._leaks()]
+            found += self._accepted_steps()
         elif (self.folder / "share").exists():
             found.append(f"a release is there, though the status is {status}")
         try:
@@ -125,64 +121,94 @@ class Judge:
     def _pair(self) -> bool:
         return self.case.algorithm == "anatomy"
 
-    def _rows(self) -> Matrix:
-        name = "release.qit.csv" if self._pair else "release.csv"
-        return table_of(self.folder / "share" / name)
+    def _path(self, part: str = "") -> str:
+        name, _, suffix = str(self.case.config["output"]["path"]).partition(".")
+        return f"{name}.{part}.{suffix}" if part else f"{name}.{suffix}"
 
-    def _release(self, rows: Matrix) -> Iterator[str]:
-        released = self.report["release"]
-        columns = [each.name for each in self.case.attributes if each.role != "identifier"]
-        if self._pair:
-            columns = [name for name in columns if name != "s"] + ["group"]
-        if rows and sorted(rows[0]) != sorted(columns):
-            yield f"columns are {sorted(rows[0])}"
+    @cached_property
+    def published(self) -> Published:
+        """The rows of the release."""
+        path = self.folder / "share" / self._path("qit" if self._pair else "")
+        return Published.read(self.case, self.report, path)
+
+    @cached_property
+    def second(self) -> Matrix:
+        """The sensitive table of Anatomy."""
+        [own] = self.sensitive
+        grammar = Grammar(self.case, self.report)
+        texts = table_of(self.folder / "share" / self._path("st"), self.case.output)
+        return [row | {"s": grammar.value(own, row["s"])} for row in texts]
+
+    def _release(self) -> Iterator[str]:
+        released, published = self.report["release"], self.published
+        rows = published.rows
         if not rows:
             yield "a release without records"
             return
+        yield from self._columns(published.texts)
         if released["rows"] != len(rows):
             yield f"release.rows is {released['rows']}, counted {len(rows)}"
-        yield from self._order(rows)
-        classes = self._anatomy_classes(rows) if self._pair else self._classes(rows)
+        yield from self._order(published.texts)
+        classes = self._anatomy_classes() if self._pair else self._classes(rows)
         if released["classes"] != len(classes):
             yield f"release.classes is {released['classes']}, counted {len(classes)}"
         yield from self._suppressed(rows)
-        yield from self._constraints(classes)
-        yield from self._same_records(rows)
+        yield from self._constraints()
+        yield from self._unchanged(published)
         if self._pair:
             yield from self._anatomy(rows)
+        elif published.records is not None:
+            yield from self._labels(published)
         elif self.case.size <= 60:
             yield from self._matching(rows)
+        if self.case.algorithm == "microaggregation":
+            yield from self._means(rows)
         if not self._pair and self._exact_labels():
             yield from self._losses(rows)
 
-    def _order(self, rows: Matrix) -> Iterator[str]:
-        if self.case.config["output"]["order"] != "sorted" or self._pair:
+    def _columns(self, texts: Matrix) -> Iterator[str]:
+        numbers = self.report["release"].get("numbers") or {}
+        columns: list[str] = []
+        for each in self.case.attributes:
+            kept = each.role in ("quasi-identifier", "sensitive", "insensitive") or each.entry.get("release")
+            linked = self.case.linked and each.name == self.case.config["input"]["person"]["column"]
+            if kept or linked:
+                columns += numbers[each.name]["columns"] if each.name in numbers else [each.name]
+        if self._pair:
+            columns = [name for name in columns if name != "s"] + ["group"]
+        if sorted(texts[0]) != sorted(columns):
+            yield f"columns are {sorted(texts[0])}, not {sorted(columns)}"
+
+    def _order(self, texts: Matrix) -> Iterator[str]:
+        typed = self._path().endswith("parquet")
+        if self.case.config["output"]["order"] != "sorted" or self._pair or self.case.linked or typed:
             return
         self.tally["order of rows"] += 1
-        shown = [tuple(row.values()) for row in rows]
+        shown = [tuple(row.values()) for row in texts]
         if shown != sorted(shown):
             yield "rows are not sorted by the published texts"
 
-    def _classes(self, rows: Matrix) -> list[list[Record]]:
-        found: dict[Any, list[Record]] = {}
-        for row in rows:
-            key = tuple(row[each.name] for each in self.quasi_identifiers)
-            found.setdefault(key, []).append(tuple(row[each.name] for each in self.sensitive))
-        return list(found.values())
+    def _classes(self, rows: Matrix) -> list[list[int]]:
+        """Return the positions of rows with equal quasi-identifiers."""
+        return grouped(
+            {i: tuple(row[each.name] for each in self.quasi_identifiers) for i, row in enumerate(rows)}
+        )
 
-    def _anatomy_classes(self, rows: Matrix) -> list[list[Record]]:
-        found: dict[str, list[Record]] = {}
-        for row in table_of(self.folder / "share" / "release.st.csv"):
-            found.setdefault(row["group"], []).extend([(row["s"],)] * int(row["count"]))
-        return list(found.values())
+    def _anatomy_classes(self) -> list[list[int]]:
+        """Return records of the sensitive table by group, numbered as they come."""
+        return grouped(dict(enumerate(group for group, _ in self._dealt())))
+
+    def _dealt(self) -> list[tuple[str, str]]:
+        return [(row["group"], row["s"]) for row in self.second for _ in range(int(row["count"]))]
 
     def _suppressed(self, rows: Matrix) -> Iterator[str]:
         """Compare the numbers of suppressed records and cells with what the file shows."""
         released, limit = self.report["release"], self.case.limit
         suppressed, gone = released["suppressed_records"], self.case.size - len(rows)
         self.tally["suppressed records"] += 1
-        if suppressed > limit:
+        if self.case.limit_unit == "record" and suppressed > limit:
             yield f"{suppressed} records are suppressed, the limit is {limit}"
+        yield from self._lost_units()
         kept_suppressed = sum(all(row[each.name] == ROOT for each in self.quasi_identifiers) for row in rows)
         if gone not in (0, suppressed):
             yield f"{gone} records are missing, suppressed_records is {suppressed}"
@@ -190,6 +216,21 @@ class Judge:
             yield f"suppressed_records is {suppressed}; only * in {kept_suppressed} of {len(rows)} rows"
         if self.case.method == "cells" and self.report["recoding"]["levels"] is not None:
             yield from self._cells(rows, kept_suppressed if gone == 0 and suppressed else 0, kept_suppressed)
+
+    def _lost_units(self) -> Iterator[str]:
+        """Compare the units that lost a record with the limit, and with what must stay whole."""
+        if self.published.records is None or len(self.published.records) == self.case.size:
+            return
+        gone = set(range(self.case.size)) - set(self.published.records)
+        unit, whole = self.case.limit_unit, "person" if self.case.linked else self.truth.whole
+        lost = {self.case.units[unit][i] for i in gone}
+        if len(lost) > self.case.limit:
+            yield f"{len(lost)} of {unit} lost a record, the limit is {self.case.limit}"
+        if whole is not None:
+            self.tally["whole units"] += 1
+            own = self.case.units[whole]
+            if {own[i] for i in gone} & {own[i] for i in self.published.records}:
+                yield f"a {whole} lost some records and not all"
 
     def _cells(self, rows: Matrix, suppressed: int, kept_suppressed: int) -> Iterator[str]:
         """Compare the number of blanked cells, and the rule of what a suppressed record is.
@@ -214,55 +255,134 @@ class Judge:
         if kept_suppressed > suppressed and not can_be_root:
             yield f"{kept_suppressed} rows have nothing but * by blanks, {suppressed} count as suppressed"
 
-    def _constraints(self, classes: Sequence[Sequence[Record]]) -> Iterator[str]:
-        reference = [row for own in classes for row in own]
-        if self.case.config["reference"] == "input":
-            reference = self.truth.records
-        own = entries(self.case.config["constraints"], self.sensitive)
-        reported = self.report["constraints"]
-        if len(own) != len(reported):
-            yield f"{len(reported)} constraints are reported, {len(own)} are asked"
-            return
-        for (asked, name), entry in zip(own, reported, strict=True):
-            where = f"{asked['model']}({name})"
-            if entry["model"] != asked["model"] or entry["satisfied"] is not True:
-                yield f"{where} is reported as {entry}"
-            if self._pair and asked["model"] == "vulnerability":
-                continue
-            self.tally["constraints measured"] += 1
-            found = over_classes(asked, classes, reference, self.sensitive, name)
-            if found.holds is False:
-                yield f"{where} does not hold on the file: {found.value}, asked {asked}"
-            if not alike(entry["measured"], found.value):
-                yield f"{where}: measured {entry['measured']} is reported, counted {found.value}"
-            if found.worst is not None and entry["worst_classes"] != found.worst:
-                yield f"{where}: worst_classes {entry['worst_classes']} is reported, counted {found.worst}"
+    def _views(self, asked: Asked) -> list[View]:
+        """Return what a constraint is measured on: the release, with what is known of its records."""
+        if self._pair:
+            return [self._unmarked([(value,) for _, value in self._dealt()], self._anatomy_classes())]
+        rows, records = self.published.rows, self.published.records
+        if records is None:
+            values = [tuple(row[each.name] for each in self.sensitive) for row in rows]
+            return [self._unmarked(values, own) for own in self._known_classes(asked)]
+        names = [each.name for each in self.quasi_identifiers]
+        labels: list[Any] = [None] * self.case.size
+        for i, row in zip(records, rows, strict=True):
+            labels[i] = tuple(row[name] for name in names)
+        reference = records if self.truth.moving else range(self.case.size)
+        levels = (self.report["recoding"] or {}).get("levels")
+        own = [levels[name] for name in names] if levels and self.case.method == "classes" else None
+        return list(self.truth.views(labels, records, reference, asked, own))
 
-    def _same_records(self, rows: Matrix) -> Iterator[str]:
-        """Columns that are not recoded keep their values."""
-        names = [each.name for each in self.case.attributes if each.role in ("sensitive", "insensitive")]
-        names = [name for name in names if not (self._pair and name == "s")]
-        kept = {each.name: each.cells for each in self.case.attributes}
-        before = Counter(zip(*(kept[name] for name in names), strict=True)) if names else Counter()
-        after = Counter(tuple(row[name] for name in names) for row in rows) if names else Counter()
-        if after - before:
-            yield f"{names} have values that the input lacks: {after - before}"
+    def _known_classes(self, asked: Asked) -> list[list[list[int]]]:
+        rows, names = self.published.rows, [each.name for each in self.quasi_identifiers]
+        sets = asked.known or (tuple(names),)
+        return [
+            grouped({i: tuple(row[name] for name in known) for i, row in enumerate(rows)}) for known in sets
+        ]
+
+    def _unmarked(self, values: Sequence[tuple[str, ...]], classes: Sequence[Sequence[int]]) -> View:
+        """Return a view of rows that do not say which records they are; the input's follow them."""
+        every = [*values, *self.truth.records.values]
+        records = Records(every, self.sensitive, {"record": range(len(every))})
+        reference = range(len(values)) if self.truth.moving else range(len(values), len(every))
+        return View(records, classes, reference)
+
+    def _constraints(self) -> Iterator[str]:
+        reported = [
+            *self.report["constraints"],
+            *(entry for own in self.report.get("scenarios", {}).values() for entry in own["constraints"]),
+        ]
+        if len(self.truth.asked) != len(reported):
+            yield f"{len(reported)} constraints are reported, {len(self.truth.asked)} are asked"
+            return
+        for asked, entry in zip(self.truth.asked, reported, strict=True):
+            if entry["model"] != asked.model or entry["satisfied"] is not True:
+                yield f"{asked} is reported as {entry}"
+            yield from (f"{asked}: {each}" for each in beyond(asked, entry))
+            if self._pair and asked.of_table:
+                continue
+            try:
+                views = self._views(asked)
+            except TooClose:
+                continue
+            yield from self._measured(asked, entry, [over_classes(asked, view) for view in views])
+
+    def _measured(self, asked: Asked, entry: Mapping[str, Any], found: Sequence[Measured]) -> Iterator[str]:
+        """Compare what is reported of a constraint with what was counted."""
+        self.tally[f"constraints measured: {asked.unit}{' in a scenario' if asked.scenario else ''}"] += 1
+        values = [own.value for own in found]
+        if any(own.holds is False for own in found):
+            yield f"{asked} does not hold on the file: {values}, asked {dict(asked.parameters)}"
+        if len(found) > 1 or found[0].value is Unknown:
+            return
+        if not alike(entry["measured"], found[0].value):
+            yield f"{asked}: measured {entry['measured']} is reported, counted {found[0].value}"
+        worst = found[0].worst
+        if worst is not None and entry["worst_classes"] != worst and not self.case.linked:
+            yield f"{asked}: worst_classes {entry['worst_classes']} is reported, counted {worst}"
+
+    def _accepted_steps(self) -> Iterator[str]:
+        """No accepted step is better than the release."""
+        objective = self.report["search"]["objective"]
+        for step in self.report["steps"]:
+            self.tally["steps"] += 1
+            if step["accepted"] and step["objective"] is not None and less(step["objective"], objective):
+                yield f"a step was accepted with {step['objective']}, the release has {objective}"
+                return
+
+    def _unchanged(self, published: Published) -> Iterator[str]:
+        """Columns that are not recoded keep their texts, of each record or as a whole."""
+        own = [each for each in self.case.attributes if each.role in ("sensitive", "insensitive")]
+        own = [each for each in own if not (self._pair and each.name == "s")]
+        own += [each for each in self.case.of_role("weight") if each.entry.get("release")]
+        texts = [[expected(self.case, each, i) for each in own] for i in range(self.case.size)]
+
+        def plain(row: Sequence[str]) -> tuple[str, ...]:
+            cells = zip(own, row, texts[0], strict=True)
+            return tuple(
+                cell if spelling else identity(self.case.output.read(cell), each.kind)
+                for each, cell, (_, spelling) in cells
+            )
+
+        before = [plain([text for text, _ in row]) for row in texts]
+        after = [plain([row[each.name] for each in own]) for row in published.texts]
+        if missing := Counter(after) - Counter(before):
+            yield f"{[each.name for each in own]} have values that the input lacks: {missing}"
+        if published.records is not None:
+            for i, row in zip(published.records, after, strict=True):
+                if row != before[i]:
+                    yield f"record {i} has {row}, not {before[i]}"
+                    return
+
+    def _labels(self, published: Published) -> Iterator[str]:
+        """Every published text is true of its record, and one value has one spelling."""
+        self.tally["labels of records"] += 1
+        assert published.records is not None
+        if len(set(published.records)) < len(published.records):
+            yield "a record is there twice"
+        spellings: dict[tuple[str, str], set[str]] = {}
+        for i, row, texts in zip(published.records, published.rows, published.texts, strict=True):
+            for each in self.quasi_identifiers:
+                if self.case.algorithm != "microaggregation" and not covers(
+                    row[each.name], each.values[i], each
+                ):
+                    yield f"{each.name}: {row[each.name]} is published of {each.values[i]}"
+                if each.name in texts:
+                    spellings.setdefault((each.name, row[each.name]), set()).add(texts[each.name])
+        for (name, value), own in spellings.items():
+            if len(own) > 1:
+                yield f"{name}: {value} is published as {sorted(own)}"
 
     def _matching(self, rows: Matrix) -> Iterator[str]:
         """Every released record generalizes an input record of its own."""
         self.tally["one to one matching"] += 1
         mean = self.case.algorithm == "microaggregation"
-        columns = [each for each in self.case.attributes if each.role != "identifier"]
-        if mean:
-            yield from self._means(rows)
         candidates = []
         for row in rows:
             fits = range(self.case.size)
-            for each in columns:
-                if each.role != "quasi-identifier":
-                    fits = [i for i in fits if row[each.name] == each.cells[i]]
-                elif not mean:
-                    fits = [i for i in fits if covers(row[each.name], each.values[i], each)]
+            for each in self.sensitive:
+                fits = [i for i in fits if row[each.name] == each.identities[i]]
+            for each in [] if mean else self.quasi_identifiers:
+                fits = [i for i in fits if covers(row[each.name], each.values[i], each)]
             candidates.append(fits)
         if not matched(candidates, self.case.size):
             yield "the released records cannot all have come from different input records"
@@ -288,7 +408,7 @@ class Judge:
         """Both tables agree, and both are of records of the input."""
         self.tally["anatomy"] += 1
         sizes = Counter(row["group"] for row in rows)
-        second = table_of(self.folder / "share" / "release.st.csv")
+        second = self.second
         counts: Counter[str] = Counter()
         for row in second:
             counts[row["group"]] += int(row["count"])
@@ -297,7 +417,7 @@ class Judge:
         values = Counter[str]()
         for row in second:
             values[row["s"]] += int(row["count"])
-        if values - Counter(self.sensitive[0].cells):
+        if values - Counter(self.sensitive[0].identities):
             yield "the second table has sensitive values that the input lacks"
         if all(each.low == 0 for each in self.quasi_identifiers):
             known = Counter(zip(*(each.values for each in self.quasi_identifiers), strict=True))
@@ -315,7 +435,7 @@ class Judge:
             return
         own: dict[Any, list[str]] = {}
         keys = zip(*(each.values for each in self.quasi_identifiers), strict=True)
-        for key, value in zip(keys, self.sensitive[0].cells, strict=True):
+        for key, value in zip(keys, self.sensitive[0].identities, strict=True):
             own.setdefault(key, []).append(value)
         for row in rows:
             key = tuple(row[each.name] for each in self.quasi_identifiers)
@@ -336,9 +456,13 @@ class Judge:
         """Return what was published as records of cells; None where texts do not tell their levels."""
         levels = (self.report["recoding"] or {}).get("levels")
         suppressed = self.report["release"]["suppressed_records"]
-        stays = suppressed if len(rows) == self.case.size else 0
-        cells: list[Any] = []
-        for row in rows:
+        kept_suppressed = len(rows) == self.case.size and suppressed > 0
+        stays = suppressed if kept_suppressed else 0
+        places = self.published.records or range(len(rows))
+        if len(rows) > self.case.size or len(set(places)) < len(rows):
+            return None
+        cells: list[Any] = [None] * self.case.size
+        for place, row in zip(places, rows, strict=True):
             own = []
             for each in self.quasi_identifiers:
                 label = row[each.name]
@@ -348,11 +472,8 @@ class Judge:
                 own.append((label, level))
             if stays and all(label == ROOT for label, _ in own):
                 stays -= 1
-                cells.append(None)
             else:
-                cells.append(tuple(own))
-        kept_suppressed = len(rows) == self.case.size and suppressed > 0
-        cells += [None] * (self.case.size - len(rows))
+                cells[place] = tuple(own)
         order = tuple(levels[each.name] for each in self.quasi_identifiers) if levels else None
         return Solution(tuple(cells), kept_suppressed, order if self.case.method != "cells" else None)
 
@@ -370,7 +491,7 @@ class Judge:
         self.tally["losses computed"] += 1
         known = self.truth.metrics(own)
         for name in known:
-            value = self.truth.objective(own, name, "arithmetic-mean")
+            value = self.truth.loss(own, name)
             reported = self.report["loss"][name.replace("-", "_")]
             if not alike(reported, value):
                 yield f"{name} is reported as {reported}, computed {value}"
@@ -383,7 +504,7 @@ class Judge:
     def _public(self, public: dict[str, Any]) -> Iterator[str]:
         """The public report shows what the internal one does, but for what would give somebody away."""
         self.tally["public reports"] += 1
-        smallest = max(self.truth.k or 0, SMALLEST_COUNT)
+        smallest = max(self.truth.k_of_reports, SMALLEST_COUNT)
         shown = {**public["release"], "input.rows": public["input"]["rows"]}
         own = {**self.report["release"], "input.rows": self.report["input"]["rows"]}
         hidden = 0 < own["suppressed_records"] < smallest
@@ -403,24 +524,23 @@ class Judge:
         yield from (f"the public report has '{each}'" for each in secrets if each in text)
 
     def _hashes(self) -> Iterator[str]:
-        pairs = [(self._path("qit") if self._pair else "release.csv", self.report["release"]["sha256"])]
+        pairs = [(self._path("qit" if self._pair else ""), self.report["release"]["sha256"])]
         if self._pair:
             pairs.append((self._path("st"), self.report["release"]["sensitive_table"]["sha256"]))
         for name, sha256 in pairs:
             if hashlib.sha256((self.folder / "share" / name).read_bytes()).hexdigest() != sha256:
                 yield f"the report has another hash of {name}"
 
-    def _path(self, part: str) -> str:
-        return f"release.{part}.csv"
-
     def _leaks(self) -> Iterator[str]:
-        """No identifier is in any file."""
-        people = self.case.of_role("identifier")
+        """No identifier and no key is in any file."""
+        secrets = [cell.encode() for each in self.case.of_role("identifier") for cell in each.cells]
+        secrets += [text.encode() for key in self.case.keys for text in key.texts]
+        secrets = [each for each in secrets if each]
         for path in self.folder.rglob("*"):
-            if people and path.is_file():
+            if secrets and path.is_file():
                 content = path.read_bytes()
                 content = gzip.decompress(content) if path.suffix == ".gz" else content
-                if any(cell.encode() in content for cell in people[0].cells):
+                if any(each in content for each in secrets):
                     yield f"{path.name} has an identifier"
 
     # ----------------------------------------------------------------------------------------------- search
@@ -494,9 +614,41 @@ def _level(attribute: Attribute, label: str, level: int | None) -> int | None:
     return found[0] if len(covered) == 1 else None
 
 
+def beyond(asked: Asked, entry: Mapping[str, Any]) -> Iterator[str]:
+    """Compare a verdict with the measure beside it: satisfied is what is within the threshold."""
+    measured = entry["measured"] if isinstance(entry["measured"], list) else [entry["measured"]]
+    if None in measured:
+        return
+    values = [inf if each == "Infinity" else each for each in measured]
+    sides = list(zip(values, thresholds(asked.parameters), strict=True))
+    outside = any(less(value, low) or less(high, value) for value, (low, high) in sides)
+    inside = all(less(low, value) and less(value, high) for value, (low, high) in sides)
+    if outside if entry["satisfied"] else inside:
+        yield f"satisfied is {entry['satisfied']}, measured {measured}, asked {dict(asked.parameters)}"
+
+
+def thresholds(parameters: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return the smallest and the largest number that satisfy a model, for each number that it measures.
+
+    Whole numbers have half of one to spare, so that what is equal is clearly within.
+    """
+    name = parameters["model"]
+    if name == "delta-presence":
+        return [(float(parameters.get("min", 0)), inf), (-inf, float(parameters["max"]))]
+    least = [
+        name for name in ("k", "p", "l") if name in parameters and not (name == "l" and "c" in parameters)
+    ]
+    most = [name for name in ("c", "alpha", "t", "beta", "delta", "max") if name in parameters]
+    spare = 0 if name == "entropy-l-diversity" else 0.5
+    return [
+        *((float(exact(parameters[each])) - spare, inf) for each in least),
+        *((-inf, float(exact(parameters[each]))) for each in most),
+    ]
+
+
 def less(one: float, other: float) -> bool:
     """Tell whether a number is clearly below another."""
-    return one < other - 1e-9 * max(1.0, abs(other))
+    return one < other and (isinf(other) or one < other - 1e-9 * max(1.0, abs(other)))
 
 
 def alike(reported: Any, value: Any) -> bool:

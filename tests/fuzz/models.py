@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import exp, inf, log
 from typing import Any
 
-from tests.fuzz.cases import Attribute, Paths
+from tests.fuzz.columns import NUMERIC, Attribute, Paths
 
 CLOSE = 1e-9
 """A verdict by logarithms that is closer to its threshold than this is not judged."""
@@ -39,20 +40,44 @@ def exact(number: Any) -> Fraction:
     return Fraction(str(number))
 
 
-def shares(values: Values) -> dict[str, Fraction]:
-    """Return the share of each value."""
-    return {value: Fraction(count, len(values)) for value, count in Counter(values).items()}
+@dataclass(frozen=True)
+class Counts:
+    """Distinct units of some records.
+
+    Attributes
+    ----------
+    size: how many.
+    of: how many have each sensitive value; one with two values counts for both.
+    """
+
+    size: int
+    of: Counter[str]
+
+    @classmethod
+    def count(cls, values: Values, units: Sequence[int] | None = None) -> Counts:
+        """Count records, or the units that they belong to."""
+        own = range(len(values)) if units is None else units
+        return cls(len(set(own)), Counter(value for value, _ in set(zip(values, own, strict=True))))
+
+    @property
+    def shares(self) -> dict[str, Fraction]:
+        """Return the share of the units with each value."""
+        return {value: Fraction(count, self.size) for value, count in self.of.items()}
+
+    @property
+    def parts(self) -> dict[str, Fraction]:
+        """Return the share of each value among all values that units have."""
+        return {value: Fraction(count, self.of.total()) for value, count in self.of.items()}
+
+    def distinct(self, parameters: Mapping[str, Any]) -> int:
+        """Return the number of values; a missing one counts where it is said to be a value."""
+        return len(self.of if parameters.get("missing_sensitive") == "value" else set(self.of) - {""})
 
 
-def distinct(values: Values, parameters: Mapping[str, Any]) -> int:
-    """Return the number of distinct values; a missing one counts where it is said to be a value."""
+def _ordered(values: Iterable[str], kind: str) -> list[str]:
+    key: Callable[[str], Any] = Fraction if kind in NUMERIC else str
     own = set(values)
-    return len(own if parameters.get("missing_sensitive") == "value" else own - {""})
-
-
-def _ordered(values: Values, kind: str) -> list[str]:
-    key: Callable[[str], Any] = Fraction if kind == "integer" else str
-    return [*sorted({value for value in values if value}, key=key), *([""] if "" in values else [])]
+    return [*sorted(own - {""}, key=key), *([""] if "" in own else [])]
 
 
 def _hierarchical(q: Mapping[str, Fraction], p: Mapping[str, Fraction], paths: Paths) -> Fraction:
@@ -74,12 +99,12 @@ def _hierarchical(q: Mapping[str, Fraction], p: Mapping[str, Fraction], paths: P
     return total
 
 
-def distance(name: str, values: Values, reference: Values, attribute: Attribute) -> Fraction:
+def distance(name: str, own: Counts, reference: Counts, attribute: Attribute) -> Fraction:
     """Return the distance of t-closeness between the values of a class and those of the reference."""
-    q, p = shares(values), shares(reference)
+    q, p = own.parts, reference.parts
     if name == "hierarchical":
         return _hierarchical(q, p, attribute.paths or {})
-    order = _ordered(reference, attribute.kind)
+    order = _ordered(p, attribute.kind)
     differences = [q.get(value, Fraction(0)) - p[value] for value in order]
     if name == "equal":
         return sum(map(abs, differences), Fraction(0)) / 2
@@ -87,24 +112,24 @@ def distance(name: str, values: Values, reference: Values, attribute: Attribute)
     return sum(sums, Fraction(0)) / (len(order) - 1) if len(order) > 1 else Fraction(0)
 
 
-def _entropy_l(values: Values) -> float:
-    return exp(-sum(float(share) * log(share) for share in shares(values).values()))
+def _entropy_l(own: Counts) -> float:
+    return exp(-sum(float(share) * log(share) for share in own.parts.values()))
 
 
-def _recursive(values: Values, parameters: Mapping[str, Any]) -> tuple[Any, bool]:
-    counts = sorted(Counter(values).values(), reverse=True)
+def _recursive(own: Counts, parameters: Mapping[str, Any]) -> tuple[Any, bool]:
+    counts = sorted(own.of.values(), reverse=True)
     l = int(parameters["l"])  # noqa: E741
     tail = sum(counts[l - 1 :])
-    if distinct(values, parameters) < l or not tail:
+    if own.distinct(parameters) < l or not tail:
         return inf, False
     return Fraction(counts[0], tail), counts[0] < exact(parameters["c"]) * tail
 
 
-def _beta(values: Values, reference: Values, beta: Fraction, *, enhanced: bool) -> tuple[Any, bool | None]:
-    p = shares(reference)
+def _beta(own: Counts, reference: Counts, beta: Fraction, *, enhanced: bool) -> tuple[Any, bool | None]:
+    p = reference.shares
     worst: Any = Fraction(0)
     holds: bool | None = True
-    for value, share in shares(values).items():
+    for value, share in own.shares.items():
         gain = (share - p[value]) / p[value]
         if gain <= 0:
             continue
@@ -117,9 +142,9 @@ def _beta(values: Values, reference: Values, beta: Fraction, *, enhanced: bool) 
     return worst, holds
 
 
-def _delta(values: Values, reference: Values, parameters: Mapping[str, Any]) -> tuple[Any, bool | None]:
-    q, worst = shares(values), 0.0
-    for value, share in shares(reference).items():
+def _delta(own: Counts, reference: Counts, parameters: Mapping[str, Any]) -> tuple[Any, bool | None]:
+    q, worst = own.shares, 0.0
+    for value, share in reference.shares.items():
         if value in q:
             worst = max(worst, abs(log(q[value] / share)))
         elif parameters["absent"] == "violates":
@@ -129,120 +154,313 @@ def _delta(values: Values, reference: Values, parameters: Mapping[str, Any]) -> 
 
 
 def of_class(
-    parameters: Mapping[str, Any], values: Values, reference: Values, attribute: Attribute | None
+    parameters: Mapping[str, Any], own: Counts, reference: Counts, attribute: Attribute | None
 ) -> tuple[Any, bool | None]:
     """Return the measure of one class and whether the model holds there.
 
     Parameters
     ----------
-    values: of the sensitive attribute in the class; anything for k-anonymity.
+    own: of the sensitive attribute in the class; of anything for k-anonymity.
     """
-    name, size = parameters["model"], len(values)
-    most = max(shares(values).values())
+    name, size, values = parameters["model"], own.size, own.distinct(parameters)
     if name == "k-anonymity":
         return size, size >= parameters["k"]
+    if name == "prosecutor-risk":
+        return Fraction(1, size), Fraction(1, size) <= exact(parameters["max"])
     if name == "alpha-k-anonymity":
+        most = max(own.shares.values())
         return (size, most), size >= parameters["k"] and most <= exact(parameters["alpha"])
     if name == "p-sensitive-k-anonymity":
-        own = distinct(values, parameters)
-        return (size, own), size >= parameters["k"] and own >= parameters["p"]
+        return (size, values), size >= parameters["k"] and values >= parameters["p"]
     if name == "l-diversity":
-        return distinct(values, parameters), distinct(values, parameters) >= parameters["l"]
+        return values, values >= parameters["l"]
     if name == "entropy-l-diversity":
-        own, asked = _entropy_l(values), float(parameters["l"])
-        return own, None if abs(own - asked) < CLOSE else own > asked
+        effective, asked = _entropy_l(own), float(parameters["l"])
+        return effective, None if abs(effective - asked) < CLOSE else effective > asked
     if name == "recursive-cl-diversity":
-        return _recursive(values, parameters)
+        return _recursive(own, parameters)
     if name == "t-closeness":
         assert attribute is not None
         default = "equal" if attribute.kind == "text" else "ordered"
         ground = parameters.get("distance") or attribute.entry.get("distance", default)
-        own = distance(ground, values, reference, attribute)
-        return own, own <= exact(parameters["t"])
+        far = distance(ground, own, reference, attribute)
+        return far, far <= exact(parameters["t"])
     if name in ("basic-beta-likeness", "enhanced-beta-likeness"):
-        return _beta(values, reference, exact(parameters["beta"]), enhanced=name[0] == "e")
+        return _beta(own, reference, exact(parameters["beta"]), enhanced=name[0] == "e")
     assert name == "delta-disclosure", name
-    return _delta(values, reference, parameters)
+    return _delta(own, reference, parameters)
 
 
-SMALLER_IS_WORSE = ("k-anonymity", "l-diversity", "entropy-l-diversity")
-OF_THE_TABLE = ("vulnerability",)
+# ---------------------------------------------------------------------------------------------------------
+# Releases
+
+SMALLER_IS_WORSE = ("k-anonymity", "l-diversity", "entropy-l-diversity", "k-map")
+OF_POPULATION = ("k-map", "journalist-risk", "delta-presence")
+UNJUDGED = ("linkage-risk", "inference-risk")
+WITHOUT_VALUES = ("k-anonymity", "prosecutor-risk", "marketer-risk", "uniqueness", "household-risk")
 
 
-def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """Return whether all hold; None where that rests on one that cannot be told."""
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
+class Unknown:
+    """A measure that is not computed here."""
 
 
-def over_classes(
-    parameters: Mapping[str, Any],
-    classes: Sequence[Sequence[Record]],
-    reference: Sequence[Record],
-    sensitive: Sequence[Attribute],
-    name: str | None,
-) -> Measured:
-    """Measure a constraint on a release.
+@dataclass(frozen=True)
+class Asked:
+    """A constraint with one of the attributes that it applies to.
 
-    Parameters
+    Attributes
     ----------
-    classes: the sensitive values of each record of each class, in the order of ``sensitive``.
-    reference: those of each record of the reference.
-    name: of the sensitive attribute; None for a model without one.
+    attribute: the sensitive one; None for a model without one.
+    unit: what is counted.
+    known: sets of quasi-identifiers that an adversary may know; None for all of them.
+    scenario: whose constraint it is.
     """
-    if parameters["model"] == "vulnerability":
-        return _vulnerability(parameters, classes, sensitive, name)
-    at = next((i for i, each in enumerate(sensitive) if each.name == name), 0)
-    attribute = sensitive[at] if name is not None else None
-    combined = parameters.get("quasi_identifiers") == "combined"
-    parts = [part for own in classes for part in (split(own, at) if combined else [own])]
+
+    parameters: Mapping[str, Any]
+    attribute: str | None
+    unit: str = "record"
+    known: tuple[tuple[str, ...], ...] | None = None
+    scenario: str | None = None
+
+    @property
+    def model(self) -> str:
+        return str(self.parameters["model"])
+
+    @property
+    def of_table(self) -> bool:
+        """Whether the model is of the whole release, which no suppressed class repairs."""
+        at = self.parameters.get("at", "highest")
+        whole = ("vulnerability", "marketer-risk", "uniqueness", "household-risk", *UNJUDGED)
+        return self.model in whole or (
+            self.model in ("prosecutor-risk", "journalist-risk") and at != "highest"
+        )
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether the population is counted."""
+        return self.model in OF_POPULATION or self.parameters.get("against") == "population"
+
+    def __str__(self) -> str:
+        return f"{self.scenario or ''}:{self.model}({self.attribute}, {self.unit})"
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is known of each record besides its quasi-identifiers.
+
+    Attributes
+    ----------
+    values: sensitive values of each record, in the order of ``attributes``; empty where missing.
+    units: the unit of each record, by the name of the unit.
+    weights: people that each record stands for.
+    """
+
+    values: Sequence[Record]
+    attributes: Sequence[Attribute]
+    units: Mapping[str, Sequence[int]]
+    weights: Sequence[Fraction] | None = None
+
+    @property
+    def persons(self) -> Sequence[int]:
+        """Return whose each record is."""
+        return self.units.get("person", self.units["record"])
+
+    def at(self, name: str | None) -> int:
+        """Return the position of a sensitive attribute."""
+        return next((i for i, each in enumerate(self.attributes) if each.name == name), 0)
+
+    def count(self, own: Sequence[int], at: int, unit: str) -> Counts:
+        """Count the units of some records."""
+        values = [self.values[i][at] if self.attributes else "" for i in own]
+        return Counts.count(values, [self.units[unit][i] for i in own])
+
+    def estimate(self, own: Sequence[int]) -> Fraction:
+        """Return how many people some records stand for by their weights, each person once."""
+        assert self.weights is not None
+        weights = {self.persons[i]: self.weights[i] for i in own}
+        return max(sum(weights.values(), Fraction(0)), Fraction(len(weights)))
+
+
+@dataclass(frozen=True)
+class View:
+    """What a model is measured on.
+
+    Attributes
+    ----------
+    people: of the population with the values of each class.
+    absent: whether somebody in the population has values of no class of the input.
+    """
+
+    records: Records
+    classes: Sequence[Sequence[int]]
+    reference: Sequence[int]
+    people: Sequence[Fraction] | None = None
+    absent: bool = False
+
+
+def all_of(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return whether all hold; None where that rests on one that cannot be told."""
+    own = list(verdicts)
+    if False in own:
+        return False
+    return None if None in own else True
+
+
+def over_classes(asked: Asked, view: View) -> Measured:
+    """Measure a constraint on a release."""
+    if asked.of_table:
+        return _of_table(asked, view)
+    if asked.model in OF_POPULATION:
+        return _of_population(asked, view)
+    records, at = view.records, view.records.at(asked.attribute)
+    attribute = records.attributes[at] if asked.attribute is not None else None
+    combined = asked.parameters.get("quasi_identifiers") == "combined"
+    parts = [part for own in view.classes for part in (split(records, own, at) if combined else [own])]
+    reference = records.count(view.reference, at, asked.unit)
     found = [
-        of_class(parameters, [row[at] for row in part], [row[at] for row in reference], attribute)
+        of_class(asked.parameters, records.count(part, at, asked.unit), reference, attribute)
         for part in parts
     ]
-    measures, holds = [each[0] for each in found], all_of([each[1] for each in found])
+    measures, holds = [each[0] for each in found], all_of(each[1] for each in found)
     if isinstance(measures[0], tuple):
-        second = max if parameters["model"] == "alpha-k-anonymity" else min
+        second = max if asked.model == "alpha-k-anonymity" else min
         return Measured([min(own[0] for own in measures), second(own[1] for own in measures)], holds)
-    worst = min(measures) if parameters["model"] in SMALLER_IS_WORSE else max(measures)
+    worst = min(measures) if asked.model in SMALLER_IS_WORSE else max(measures)
     counted = isinstance(worst, int) and not combined
     return Measured(worst, holds, measures.count(worst) if counted else None)
 
 
-def split(records: Sequence[Record], at: int) -> list[list[Record]]:
+def split(records: Records, own: Sequence[int], at: int) -> list[list[int]]:
     """Split a class by all sensitive values but one."""
-    parts: dict[Record, list[Record]] = {}
-    for row in records:
-        parts.setdefault(row[:at] + row[at + 1 :], []).append(row)
+    parts: dict[Record, list[int]] = {}
+    for i in own:
+        row = records.values[i]
+        parts.setdefault(row[:at] + row[at + 1 :], []).append(i)
     return list(parts.values())
 
 
-def _vulnerability(
-    parameters: Mapping[str, Any],
-    classes: Sequence[Sequence[Record]],
-    sensitive: Sequence[Attribute],
-    name: str | None,
-) -> Measured:
-    records = sum(map(len, classes))
-    right = len(classes)
-    if parameters["target"] == "attribute-inference":
-        at = [each.name for each in sensitive].index(str(name))
-        right = sum(max(Counter(row[at] for row in own).values()) for own in classes)
-    value = Fraction(right, records)
-    return Measured(value, value <= exact(parameters["max"]))
+def _of_population(asked: Asked, view: View) -> Measured:
+    assert view.people is not None
+    parameters, people = asked.parameters, view.people
+    if asked.model == "k-map":
+        return Measured(min(people), min(people) >= parameters["k"], list(people).count(min(people)))
+    if asked.model == "journalist-risk":
+        return Measured(1 / min(people), 1 / min(people) <= exact(parameters["max"]))
+    persons = view.records.persons
+    shares = [len({persons[i] for i in own}) / each for own, each in zip(view.classes, people, strict=True)]
+    low, high = exact(parameters.get("min", 0)), exact(parameters["max"])
+    least = Fraction(0) if view.absent else min(shares)
+    return Measured([least, max(shares)], low <= least and max(shares) <= high)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Models of the whole release
+
+
+def _of_table(asked: Asked, view: View) -> Measured:
+    value = _risk(asked, view)
+    if value is None:
+        return Measured(Unknown, None)
+    return Measured(value, value <= exact(asked.parameters["max"]))
+
+
+def _risk(asked: Asked, view: View) -> Fraction | None:
+    """Return what a model of the whole release measures; None where it is not computed here."""
+    if asked.model in UNJUDGED:
+        return None
+    if asked.model == "vulnerability":
+        return _vulnerability(asked, view)
+    if asked.model == "household-risk":
+        return _household_risk(asked, view)
+    sizes = _sizes(view, asked.unit)
+    if asked.model == "uniqueness":
+        own = view.records.units[asked.unit]
+        everyone = {own[i] for part in view.classes for i in part}
+        return Fraction(len({own[i] for i, size in sizes.items() if size == 1}), len(everyone))
+    people = asked.model == "journalist-risk" or asked.parameters.get("against") == "population"
+    risks = [1 / Fraction(each) for each in (_people(view) if people else sizes).values()]
+    at = asked.parameters.get("at", "mean")
+    if at == "mean":
+        return sum(risks, Fraction(0)) / len(risks)
+    return Fraction(sum(each > exact(at["share-above"]) for each in risks), len(risks))
+
+
+def _sizes(view: View, unit: str) -> dict[int, int]:
+    """Return of each record how many units its class has; the smallest, if it is in several."""
+    own = view.records.units[unit]
+    found: dict[int, int] = {}
+    for part in view.classes:
+        size = len({own[i] for i in part})
+        found |= {i: min(size, found.get(i, size)) for i in part}
+    return found
+
+
+def _people(view: View) -> dict[int, Fraction]:
+    assert view.people is not None
+    return {i: each for part, each in zip(view.classes, view.people, strict=True) for i in part}
+
+
+def _vulnerability(asked: Asked, view: View) -> Fraction | None:
+    sizes = _sizes(view, asked.unit)
+    if asked.parameters["target"] == "re-identification":
+        own = view.records.units[asked.unit]
+        best: dict[int, Fraction] = {}
+        for i, size in sizes.items():
+            best[own[i]] = max(best.get(own[i], Fraction(0)), Fraction(1, size))
+        return sum(best.values(), Fraction(0)) / len(best)
+    if asked.unit != "record":
+        return None
+    at = view.records.at(asked.attribute)
+    values = view.records.values
+    right = sum(max(Counter(values[i][at] for i in part).values()) for part in view.classes)
+    return Fraction(right, len(sizes))
+
+
+def _household_risk(asked: Asked, view: View) -> Fraction | None:
+    """Return the highest or mean risk of households: that some member is found, each by itself."""
+    against = asked.parameters.get("against", "records")
+    if against == "population" and view.records.weights is not None:
+        return None
+    records = view.records
+    unit = "person" if "person" in records.units else "record"
+    own: dict[int, Fraction] = {}
+    home: dict[int, int] = {}
+    sizes = _people(view) if against == "population" else _sizes(view, unit)
+    for i, size in sizes.items():
+        member = records.units[unit][i]
+        own[member] = max(own.get(member, Fraction(0)), 1 / Fraction(size))
+        home[member] = records.units["household"][i]
+    safe: dict[int, Fraction] = {}
+    for member, risk in own.items():
+        safe[home[member]] = safe.get(home[member], Fraction(1)) * (1 - risk)
+    if asked.parameters.get("at", "highest") == "highest":
+        return 1 - min(safe.values())
+    return sum((1 - safe[home[member]] for member in own), Fraction(0)) / len(own)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What a config asks for
 
 
 def entries(
-    constraints: Sequence[Mapping[str, Any]], sensitive: Sequence[Attribute]
-) -> list[tuple[Mapping[str, Any], str | None]]:
-    """Return each constraint with each sensitive attribute that it applies to."""
-    found: list[tuple[Mapping[str, Any], str | None]] = []
-    for own in constraints:
-        re_identification = own.get("target") == "re-identification"
-        if own["model"] == "k-anonymity" or re_identification:
-            found.append((own, None))
-        else:
-            asked = own.get("attribute")
-            found += [(own, each.name) for each in sensitive if asked in (None, each.name)]
+    config: Mapping[str, Any], sensitive: Sequence[Attribute], units: Mapping[str, Any]
+) -> list[Asked]:
+    """Return each constraint with each sensitive attribute that it applies to, then those of scenarios."""
+    default = "person" if "person" in units else "record"
+    found = [each for own in config["constraints"] for each in _entries(own, sensitive, default)]
+    for name, scenario in config.get("scenarios", {}).items():
+        known = scenario["known"]
+        sets = list(combinations(known["of"], known["any"])) if isinstance(known, dict) else [tuple(known)]
+        for own in scenario["models"]:
+            made = _entries(own, sensitive, scenario.get("unit", default))
+            found += [replace(each, known=tuple(sets), scenario=name) for each in made]
     return found
+
+
+def _entries(own: Mapping[str, Any], sensitive: Sequence[Attribute], default: str) -> list[Asked]:
+    unit = own.get("unit", default)
+    without = (*WITHOUT_VALUES, *OF_POPULATION, *UNJUDGED)
+    if own["model"] in without or own.get("target") == "re-identification":
+        return [Asked(own, None, unit)]
+    asked = own.get("attribute")
+    return [Asked(own, each.name, unit) for each in sensitive if asked in (None, each.name)]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fuzz.__main__ import Fuzz, audited, invoke, judged
+from tests.fuzz.__main__ import Fuzz, judged
 from tests.fuzz.brute_force import Truth
-from tests.fuzz.cases import Attribute, Case, draw_case
+from tests.fuzz.cases import Case, draw_case
+from tests.fuzz.columns import Attribute
 from tests.fuzz.judge import Judge, matched
-from tests.fuzz.models import of_class, over_classes
+from tests.fuzz.models import Asked, Counts, Records, View, of_class, over_classes
+from tests.fuzz.planting import Ran, cell, constraint, planted, report_of, set_in
+from tests.fuzz.relations import audited, invoke
 
 CITIES = {
     "a": ("a", "north", "*"),
@@ -66,42 +68,6 @@ def case(rows: Sequence[str] = ROWS, **changes: Any) -> Case:
     return Case(0, (city, secret), config | changes)
 
 
-Plant = Callable[[dict[str, Any], list[dict[str, str]]], None]
-
-
-def planted(folder: Path, own: Case, plant: Plant) -> list[str]:
-    """Run a case, alter report and rows of the release, and return what the judge finds."""
-    assert judged(own, folder, Counter()) == []
-    release = folder / "release"
-    report = json.loads((release / "report.json").read_text(encoding="utf-8"))
-    path = release / "share" / "release.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    before = json.dumps(rows)
-    plant(report, rows)
-    if json.dumps(rows) != before:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    return Judge(own, report, release, Counter()).findings()
-
-
-def set_in(section: str, key: str, value: Any) -> Plant:
-    """Return a plant that alters an entry of the report."""
-    return lambda report, rows: report[section].update({key: value})
-
-
-def constraint(at: int, key: str, value: Any) -> Plant:
-    """Return a plant that alters what is reported of a constraint."""
-    return lambda report, rows: report["constraints"][at].update({key: value})
-
-
-def cell(at: int, column: str, value: str) -> Plant:
-    """Return a plant that alters a cell of the release."""
-    return lambda report, rows: rows[at].update({column: value})
-
-
 PLANTS = {
     "a cell that no input record fits": (cell(0, "city", "south"), "different input records"),
     "a sensitive value that the input lacks": (cell(0, "s", "w"), "the input lacks"),
@@ -131,10 +97,13 @@ PLANTS = {
 }
 
 
+CASE = case()
+
+
 @pytest.mark.parametrize("name", PLANTS)
-def test_the_judge_sees_what_is_planted(name: str, tmp_path: Path) -> None:
+def test_the_judge_sees_what_is_planted(ran: Ran, name: str, tmp_path: Path) -> None:
     plant, said = PLANTS[name]
-    found = planted(tmp_path, case(), plant)
+    found = planted(ran, tmp_path, CASE, plant)
     assert any(said in each for each in found), found
 
 
@@ -209,20 +178,19 @@ SMALL = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_the_judge_tries_everything_where_tables_are_small(name: str, tmp_path: Path) -> None:
+def test_the_judge_tries_everything_where_tables_are_small(ran: Ran, name: str, tmp_path: Path) -> None:
     own, plant, said = SMALL[name]
-    found = planted(tmp_path, own, plant)
+    found = planted(ran, tmp_path, own, plant)
     assert any(said in each for each in found), found
 
 
 @pytest.mark.parametrize("own", [LOCAL, CELLS, RECORDS])
-def test_the_judge_sees_a_false_proof_and_a_false_optimum(own: Case, tmp_path: Path) -> None:
-    assert judged(own, tmp_path, Counter()) == []
-    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+def test_the_judge_sees_a_false_proof_and_a_false_optimum(ran: Ran, own: Case, tmp_path: Path) -> None:
+    report = report_of(ran(own))
     refuted = Judge(own, report | {"status": "infeasible"}, tmp_path, Counter()).findings()
     assert any("infeasible is claimed" in each for each in refuted)
     search = report["search"] | {"objective": 0.99, "optimal": True}
-    found = Judge(own, report | {"search": search}, tmp_path / "release", Counter()).findings()
+    found = Judge(own, report | {"search": search}, ran(own) / "release", Counter()).findings()
     assert any("claimed to be optimal" in each for each in found)
 
 
@@ -252,16 +220,17 @@ def test_an_audit_that_fails_is_a_finding(tmp_path: Path) -> None:
     assert judged(case(), tmp_path, Counter()) == []
     path = tmp_path / "release" / "share" / "release.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("north", "south", 1), encoding="utf-8")
-    assert "NOT VERIFIED" in audited(tmp_path / "release", Counter())[0]
+    [found] = audited(case(), tmp_path, report_of(tmp_path), Counter())
+    assert "NOT VERIFIED" in found
 
 
 def test_what_a_command_lets_through_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(words: list[str]) -> int:
         raise KeyError("unexpected")
 
-    monkeypatch.setattr("tests.fuzz.__main__.command", broken)
+    monkeypatch.setattr("tests.fuzz.relations.command", broken)
     assert "KeyError" in judged(case(), tmp_path, Counter())[0]
-    monkeypatch.setattr("tests.fuzz.__main__.command", lambda words: 134)
+    monkeypatch.setattr("tests.fuzz.relations.command", lambda words: 134)
     assert "exit 134" in judged(case(), tmp_path, Counter())[0]
 
 
@@ -272,7 +241,7 @@ def test_formulas_by_hand() -> None:
     everyone = list("ppqr")
 
     def measure(attribute: Attribute, values: list[str], known: list[str], **parameters: Any) -> Any:
-        return of_class(parameters, values, known, attribute)
+        return of_class(parameters, Counts.count(values), Counts.count(known), attribute)
 
     assert measure(text, list("pp"), everyone, model="t-closeness", t=0.5) == (Fraction(1, 2), True)
     salaries = [*"12345"]
@@ -292,10 +261,10 @@ def test_formulas_by_hand() -> None:
     assert measure(text, ["p", ""], everyone, model="l-diversity", l=2) == (1, False)
     entropy, holds = measure(text, list("pqr"), everyone, model="entropy-l-diversity", l=2.9)
     assert (round(entropy, 9), holds) == (3, True)
-    rows = [[("p",), ("p",), ("q",)], [("p",)]]
-    guess = {"model": "vulnerability", "max": 0.7, "target": "attribute-inference"}
-    assert over_classes(guess, rows, [], [text], "s").value == Fraction(3, 4)
-    assert over_classes(guess, rows, [], [text], "s").holds is False
+    records = Records([(value,) for value in "ppqp"], [text], {"record": range(4)})
+    guess = Asked({"model": "vulnerability", "max": 0.7, "target": "attribute-inference"}, "s")
+    found = over_classes(guess, View(records, [[0, 1, 2], [3]], range(4)))
+    assert (found.value, found.holds) == (Fraction(3, 4), False)
 
 
 def test_losses_and_matching_by_hand() -> None:
@@ -303,8 +272,8 @@ def test_losses_and_matching_by_hand() -> None:
     at = truth.without(truth.at((1,)), {0})
     # eleven regions at (2 - 1)/(4 - 1), one record gone
     assert truth.objective(at) == pytest.approx((11 / 3 + 1) / 12)
-    assert truth.objective(at, "ncp") == pytest.approx((11 / 2 + 1) / 12)
-    assert truth.objective(at, "discernibility") == 6**2 + 5**2 + 12
+    assert truth.loss(at, "ncp") == pytest.approx((11 / 2 + 1) / 12)
+    assert truth.loss(at, "discernibility") == 6**2 + 5**2 + 12
     assert matched([[0, 1], [0]], 2)
     assert not matched([[0], [0]], 2)
 
@@ -326,7 +295,7 @@ def test_every_algorithm_and_method_is_drawn() -> None:
 def test_a_minute_finds_nothing(tmp_path: Path) -> None:
     fuzz = Fuzz(tmp_path / "case")
     fuzz.run(seed=1, seconds=60)
-    assert fuzz.found is None, fuzz.found
+    assert not fuzz.found, fuzz.found
     assert fuzz.tally["audits"] > 5
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import anonymizer as an
 from tests.fuzz.brute_force import Truth
-from tests.fuzz.cases import ROOT, Attribute, Case
+from tests.fuzz.cases import Case
+from tests.fuzz.columns import ROOT, Attribute
 from tests.helpers.examples import share
 
 FLAT = {value: (value, ROOT) for value in "uvwx"}
