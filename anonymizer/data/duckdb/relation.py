@@ -293,9 +293,10 @@ class DuckRelation(EngineRelation):
         query = f"SELECT ({forms}) AND min(length({text})) = max(length({text})) FROM records"
         if self._database.rows(query)[0][0]:
             return []
+        distinct = f"SELECT DISTINCT {text} AS t FROM records WHERE {text} IS NOT NULL"
         found = self._database.rows(
-            f"SELECT unnest(list(t)) FROM (SELECT DISTINCT {text} AS t FROM records WHERE {text} IS NOT NULL) "
-            f"GROUP BY {_outline('t')} HAVING count(*) > 1 LIMIT {most}"
+            f"SELECT unnest(list(t)) FROM ({distinct}) GROUP BY {_outline('t')} HAVING count(*) > 1 "
+            f"LIMIT {most}"
         )
         return [own for (own,) in found]
 
