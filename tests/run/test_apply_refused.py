@@ -182,7 +182,7 @@ def test_unknown_values_are_as_the_config_says(tmp_path: Path, message: Snapshot
 def test_values_of_another_type(job: Job) -> None:
     done = go_on(job, [(row[0], "old", *row[2:]) for row in ROWS[100:]])
     assert done.code == 2
-    assert_message(done.err, ("column 'age'", "declared integer"))
+    assert_message(done.err, ("column 'age'", "the earlier run has whole numbers, but"))
 
 
 def test_other_columns(job: Job) -> None:

@@ -153,7 +153,7 @@ def test_a_run_says_what_it_reads_as_text(tmp_path: Path) -> None:
     assert (
         "'income' contains numbers with decimal commas, which are read as text; set input.decimal" in done.out
     )
-    assert "column 'b': a few of its values differ from others only by leading or trailing spaces" in done.out
+    assert "spaces around the values of column 'b' are ignored" in done.out
 
 
 def test_numbers_that_are_stored_as_such_are_read_as_what_they_are() -> None:

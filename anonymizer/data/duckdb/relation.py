@@ -262,12 +262,10 @@ class DuckRelation(EngineRelation):
         index = self.position(column)
         text = self._values.texts[index]
         usual, listed = f"regexp_full_match({text}, {quoted(WHOLE)})", same_text(text, keys.codes)
-        number, others = f"regexp_full_match({text}, {quoted(keys.numerals.pattern)})", 0
-        if not self._values.numbered[index]:
-            query = f"count(*) FILTER (NOT {number} AND NOT {listed}), count(*) FILTER (NOT {usual})"
-            ((strange, others),) = self._database.rows(f"SELECT {query} FROM records")
-            if strange:
-                return self._identities_of_texts(text, listed, keys)
+        others = 0 if self._values.numbered[index] else self._count(f"NOT {usual}")
+        number = f"regexp_full_match({text}, {quoted(keys.numerals.pattern)})"
+        if others and self._count(f"CASE WHEN {usual} OR {number} THEN false ELSE NOT {listed} END"):
+            return self._identities_of_texts(text, listed, keys)
         texts = _listed(self._database, text, f"NOT {usual}") if others else []
         absent, numeric = split_absent(texts, keys.codes, keys.numerals)
         # Without any text in another form, all are whole numbers.
@@ -288,14 +286,43 @@ class DuckRelation(EngineRelation):
             return []
         if self.rows <= FEW_RECORDS:
             return super().similar_texts(column, most)
-        usual = f"regexp_full_match({text}, {quoted(WHOLE)})"
-        if not self._database.rows(f"SELECT count(*) FILTER (NOT {usual}) FROM records")[0][0]:
+        if not self._count(f"NOT regexp_full_match({text}, {quoted(WHOLE)})"):
             return []
+        forms = " OR ".join(
+            f"count(*) FILTER (NOT regexp_full_match({text}, '{letters}*[0-9]+')) = 0"
+            for letters in ("[A-Z]", "[a-z]")
+        )
+        query = f"SELECT ({forms}) AND min(length({text})) = max(length({text})) FROM records"
+        if self._database.rows(query)[0][0]:
+            return []
+        distinct = f"SELECT DISTINCT {text} AS t FROM records WHERE {text} IS NOT NULL"
         found = self._database.rows(
-            f"SELECT t FROM (SELECT t, count(*) OVER (PARTITION BY {_outline('t')}) AS n FROM "
-            f"(SELECT DISTINCT {text} AS t FROM records WHERE {text} IS NOT NULL)) WHERE n > 1 LIMIT {most}"
+            f"SELECT unnest(list(t)) FROM ({distinct}) GROUP BY {_outline('t')} HAVING count(*) > 1 "
+            f"LIMIT {most}"
         )
         return [own for (own,) in found]
+
+    def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Replace texts of columns in every record, in place, by joins with their new texts."""
+        self.load()
+        for name, new in texts.items():
+            index = self.position(name)
+            text = self._values.texts[index]
+            values = [f"c{each}" for each in range(len(self.columns))]
+            values[index] = f"CASE WHEN given IS NULL THEN {text} ELSE new END AS c{index}"
+            known = {"given": np.array([*new], dtype=object), "new": np.array([*new.values()], dtype=object)}
+            with self._database.holding("spellings", known):
+                self._database.run(
+                    f"CREATE TABLE respelled AS SELECT {', '.join(values)} FROM records LEFT JOIN spellings "
+                    f"ON given = {text} ORDER BY records.rowid"
+                )
+            self._database.run("DROP TABLE records")
+            self._database.run("ALTER TABLE respelled RENAME TO records")
+            self._look()
+
+    def _count(self, condition: str) -> int:
+        """Return the number of records that fulfil a condition in SQL."""
+        return int(self._database.rows(f"SELECT count(*) FROM records WHERE {condition}")[0][0])
 
     def _identities_of_texts(self, text: str, listed: str, keys: KeyColumns) -> dict[str, str]:
         """Return the same of a column that has other texts than numbers."""
@@ -505,18 +532,8 @@ class DuckRelation(EngineRelation):
 
 
 def _outline(text: str) -> str:
-    """Return SQL for a text that is equal for most texts that look alike: letters, and digits but for zeros.
-
-    Zeros before a number and after a decimal point are left out, and signs.
-    """
-    for pattern, new in (
-        ("([0-9])[,'’ ]([0-9]{3})", r"\1\2"),
-        ("([0-9])[.,]0+($|[^0-9])", r"\1\2"),
-        ("(^|[^0-9.,])0+([0-9])", r"\1\2"),
-        (r"[^\p{L}\p{N}]", ""),
-    ):
-        text = f"regexp_replace({text}, {quoted(pattern)}, {quoted(new)}, 'g')"
-    return f"lower(strip_accents({text}))"
+    """Return SQL for a text without capitals, zeros and signs, equal for most texts that look alike."""
+    return f"translate(lower({text}), '0.,;:!?-_/ ', '')"
 
 
 def _mark_missing(database: Database, columns: Sequence[str]) -> None:
