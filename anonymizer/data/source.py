@@ -23,6 +23,7 @@ from typing import BinaryIO, Self, cast
 from anonymizer.errors import DataError, listed
 from anonymizer.model.naming import Spellings, respelled
 from anonymizer.model.table import Numerals
+from anonymizer.system import check_file
 
 
 def quoted(text: str | Path) -> str:
@@ -197,8 +198,8 @@ class FileSource:
 
     @classmethod
     def of(cls, path: Path, kind: str) -> Self:
-        """Return a file with its present state."""
-        stamp = _stamp(path)
+        """Return a file with its present state; raises as ``check_file`` does."""
+        stamp = _stamp(check_file(path))
         return cls(path, kind, stamp, settled=time.time_ns() - max(stamp[-2:]) > COARSEST_CLOCK)
 
     def check(self) -> None:
