@@ -86,12 +86,8 @@ def test_other_commands_refuse_them(folder: Path, name: str, said: str) -> None:
         ["hierarchy", "build", "--data", name, "--column", "q", "--by", "auto", "-o", "h.csv"],
         ["compare", "c.yaml", "-o", "cmp", "--algorithm", "mondrian", "--algorithm", "lattice"],
     ]
-    text = (
-        (folder / "c.yaml")
-        .read_text()
-        .replace("{role: quasi-identifier}", f"{{role: quasi-identifier, hierarchy: {{file: {name}}}}}")
-    )
-    (folder / "c.yaml").write_text(text)
+    source = f"{{role: quasi-identifier, hierarchy: {{file: {name}}}}}"
+    (folder / "c.yaml").write_text(CONFIG.replace("{role: quasi-identifier}", source))
     for command in commands:
         done = call(*command)
         assert done.code == 2, (command, done.out, done.err)
