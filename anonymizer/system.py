@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -416,12 +417,65 @@ class LockedFolder:
             self._descriptor = None
 
 
+def real_path(path: Path) -> Path:
+    """Return the absolute path that a path leads to; nothing else follows links.
+
+    Raises
+    ------
+    InputError: the path cannot be followed, such as a link to itself.
+    """
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unfollowed(path, error) from None
+
+
+def _unfollowed(path: Path, error: Exception) -> InputError:
+    loop = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
+    reason = "its symbolic links form a loop" if loop else getattr(error, "strerror", None) or str(error)
+    return InputError(f"{path}: {reason}; give the path of a file")
+
+
+_KINDS = {
+    stat.S_ISFIFO: "a named pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+def check_file(path: Path) -> Path:
+    """Return a path unchanged if it leads to a regular file or a folder, or if nothing is there.
+
+    Reading a pipe or a device may never end.
+
+    Raises
+    ------
+    InputError: something else is there, or the path cannot be followed.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return path  # whoever opens it says so
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unfollowed(path, error) from None
+    kind = next((name for is_kind, name in _KINDS.items() if is_kind(mode)), None)
+    if kind is not None:
+        raise InputError(f"{path}: is {kind}, not a file; write its content to a file, and give that")
+    return path
+
+
 def same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths are the same file, by any names, capitals and links; one may not exist."""
+    """Return whether two paths are the same file, by any names, capitals and links; one may not exist.
+
+    Raises
+    ------
+    InputError: as for ``real_path``.
+    """
     try:
         return one.samefile(other)
     except OSError:
-        return one.resolve() == other.resolve()
+        return real_path(one) == real_path(other)
 
 
 def processors() -> int:

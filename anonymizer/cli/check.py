@@ -57,7 +57,6 @@ Uniques = Annotated[
     typer.Option(
         "--special-uniques",
         min=1,
-        max=LARGEST_WHOLE,
         metavar="<size>",
         help="Also count records that at most so many values single out, by attribute and level (SUDA2).",
     ),
@@ -141,7 +140,9 @@ def _measure(
         else:
             found = check_config(relation, plan_of(loaded))
             known = list(loaded.with_role(Role.QUASI_IDENTIFIER))
-        return found if size is None else with_special_uniques(found, relation, known, size)
+        if size is None:
+            return found
+        return with_special_uniques(found, relation, known, min(size, LARGEST_WHOLE))
 
     rows, path = rows_named(data, *selection, loaded), Path(data)
     check_path(path)

@@ -25,7 +25,6 @@ from anonymizer.cli.output import (
     write_json,
     write_line,
 )
-from anonymizer.plugins import LARGEST_WHOLE
 from anonymizer.report.comparison import ComparedRun
 from anonymizer.run.compare import ComparisonWatch
 
@@ -49,7 +48,6 @@ Workers = Annotated[
     typer.Option(
         "--workers",
         min=1,
-        max=LARGEST_WHOLE,
         help="Maximum number of parallel runs [default: the number of cores].",
     ),
 ]

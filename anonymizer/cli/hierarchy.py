@@ -49,16 +49,14 @@ HERE = Path()
 @with_usable_paths
 def show(
     source: Source,
-    children: Annotated[
-        int, typer.Option(min=1, max=LARGEST_WHOLE, help="Maximum number of children drawn under a node.")
-    ] = 8,
+    children: Annotated[int, typer.Option(min=1, help="Maximum number of children drawn under a node.")] = 8,
     svg: Annotated[Path | None, typer.Option(help="Draw the hierarchy into this SVG file instead.")] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree."""
-    named = named_source(source)
+    named, children = named_source(source), min(children, LARGEST_WHOLE)
     if isinstance(named, ReadySource) and read_ready(source).hierarchy.rule_built:
         raise InputError(
             f"{named.describe()} is built from the values of a column and cannot be shown without one; "
@@ -120,9 +118,7 @@ def build(  # noqa: PLR0913 - one for each option
     output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
     merge_below: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=LARGEST_WHOLE, help="Merge values of fewer records with siblings into 'other'."
-        ),
+        typer.Option(min=1, help="Merge values of fewer records with siblings into 'other'."),
     ] = None,
     form: Format = None,
     overwrite: Overwrite = False,
@@ -141,7 +137,7 @@ def build(  # noqa: PLR0913 - one for each option
     hierarchy = compile_tree(fitted(builder.build(data, values), values, name), name)
     if merge_below is not None:
         records = dict(zip(values.present, values.counts.tolist(), strict=False))
-        hierarchy = compile_tree(merge_small(hierarchy, records, merge_below), name)
+        hierarchy = compile_tree(merge_small(hierarchy, records, min(merge_below, LARGEST_WHOLE)), name)
     write_rows(hierarchy, output)
     if json:
         write_json(_summary(hierarchy, []))

@@ -34,6 +34,7 @@ from anonymizer.plugins import (
     shortened_path,
     syntax_fault,
 )
+from anonymizer.system import check_file
 
 YAML_SUFFIXES = (".yaml", ".yml")
 """Suffixes of YAML files."""
@@ -532,7 +533,7 @@ def _text(path: Path) -> str:
     if fault is not None:
         raise InputError(f"config {shortened_path(str(path))}: {fault}")
     try:
-        content = path.read_bytes()
+        content = check_file(path).read_bytes()
     except FileNotFoundError:
         raise InputError(f"config {path} does not exist; {_neighbours(path)}") from None
     except IsADirectoryError:

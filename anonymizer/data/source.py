@@ -24,6 +24,7 @@ from anonymizer.data.values import absent_texts, split_absent
 from anonymizer.errors import DataError, listed
 from anonymizer.model.naming import Spellings, respelled
 from anonymizer.model.table import POINT, Numerals
+from anonymizer.system import check_file
 
 
 def quoted(text: str | Path) -> str:
@@ -198,8 +199,8 @@ class FileSource:
 
     @classmethod
     def of(cls, path: Path, kind: str) -> Self:
-        """Return a file with its present state."""
-        stamp = _stamp(path)
+        """Return a file with its present state; raises as ``check_file`` does."""
+        stamp = _stamp(check_file(path))
         return cls(path, kind, stamp, settled=time.time_ns() - max(stamp[-2:]) > COARSEST_CLOCK)
 
     def check(self) -> None:

@@ -23,6 +23,7 @@ from anonymizer.hierarchy.source import FlatSource, HierarchySource, Tree, make_
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Registry, path_fault, shortened_path
+from anonymizer.system import check_file
 
 
 class Builder(ABC):
@@ -267,7 +268,7 @@ class RulesBuilder(Builder):
     def _rows(self) -> list[list[str]]:
         path = Path(self.value)
         try:
-            with path.open(encoding="utf-8-sig", newline="") as stream:
+            with check_file(path).open(encoding="utf-8-sig", newline="") as stream:
                 reader = csv.reader(stream)
                 rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:

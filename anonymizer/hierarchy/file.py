@@ -22,7 +22,7 @@ from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.plugins import FilePath, shortened_path, usable_path
-from anonymizer.system import write_whole
+from anonymizer.system import check_file, write_whole
 
 SEPARATORS = (",", ";")
 
@@ -62,7 +62,7 @@ def read_rows(path: Path, name: str) -> Rows:
 def _read_text(path: Path, name: str) -> str:
     try:
         usable_path(str(path))
-        content = path.read_bytes()
+        content = check_file(path).read_bytes()
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
         remedy = "; correct the path" if missing else "; name a file in it" if path.is_dir() else ""

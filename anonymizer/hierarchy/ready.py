@@ -215,6 +215,7 @@ def _respell(tree: Tree, column: Column, aliases: Mapping[str, str]) -> None:
     identity, values = identity_in(column), column.present
     # A code such as 1 may be 1.0 in a column of numbers.
     by_value = {identity(spelling): leaf for spelling, leaf in aliases.items()}
+    leaf_of = {identity(label): label for level, label in tree if level == 0}
     leaves = [label for level, label in tree if level == 0]
     listed = set(leaves)
     by_text: dict[str, str | None] = {}
@@ -227,7 +228,8 @@ def _respell(tree: Tree, column: Column, aliases: Mapping[str, str]) -> None:
             key = normalized(value)
             match = by_text.get(key) or aliases.get(key) or by_value.get(identity(value))
             if match is not None:
-                replaced.setdefault(match, []).append(value)
+                # The leaf may have another spelling of the data already.
+                replaced.setdefault(leaf_of.get(identity(match), match), []).append(value)
     kept = listed.intersection(values)
     for leaf, spellings in replaced.items():
         [parent] = tree.predecessors((0, leaf))

@@ -23,7 +23,7 @@ from anonymizer.data.open import OPTIONS, open_file, open_transaction
 from anonymizer.data.relation import Projection, Relation, ReleaseQuery
 from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
 from anonymizer.errors import DataError, OutputError
-from anonymizer.system import Closing
+from anonymizer.system import Closing, check_file
 
 if TYPE_CHECKING:
     from anonymizer.data.postgres import Postgres
@@ -227,7 +227,7 @@ class DuckDbTable(ReleaseTable):
 
     def check(self) -> None:
         """Check that the file is or can become a DuckDB database, without another table of that name."""
-        if not self._path.exists():
+        if not check_file(self._path).exists():
             if not self._path.parent.is_dir():
                 raise OutputError(
                     f"{self._path}: the folder {self._path.parent} does not exist; make it first"

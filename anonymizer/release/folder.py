@@ -22,9 +22,11 @@ from anonymizer.errors import OutputError
 from anonymizer.system import (
     LockedFolder,
     NoLocks,
+    check_file,
     exchange_at_once,
     new_path_fault,
     output_fault,
+    real_path,
     rename,
     same_file,
     sync,
@@ -97,7 +99,8 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
     """
     share = directory / SHARE
     for given in inputs:
-        inside = given.resolve().is_relative_to(share.resolve()) or given.absolute().is_relative_to(
+        check_file(given)
+        inside = real_path(given).is_relative_to(real_path(share)) or given.absolute().is_relative_to(
             share.absolute()
         )
         internal = [directory / name for name in INTERNAL]
@@ -107,7 +110,7 @@ def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
                 f"{given}: is an input and would be replaced by the output in {directory}; "
                 "choose another folder with -o"
             )
-        if given.is_dir() and share.resolve().is_relative_to(given.resolve()):
+        if given.is_dir() and real_path(share).is_relative_to(real_path(given)):
             raise OutputError(
                 f"{directory}: all files of the input folder {given} are read, so no release can be there; "
                 "choose another folder with -o"

@@ -101,6 +101,7 @@ from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
 from anonymizer.search.mondrian.labelling import Labelling
 from anonymizer.search.mondrian.regions import Regions, Segments
+from anonymizer.system import check_file, real_path
 
 IDENTITY = ("model", "attribute", "parameters")
 """The keys that identify a reported constraint in the config."""
@@ -165,7 +166,7 @@ def read_reported(path: Path) -> ReportClaims:
     InputError: it is missing, not JSON, or not the report of a release.
     """
     try:
-        content = path.read_bytes()
+        content = check_file(path).read_bytes()
     except OSError:
         raise InputError(
             f"{path}: report not found; a release cannot be verified without it. The command run writes it "
@@ -185,7 +186,7 @@ def read_content(path: Path) -> dict[str, Any]:
     """Return the content of a report that ``read_reported`` accepts, in plain JSON types."""
     try:
         content: dict[str, Any] = json.loads(
-            path.read_bytes(),
+            check_file(path).read_bytes(),
             object_pairs_hook=distinct_keys,
             parse_constant=_plain_number,
             parse_int=lambda text: _plain_number(text, int),
@@ -1820,7 +1821,7 @@ def _check_paths(config: Config, report: AuditedReport) -> None:
 def _lies_in(path: Path, folder: Path) -> bool:
     """Return whether a path is below a folder, after resolving links."""
     try:
-        return path.resolve().is_relative_to(folder.resolve())
+        return real_path(path).is_relative_to(real_path(folder))
     except (OSError, RuntimeError):
         return False
 

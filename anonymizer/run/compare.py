@@ -61,7 +61,15 @@ from anonymizer.run.job import run as run_job
 from anonymizer.run.plan import engine_options, plan_of
 from anonymizer.run.source import input_path
 from anonymizer.search.base import SEARCH_ALGORITHMS
-from anonymizer.system import Closing, new_path_fault, process_apart, replace_whole, same_file
+from anonymizer.system import (
+    Closing,
+    check_file,
+    new_path_fault,
+    process_apart,
+    real_path,
+    replace_whole,
+    same_file,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -366,8 +374,9 @@ class ComparisonFolder:
         runs = self.directory / RUNS
         outputs = [self.directory / name for name in SHOWN]
         for given in inputs:
+            check_file(given)
             own = any(same_file(given, path) for path in outputs)
-            if own or given.resolve().is_relative_to(runs.resolve()):
+            if own or real_path(given).is_relative_to(real_path(runs)):
                 raise OutputError(
                     f"{given}: is an input and would be replaced by the output; choose another folder with -o"
                 )

@@ -39,6 +39,7 @@ from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.report.public import public_report
 from anonymizer.run.plan import NO_SOURCES, Plan, plan_of
 from anonymizer.run.prepare import Prepared, check_search, problem_of, read_attributes, row_limit_message
+from anonymizer.system import check_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,7 +561,7 @@ def read_previous(path: Path) -> Previous:
 
 def _read(path: Path, accepted: str) -> bytes:
     try:
-        return path.read_bytes()
+        return check_file(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; {accepted}") from None
 

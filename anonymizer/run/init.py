@@ -36,7 +36,7 @@ from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
 from anonymizer.run.source import open_rows
 from anonymizer.run.units import KNOWN, household_note, keys_of, person_among, with_times
-from anonymizer.system import write_whole
+from anonymizer.system import real_path, write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -353,8 +353,8 @@ def _check_output(path: Path, data: Path, overwrite: bool) -> None:
 
 def _relative(data: Path, config: Path) -> str:
     """Return the path of the data relative to the folder of the config."""
-    target = data.parent.resolve() / data.name
-    return Path(os.path.relpath(target, config.parent.resolve())).as_posix()
+    target = real_path(data.parent) / data.name
+    return Path(os.path.relpath(target, real_path(config.parent))).as_posix()
 
 
 def _checked(content: str, path: Path) -> Config:

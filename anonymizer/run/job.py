@@ -120,7 +120,7 @@ from anonymizer.run.source import (
     run_as_spelled,
 )
 from anonymizer.run.units import key_warnings, shares_of_persons
-from anonymizer.system import Closing
+from anonymizer.system import Closing, real_path
 
 if TYPE_CHECKING:
     import networkx
@@ -679,7 +679,7 @@ def _release_table(config: Config, directory: Path, *, overwrite: bool) -> Relea
         _check_not_input(config, name)
     if output.database is not None:
         path = config.folder / output.database
-        if path.resolve().is_relative_to((directory / "share").resolve()):
+        if real_path(path).is_relative_to(real_path(directory / "share")):
             raise OutputError(
                 f"{path}: is in share/, which every release replaces as a whole; "
                 "set output.database to a file outside share/"

@@ -84,6 +84,7 @@ from anonymizer.privacy.base import (
 )
 from anonymizer.search.auto import without_levels
 from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
+from anonymizer.system import check_file
 
 if TYPE_CHECKING:
     from anonymizer.utility.base import Measure
@@ -122,7 +123,7 @@ class PlannedHierarchy:
         """
         digest = hashlib.sha256(json.dumps(self.definition, sort_keys=True, ensure_ascii=False).encode())
         for path in self.files:
-            digest.update(path.read_bytes())
+            digest.update(check_file(path).read_bytes())
         return digest.hexdigest()
 
 

@@ -119,6 +119,7 @@ from anonymizer.run.units import (
     released_records,
     with_owners,
 )
+from anonymizer.system import check_file
 
 
 def adversary_from_files(
@@ -674,7 +675,7 @@ def _reported(release: Relation, section: str, key: str | None = None) -> Mappin
     if release.sha256 is None or is_url(release.name) or not path.is_file():
         return {}
     try:
-        report = json.loads(path.read_bytes())
+        report = json.loads(check_file(path).read_bytes())
         own = report["release"]["sha256"] == release.sha256
         found = report[section] if own else None
         found = found if key is None or found is None else found[key]

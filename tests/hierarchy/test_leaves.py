@@ -146,9 +146,11 @@ def test_a_missing_code_is_found_in_any_spelling() -> None:
     ]
 
 
-@pytest.mark.parametrize("spelling", ["Cura\u00e7ao", "Curac\u0327ao", "Curacao"])
-def test_ready_made_ones_accept_every_unicode_form(spelling: str) -> None:
-    data = column([spelling, "France"])
+@pytest.mark.parametrize(
+    "spellings", [["Cura\u00e7ao"], ["Curac\u0327ao"], ["Curacao"], ["Curac\u0327ao", "Curacao", "CW"]]
+)
+def test_ready_made_ones_accept_every_unicode_form(spellings: list[str]) -> None:
+    data = column([*spellings, "France"])
     hierarchy, leaf = place(data, source(ready="country"), Placement(NOWHERE))
     assert [hierarchy.labels[node] for node in hierarchy.ancestors[0, leaf]] == list(data.texts)
 

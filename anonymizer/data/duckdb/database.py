@@ -15,7 +15,7 @@ from anonymizer.data.memory import SpillFolder, parse_memory_setting
 from anonymizer.data.source import EngineOptions, FileSource, identifier, quoted
 from anonymizer.errors import InputError, OutputError
 from anonymizer.model.identity import WHITE_SPACE, text_identity
-from anonymizer.system import Closing, link_to, no_space
+from anonymizer.system import Closing, link_to, no_space, real_path
 
 T = TypeVar("T")
 
@@ -185,10 +185,10 @@ class Database(Closing):
 
 def plain_name(path: Path, folder: Path) -> Path:
     """Return a path that DuckDB does not read as a pattern: the same, or a link in ``folder``."""
-    if not any(character in str(path.resolve()) for character in "*?["):
-        return path.resolve()
+    if not any(character in str(real_path(path)) for character in "*?["):
+        return real_path(path)
     link = folder / f"input{''.join(path.suffixes[-2:])}"
-    link_to(link, path.resolve())
+    link_to(link, real_path(path))
     return link
 
 

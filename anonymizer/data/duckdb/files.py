@@ -31,6 +31,7 @@ from anonymizer.data.source import (
     sha256_of,
 )
 from anonymizer.errors import DataError
+from anonymizer.system import check_file, real_path
 
 LONGEST_RECORD = 4 << 20
 """Maximum bytes of a record in the fast reading, whose buffers grow with it."""
@@ -137,7 +138,7 @@ class Parquet(InputFormat):
         sources = [quoted(plain / each.relative_to(path) if path.is_dir() else plain) for each in files]
         # Records may be larger than their file, so the file is read again until records are needed in an
         # order. Not by a link, which is removed first, and not in a folder, whose changes would go unseen.
-        again = source if plain == path.resolve() and not path.is_dir() else None
+        again = source if plain == real_path(path) and not path.is_dir() else None
         # The texts of timestamps depend on it.
         database.run("SET TimeZone = 'UTC'")
         strict = self.options.strict_header
@@ -174,11 +175,11 @@ def parquet_columns(path: Path, options: EngineOptions) -> list[str] | None:
     -------
     None if they cannot be read, or the path is a pattern.
     """
-    if any(character in str(path.resolve()) for character in "*?["):
+    if any(character in str(real_path(path)) for character in "*?["):
         return None
-    file = next(iter(data_files(path)), path) if path.is_dir() else path
+    file = check_file(next(iter(data_files(path)), path) if path.is_dir() else path)
     folders = [part.partition("=")[0] for part in file.relative_to(path).parts[:-1] if "=" in part]
-    source = quoted(file.resolve())
+    source = quoted(real_path(file))
     try:
         with Database(EngineOptions()) as database:
             naming = name_columns(str(path), _top_level(database, source)).spelled_as(options.spelling)
@@ -199,7 +200,7 @@ def _readable(path: Path) -> Sequence[Path]:
     """Return the files of a path; raises as ``Parquet.load`` does if they are empty."""
     files = data_files(path) if path.is_dir() else [path]
     for file in files[:1]:
-        with file.open("rb"):
+        with check_file(file).open("rb"):
             pass
     if not files:
         raise DataError(f"{path}: is a directory without files; Parquet files with records are needed")

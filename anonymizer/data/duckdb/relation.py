@@ -90,6 +90,7 @@ from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
 from anonymizer.model.table import BLANKS, CODE, MISSING, POINT, Numerals, ValueType
 from anonymizer.plugins import Registry
+from anonymizer.system import check_file, real_path
 
 FEW_RECORDS = 1 << 17
 """Number of records up to which the texts of units are read into memory, and keys are kept."""
@@ -846,7 +847,7 @@ class DuckTableReader:
         ------
         DataError, QueryError: as for ``open_duckdb``.
         """
-        with reading(self._path), self._path.open("rb"):
+        with reading(self._path), check_file(self._path).open("rb"):
             source = FileSource.of(self._path, "a DuckDB database")
         if isinstance(self._selection, Query):
             self._check_one_select(self._selection)
@@ -891,7 +892,7 @@ class DuckTableReader:
     def _attached(self, database: Database) -> Iterator[None]:
         """Attach the file, and use its tables by default."""
         try:
-            database.run(f"ATTACH {quoted(self._path.resolve())} AS source (READ_ONLY, TYPE duckdb)")
+            database.run(f"ATTACH {quoted(real_path(self._path))} AS source (READ_ONLY, TYPE duckdb)")
         except duckdb.Error as error:
             raise DataError(
                 f"{self._path}: cannot be opened as a DuckDB database: {reason_of(error)}; table and query "
