@@ -1749,9 +1749,9 @@ def _labelled(relation: Relation, config: Config, report: AuditedReport) -> Rela
                 claims.compare(("release", "numbers", name, "high"), None)
             numbers[name] = ReadNumbers(own, SUPPRESSED if entry is None else entry.empty)
     claims.expect(("release",), ("numbers",) if numbers else ())
-    labels = labelled(relation, numbers, config.input.numerals.decimal)
+    labels = labelled(relation, numbers, config.numerals.decimal)
     for name, each in numbers.items():
-        _check_numbers(relation, each.own, config.input.numerals)
+        _check_numbers(relation, each.own, config.numerals)
         if each.empty not in {label for label, _ in labels.dictionary(name)}:
             claims.compare(("release", "numbers", name, "empty"), SUPPRESSED)
     return labels
