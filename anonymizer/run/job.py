@@ -107,7 +107,14 @@ from anonymizer.run.shape import (
     release_names,
     released_query,
 )
-from anonymizer.run.source import DataSource, frame_source, input_source, open_release, release_dialect
+from anonymizer.run.source import (
+    DataSource,
+    frame_source,
+    input_source,
+    open_own_release,
+    open_release,
+    release_dialect,
+)
 from anonymizer.run.units import key_warnings, shares_of_persons
 from anonymizer.system import Closing
 
@@ -1329,10 +1336,8 @@ class AppendSource(DataSource):
                 "back, or check apply.report"
             )
         with (
-            open_release(
-                previous.release,
-                reading_release(options, previous.config, previous.release),
-                previous.reported.release.dialect,
+            open_own_release(
+                previous.release, previous.config, previous.reported.release, options
             ) as earlier,
             self.opened(options, watch) as relation,
         ):

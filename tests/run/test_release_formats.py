@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from anonymizer.config.load import load_config
+from anonymizer.run.source import open_described, open_foreign_release
 from tests.run.commands import Done, call
 
 FORMATS = list(
@@ -85,6 +87,19 @@ def test_audit_check_and_attack_read_what_run_wrote(place: int, tmp_path: Path) 
     assert attacked.code == 0, attacked.err
     singled = [each["success"] for each in attacked.json["attacks"] if each["attack"] == "uniqueness"]
     assert singled == [0.0] * len(singled)
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "iso2022_jp_2", "cp037"])
+def test_a_release_is_read_by_its_report_even_if_it_could_be_utf_8(encoding: str, tmp_path: Path) -> None:
+    config = write(tmp_path, ROWS, "range", {"path": "release.csv", "encoding": encoding})
+    assert call("run", config, "-q").code == 0
+    release = tmp_path / "c-release" / "share" / "release.csv"
+    loaded = load_config(config)
+    for opened in (open_described(loaded, release), open_foreign_release(release, loaded)):
+        with opened as relation:
+            assert {text for text, _ in relation.dictionary("s")} == {"é0", "é1"}
+    with open_foreign_release(release) as relation:
+        assert {text for text, _ in relation.dictionary("s")} == {"é0", "é1"}
 
 
 EMPTY = {
