@@ -177,6 +177,27 @@ def release_free_memory() -> None:
         trim(0)
 
 
+_NO_MEMORY = re.compile(
+    "can't start new thread|bad_alloc|bad allocation|cannot allocate memory|failed to map segment|"
+    "resource temporarily unavailable|unable to allocate|out of memory",
+    re.IGNORECASE,
+)
+"""How Python, numpy and libraries in C say that the system gives no memory, or no thread for lack of it."""
+
+
+def memory_fault(error: BaseException) -> InputError | None:
+    """Return the error for too little memory if this is the cause of another error, else None."""
+    lacking = isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError | ImportError | OSError) and _NO_MEMORY.search(str(error)) is not None
+    )
+    if not lacking:
+        return None
+    return InputError(
+        "the memory that the system gives to this process is too little; end other programs, raise the limit "
+        "of the process (ulimit -v, or that of its container), or set engine.memory_limit lower"
+    )
+
+
 def no_space(folder: Path) -> InputError:
     """Return the error for a full disk."""
     return InputError(

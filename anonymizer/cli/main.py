@@ -24,7 +24,7 @@ from anonymizer.cli.output import (
 )
 from anonymizer.distribution import namesakes, own_version
 from anonymizer.errors import AnonymizerError, InputError, Interrupted, suggestion
-from anonymizer.system import work_runs_on
+from anonymizer.system import memory_fault, work_runs_on
 
 INTERRUPTED = Interrupted.exit_code
 
@@ -177,8 +177,11 @@ def _exit_code(args: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         write_error("interrupted")
         return INTERRUPTED
-    except OSError as error:
-        write_error(_refused_by_system(error))
+    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+        fault = memory_fault(error)
+        if fault is None and not isinstance(error, OSError):
+            raise
+        write_error(_refused_by_system(error) if isinstance(error, OSError) and fault is None else str(fault))
         return InputError.exit_code
     except ValueError as error:
         if not _is_of_path(error):

@@ -187,7 +187,22 @@ def write_json(value: Mapping[str, Any]) -> None:
     ------
     ValueError: the value contains NaN or an infinity, which JSON lacks.
     """
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    _print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _print(text: str) -> None:
+    """Print on stdout, which may be another stream than ``hold_streams`` prepared.
+
+    Raises
+    ------
+    StdoutError: it cannot be written, and the reader still exists.
+    """
+    try:
+        typer.echo(text)
+    except OSError as error:
+        if reader_is_gone(error):
+            raise
+        raise _unwritable(error.strerror or type(error).__name__) from None
 
 
 _live: list[Status] = []
@@ -207,7 +222,7 @@ def above_live_line() -> Iterator[None]:
 def write_line(text: str = "") -> None:
     """Print a line of a result on stdout, above the live line."""
     with above_live_line():
-        typer.echo(text)
+        _print(text)
 
 
 def write_error(text: str) -> None:

@@ -5,7 +5,6 @@ A database is a DuckDB file or the URL of a server.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -22,7 +21,7 @@ from pydantic import (
 )
 
 from anonymizer.config.section import Section, ShortSection, problem, refusal, shown
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect, reads_back
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -106,12 +105,9 @@ def _one_character(separator: str) -> str:
 
 
 def _known_encoding(encoding: str) -> str:
-    try:
-        "".encode(encoding)
-        codecs.lookup(encoding)
-    except (LookupError, ValueError):
+    if not reads_back(encoding):
         known = "a text encoding such as utf-8, latin-1, cp1252 or utf-16"
-        raise ValueError(f"{shown(encoding)}; accepted: {known}") from None
+        raise ValueError(f"{shown(encoding)}; accepted: {known}")
     return encoding
 
 
@@ -299,6 +295,13 @@ class InputSettings(Section):
         """Notation of numbers in text."""
         return Numerals(self.decimal.value)
 
+    @property
+    def _all_parquet(self) -> bool:
+        """Whether the input is in Parquet, and so are all people that are read like it."""
+        people = (self.control, None if self.population is None else self.population.path)
+        known = [path for path in people if path is not None]
+        return self.path is not None and all(map(PARQUET_FILES.named, (self.path, *known)))
+
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         _only_one(self, ("path", "database", "url"))
@@ -310,7 +313,7 @@ class InputSettings(Section):
             if not in_database and getattr(self, key):
                 raise refusal([problem("needs database or url; add one of them, or remove the key", (key,))])
         for key, default in (("separator", None), ("encoding", "utf-8")):
-            if in_database and getattr(self, key) != default:
+            if (in_database or self._all_parquet) and getattr(self, key) != default:
                 raise refusal([problem("applies to text files only; remove it", (key,))])
         return self
 

@@ -32,6 +32,7 @@ from anonymizer.data.source import (
     name_columns,
     open_content,
     reading,
+    reads_back,
     separator_of,
 )
 from anonymizer.errors import DataError, plural
@@ -161,16 +162,12 @@ def codec(path: Path, encoding: str) -> codecs.CodecInfo:
     ------
     DataError: Python has no such codec.
     """
-    try:
-        info = codecs.lookup(encoding)
-        "".encode(encoding)  # raises for codecs that are not for text
-        codecs.getincrementaldecoder(encoding)
-    except LookupError:
+    if not reads_back(encoding):
         raise DataError(
             f"{path}: unknown input.encoding '{encoding}'; accepted: utf-8, utf-16, windows-1252, latin-1, "
             "or any other text encoding of Python"
-        ) from None
-    return info
+        )
+    return codecs.lookup(encoding)
 
 
 def scan(path: Path, encoding: str, separator: str, utf8_copy: Path) -> Scan:

@@ -111,20 +111,54 @@ class ReleaseQuery(ABC):
         """
 
 
+class _Decoded:
+    """A text that is decoded again: some encodings write two characters as one.
+
+    Parameters
+    ----------
+    name: of the file in messages.
+    """
+
+    def __init__(self, name: str, encoding: str) -> None:
+        self._name, self._encoding = name, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._pending = ""
+
+    def check(self, text: str, encoded: bytes) -> None:
+        """Compare the next part of a text with its encoded form.
+
+        Raises
+        ------
+        OutputError: a character is decoded to another.
+        """
+        wanted, found = self._pending + text, self._decoder.decode(encoded)
+        if not wanted.startswith(found):
+            lost = next((own for own, read in zip(wanted, found, strict=False) if own != read), wanted[-1:])
+            raise OutputError(
+                f"{self._name}: encoding {self._encoding} writes '{lost}' (U+{ord(lost):04X}) like another "
+                "character; set output.encoding: utf-8"
+            )
+        self._pending = wanted[len(found) :]
+
+
 def encode_file(path: Path, encoding: str) -> None:
     """Write a text file in UTF-8 again in another encoding, compressed if it was.
 
     Raises
     ------
-    OutputError: the encoding lacks a character.
+    OutputError: the encoding lacks a character, or decodes it to another.
     """
     plain = path.rename(path.with_name(f"utf8-{path.name}"))
     decoder = codecs.getincrementaldecoder("utf-8")()
-    encoder = codecs.getincrementalencoder(encoding)()
+    encoder, written = codecs.getincrementalencoder(encoding)(), _Decoded(path.name, encoding)
     try:
         with open_content(plain) as source, path.open("wb") as file, _compressed(path, file) as target:
             while content := source.read(CHUNK):
-                target.write(encoder.encode(decoder.decode(content)))
+                text = decoder.decode(content)
+                encoded = encoder.encode(text)
+                written.check(text, encoded)
+                target.write(encoded)
+            target.write(encoder.encode("", final=True))
     except UnicodeEncodeError as error:
         lacking = error.object[error.start]
         raise OutputError(

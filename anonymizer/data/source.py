@@ -6,8 +6,10 @@ table.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
+import io
 import json
 import re
 import time
@@ -16,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO, Self, cast
@@ -390,6 +393,32 @@ class EngineOptions:
     numbers: RewrittenNumbers | None = None
     spelling: frozenset[str] = frozenset()
     keys: KeyColumns | None = None
+
+
+def reads_back(encoding: str) -> bool:
+    """Return whether Python has a text encoding of this name that decodes what it encodes.
+
+    >>> reads_back("latin-1"), reads_back("idna"), reads_back("rot13"), reads_back("latin-10000")
+    (True, False, False, False)
+    """
+    text = "".join(filter(partial(_encodes, encoding), map(chr, (9, 10, 13, *range(32, 127)))))
+    try:
+        # Files are written in parts.
+        encoder, half = codecs.getincrementalencoder(encoding)(), len(text) // 2
+        encoded = encoder.encode(text[:half]) + encoder.encode(text[half:], final=True)
+        strict = codecs.getincrementaldecoder(encoding)("strict").decode(encoded, final=True)
+        # The reader that finds faulty lines replaces what it cannot decode.
+        read = io.TextIOWrapper(io.BytesIO(encoded), encoding=encoding, errors="replace", newline="").read()
+    except (LookupError, ValueError, TypeError):
+        return False
+    return bool(text) and text == strict == read
+
+
+def _encodes(encoding: str, character: str) -> bool:
+    try:
+        return bool(character.encode(encoding))
+    except (LookupError, ValueError):
+        return False
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}

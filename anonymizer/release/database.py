@@ -70,12 +70,13 @@ def stage(release: ReleaseQuery, folder: Path, whole: Sequence[str], options: En
     written = release.stage(folder)
     with Database(options) as database:
         database.run("SET TimeZone = 'UTC'")
-        database.run(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')")
+        database.copy(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')", [], path)
         if written != path:
             rows = f"read_parquet({quoted(written)}, hive_partitioning = false)"
             database.copy(f"CREATE TABLE {ROWS} AS FROM {rows}", [], path)
             written.unlink()
         _restore_whole_numbers(database, whole, path)
+        database.copy("DETACH staged", [], path)
     return path
 
 

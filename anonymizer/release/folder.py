@@ -89,6 +89,10 @@ INTERNAL = (REPORT, PAGE, RECODING)
 """Files next to share/ that must not be handed over."""
 
 
+PRIVATE = 0o600
+"""Permissions of internal files, whatever the umask: nobody but the owner reads them."""
+
+
 def check_inputs(directory: Path, inputs: Sequence[Path]) -> None:
     """Check that the output replaces no input of the run, by its path, a symbolic link or a hard link.
 
@@ -322,6 +326,8 @@ class ReleaseFolder:
             # The recoding of the earlier release does not fit this one; it goes before the report comes.
             moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
         with self._refusals():
+            for name in self._internal:
+                (self._staging / name).chmod(PRIVATE)
             for move in moves:
                 _make_durable(move.staged)
             sync(self._staging)

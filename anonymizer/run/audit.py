@@ -41,7 +41,6 @@ from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.data.labelled import ReadNumbers, labelled
-from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Projection, Relation, changed
 from anonymizer.data.source import CsvDialect, is_url, sha256_of
 from anonymizer.data.table import read_columns
@@ -85,7 +84,7 @@ from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, a
 from anonymizer.report.scenarios import scenario_facts
 from anonymizer.run.assessment import run_timed
 from anonymizer.run.earlier_release import parse_kept
-from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of, reading_release
+from anonymizer.run.plan import Plan, PlannedColumn, PlannedHierarchy, plan_of
 from anonymizer.run.prepare import Prepared, attacked, countable_constraints, prepare_table, put_in_bands
 from anonymizer.run.shape import (
     Found,
@@ -96,7 +95,7 @@ from anonymizer.run.shape import (
     scene_of_release,
     shape_of,
 )
-from anonymizer.run.source import open_as, open_release
+from anonymizer.run.source import open_as, open_own_release, open_release
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
 from anonymizer.search.mondrian.labelling import Labelling
@@ -1697,11 +1696,8 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if _same_files(files, claimed):
         with _noting(found), ExitStack() as stack:
             config = _judged(claimed)
-            dialect = claimed.reported.release.dialect
-            relations = [
-                stack.enter_context(open_release(file, reading_release(OPTIONS, config, file), dialect))
-                for file in files
-            ]
+            written = claimed.reported.release
+            relations = [stack.enter_context(open_own_release(file, config, written)) for file in files]
             claims.compare(("release", "separator"), relations[0].separator)
             claims.agree(("release", "encoding"))
             counted = _counted if pair is None else _counted_pair
@@ -1710,7 +1706,7 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
                 for check in CHECKS:
                     with _noting(found):
                         check(case)
-                if not all(map(partial(_is_as_written, dialect=dialect), relations, files)):
+                if not all(map(partial(_is_as_written, dialect=written.dialect), relations, files)):
                     found.not_checked.append(AROUND_VALUES)
                 found.not_checked += _of_types(case)
                 with _noting(found):
@@ -1881,9 +1877,9 @@ def _labelled(relation: Relation, config: Config, report: AuditedReport) -> Rela
                 claims.compare(("release", "numbers", name, "high"), None)
             numbers[name] = ReadNumbers(own, SUPPRESSED if entry is None else entry.empty)
     claims.expect(("release",), ("numbers",) if numbers else ())
-    labels = labelled(relation, numbers, config.input.numerals.decimal)
+    labels = labelled(relation, numbers, config.numerals.decimal)
     for name, each in numbers.items():
-        _check_numbers(relation, each.own, config.input.numerals)
+        _check_numbers(relation, each.own, config.numerals)
         if each.empty not in {label for label, _ in labels.dictionary(name)}:
             claims.compare(("release", "numbers", name, "empty"), SUPPRESSED)
     return labels

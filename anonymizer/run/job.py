@@ -115,6 +115,7 @@ from anonymizer.run.source import (
     OtherSpelling,
     frame_source,
     input_source,
+    open_own_release,
     open_release,
     release_dialect,
     run_as_spelled,
@@ -1346,10 +1347,8 @@ class AppendSource(DataSource):
                 "back, or check apply.report"
             )
         with (
-            open_release(
-                previous.release,
-                reading_release(options, previous.config, previous.release),
-                previous.reported.release.dialect,
+            open_own_release(
+                previous.release, previous.config, previous.reported.release, options
             ) as earlier,
             self.opened(options, watch) as relation,
         ):

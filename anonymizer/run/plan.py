@@ -915,7 +915,12 @@ def reading_release(options: EngineOptions, config: Config, path: Path | None = 
     if given is None:
         return options
     texts = (given,) if CSV_FILES.named(str(path or config.output.path)) else ()
-    recoded = frozenset(config.with_role(Role.QUASI_IDENTIFIER))
+    # An empty field in place of a label is read by the label that the report gives it.
+    recoded = frozenset(
+        name
+        for name in config.with_role(Role.QUASI_IDENTIFIER)
+        if config.attributes[name].number_labels is NumberLabels.RANGE
+    )
     return replace(options, missing=MissingTexts(given, texts, recoded))
 
 

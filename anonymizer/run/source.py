@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from anonymizer.config.files import SCHEMES, VARIABLE, InputSettings
+from anonymizer.config.files import SCHEMES, VARIABLE, InputSettings, ReportedText
 from anonymizer.config.load import check_columns, renamed_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
@@ -38,8 +39,10 @@ from anonymizer.data.source import (
     WholeTable,
     is_url,
     location_of,
+    sha256_of,
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
+from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.run.plan import (
     Plan,
     engine_options,
@@ -298,9 +301,11 @@ def open_described(config: Config, path: Path) -> Relation:
     DataError: the file can be read neither as UTF-8 with a detected separator, nor like a release of the
         config, nor like the input.
     """
-    given = config.input.path
+    given, reported = config.input.path, _reported_text(path)
     if given is not None and same_file(config.folder / given, path):
         return open_as(config, path)
+    if reported is not None:
+        return open_own_release(path, config, reported, engine_options(config))
     dialects = (CsvDialect(), _written_by(config), config.input.dialect)
     # The file may be a release, so its numbers have the sign of one.
     options = replace(engine_options(config), numbers=None)
@@ -321,12 +326,45 @@ def open_foreign_release(path: Path, config: Config | None = None) -> Relation:
     ------
     DataError: as for ``open_described``.
     """
-    usual = CsvDialect.usual(path.name)
+    usual, reported = CsvDialect.usual(path.name), _reported_text(path)
     if config is None:
-        return _open_in_one_of(OPTIONS, path, usual, CsvDialect())
+        own = None if reported is None else reported.dialect
+        return _open_in_one_of(OPTIONS, path, *([own] if own else [usual, CsvDialect()]))
+    options = engine_options(config)
+    if reported is not None:
+        return open_own_release(path, config, reported, options)
     dialects = (_written_by(config), usual, CsvDialect(), config.input.dialect)
-    options = reading_release(engine_options(config), config, path)
-    return _open_in_one_of(options, path, *dialects)
+    return _open_in_one_of(reading_release(options, config, path), path, *dialects)
+
+
+def open_own_release(
+    path: Path, config: Config, reported: ReportedText, options: EngineOptions = OPTIONS
+) -> Relation:
+    """Open a release of a config as it was written; numbers in place of labels are read afterwards.
+
+    Parameters
+    ----------
+    reported: what its report says about the text.
+
+    Raises
+    ------
+    DataError: it cannot be read so.
+    """
+    return open_release(path, reading_release(options, config, path), reported.dialect)
+
+
+def _reported_text(path: Path) -> ReportedText | None:
+    """Return what the public report next to a release says about its text; None if it is of another file."""
+    report = path.with_name(PUBLIC_REPORT)
+    if is_url(str(path)) or not report.is_file() or not path.is_file():
+        return None
+    try:
+        stated = json.loads(report.read_bytes())["release"]
+        tables = (stated, stated.get("sensitive_table") or {})
+        own = sha256_of(path) in [each.get("sha256") for each in tables]
+        return ReportedText.model_validate(stated) if own else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def _written_by(config: Config) -> CsvDialect:

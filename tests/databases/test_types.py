@@ -17,7 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.data.duckdb.types import Form, Storage, form_of
 from tests.helpers.messages import exchange
-from tests.run.commands import Done, call
+from tests.run.commands import ROOT, Done, call
 
 TYPES: dict[str, tuple[str, list[str]]] = {
     "BOOLEAN": ("BOOLEAN", ["true", "false"]),
@@ -130,6 +130,22 @@ def _canonical(text: str | None) -> str | None:
 def test_every_type_of_duckdb_has_a_case() -> None:
     logical = {row[0] for row in duckdb.sql("SELECT DISTINCT logical_type FROM duckdb_types()").fetchall()}
     assert logical - NOT_IN_TABLES <= set(TYPES)
+
+
+def documented() -> dict[str, list[str]]:
+    """Return the table of the page: the words for Parquet, DuckDB and PostgreSQL by the name of a type."""
+    page = (ROOT / "docs" / "reference" / "types.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    return {name.strip("`"): words for names, *words in rows for name in names.split(", ")}
+
+
+def test_the_page_says_what_becomes_of_every_type() -> None:
+    found = {}
+    for name, (sql, _) in TYPES.items():
+        kind = str(duckdb.sql(f"DESCRIBE (SELECT NULL::{sql} AS v)").fetchall()[0][1])
+        places = (Storage.PARQUET, Storage.DUCKDB, Storage.SERVER)
+        found[name] = [form_of(kind, storage).value for storage in places]
+    assert documented() == found
 
 
 CASES = [pytest.param(name, id=name, marks=() if name in QUICK else pytest.mark.slow) for name in TYPES]

@@ -15,8 +15,10 @@ connect = duckdb.connect
 """The real one."""
 
 _numbers = count()
-_OF_ALL = re.compile(r"(SET(?! memory_limit)|ATTACH|USE|LOAD|INSTALL)\b", re.IGNORECASE)
-"""Statements about the whole process of DuckDB rather than one database in it."""
+_OF_ALL = re.compile(
+    r"(SET(?! memory_limit)|ATTACH(?! '[^']*' AS staged \(STORAGE)|USE|LOAD|INSTALL)\b", re.IGNORECASE
+)
+"""Statements about the whole process of DuckDB rather than one database in it. A staged file is detached."""
 
 
 @cache

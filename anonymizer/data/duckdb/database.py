@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from anonymizer.data.memory import SpillFolder, parse_memory_setting
 from anonymizer.data.source import EngineOptions, FileSource, identifier, quoted
 from anonymizer.errors import InputError, OutputError
 from anonymizer.model.identity import WHITE_SPACE, text_identity
-from anonymizer.system import Closing, link_to, no_space, real_path
+from anonymizer.system import Closing, link_to, memory_fault, no_space, real_path
 
 T = TypeVar("T")
 
@@ -94,7 +96,7 @@ class Database(Closing):
         try:
             self._finished(lambda: self._connection.execute(statement, parameters).fetchall())
         except duckdb.IOException as error:
-            reason = str(error).split("\n", 1)[0].rpartition(": ")[2]
+            reason = system_reason(error) or str(error).split("\n", 1)[0].rpartition(": ")[2]
             raise OutputError(f"{path.name}: cannot be written: {reason}; is there space left?") from None
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -159,7 +161,10 @@ class Database(Closing):
 
     def _finished(self, call: Callable[[], T]) -> T:
         """Return the result of a call in a thread of its own, so that this thread can be interrupted."""
-        future = self._worker.submit(call)
+        try:
+            future = self._worker.submit(call)
+        except RuntimeError as error:
+            raise memory_fault(error) or error from None
         try:
             # Without a timeout, a signal that another library (polars) catches first does not end the wait.
             while not future.done():
@@ -181,6 +186,15 @@ class Database(Closing):
             if str(self._spill.path) in str(error):
                 raise no_space(self._spill.path.parent) from None
             raise
+
+
+_ERRNO = re.compile(r'"errno":"(\d+)"')
+
+
+def system_reason(error: duckdb.Error) -> str | None:
+    """Return why the system refused to write, by the number that DuckDB passes on; None without one."""
+    found = _ERRNO.search(str(error))
+    return None if found is None else os.strerror(int(found[1]))
 
 
 def plain_name(path: Path, folder: Path) -> Path:

@@ -26,7 +26,15 @@ from anonymizer.data.duckdb.columns import (
     PackedQuery,
     check_coded,
 )
-from anonymizer.data.duckdb.database import WIDE, Database, identity_sql, new_name, same_text, text_of
+from anonymizer.data.duckdb.database import (
+    WIDE,
+    Database,
+    identity_sql,
+    new_name,
+    same_text,
+    system_reason,
+    text_of,
+)
 from anonymizer.data.duckdb.distinct_rows import (
     DuckCombinations,
     DuckUnits,
@@ -956,7 +964,10 @@ DuckError = duckdb.Error
 
 
 def reason_of(error: DuckError) -> str:
-    """Return the first line of a message of DuckDB, without the kind of error and the final mark."""
+    """Return why DuckDB failed: the reason of the system, or the first line without the kind of error."""
+    found = system_reason(error)
+    if found is not None:
+        return found
     first = str(error).split("\n", 1)[0]
     return (first.partition(": ")[2] or first).rstrip(".! ")
 

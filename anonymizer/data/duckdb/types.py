@@ -63,6 +63,8 @@ def form_of(kind: str, storage: Storage) -> Form:
     if kind in _LONG:
         return Form.TEXT if storage is Storage.COPY else Form.DECIMAL
     if storage is Storage.SERVER:
+        if kind == "UBIGINT":
+            return Form.DECIMAL
         return Form.KEPT if _OF_SERVER.fullmatch(kind) else Form.TEXT
     return Form.TEXT if _CHANGED.search(bare) else Form.KEPT
 

@@ -94,12 +94,13 @@ class DuckQuery(ReleaseQuery):
         """Write the rows into a DuckDB file, which has all types."""
         path = folder / "release.duckdb"
         with self._selected() as rows:
-            self.database.run(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')")
+            self.database.copy(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')", [], path)
             try:
                 selected = select_values(rows.columns, rows.values, path, rows.source)
                 self.database.copy(f"CREATE TABLE staged.main.release AS {selected}", rows.parameters, path)
             finally:
-                self.database.run("DETACH staged")
+                # It is written to the end only now.
+                self.database.copy("DETACH staged", [], path)
         return path
 
     @abstractmethod
