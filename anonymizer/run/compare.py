@@ -22,10 +22,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import distributions
 from importlib.util import find_spec
 from itertools import product
+from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
@@ -60,7 +61,7 @@ from anonymizer.run.job import anonymize_frame
 from anonymizer.run.job import run as run_job
 from anonymizer.run.plan import engine_options, plan_of
 from anonymizer.run.source import input_path
-from anonymizer.search.base import SEARCH_ALGORITHMS
+from anonymizer.search.base import SEARCH_ALGORITHMS, Incumbent
 from anonymizer.system import (
     Closing,
     check_file,
@@ -671,6 +672,7 @@ def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, RunResult]) ->
     if all(each.status is RunStatus.REFUSED for each in found.values()):
         raise InputError("; ".join(dict.fromkeys(found[run.number].reason for run in plan)))
     config = plan[0].config
+    plan, found = _no_worse_than_stronger(plan, found)
     rows = (each.report["input"]["rows"] for each in found.values() if each.report is not None)
     path = config.input.path
     return Comparison(
@@ -682,6 +684,76 @@ def comparison_of(plan: Sequence[PlannedRun], found: Mapping[int, RunResult]) ->
         plan[0].asked,
         own_limit=plan[0].limit,
     )
+
+
+@dataclass(frozen=True)
+class _Strength:
+    """How strong the constraints of a config are.
+
+    Attributes
+    ----------
+    rest: the config without its thresholds and its suppression limit.
+    thresholds: distance of each from its loosest value; larger is stronger.
+    """
+
+    rest: str
+    thresholds: tuple[float, ...]
+
+    @classmethod
+    def of(cls, config: Config) -> _Strength:
+        content: dict[str, Any] = json.loads(json.dumps(config.to_dict()))
+        content.get("suppression", {}).pop("limit", None)
+        found = [-float(config.suppression.limit)]
+        for entry, constraint in zip(content.get("constraints", []), config.constraints, strict=True):
+            model = constraint.build()
+            for each in model.thresholds:
+                entry.pop(each.parameter, None)
+                value = float(getattr(model.settings, each.parameter))
+                found.append(abs(value - each.loosest) if isfinite(each.loosest) else -value)
+        return cls(json.dumps(content, sort_keys=True), tuple(found))
+
+    def covers(self, weaker: _Strength) -> bool:
+        """Return whether a release that satisfies these constraints surely satisfies others."""
+        return self.rest == weaker.rest and all(
+            own >= other for own, other in zip(self.thresholds, weaker.thresholds, strict=True)
+        )
+
+
+def _no_worse_than_stronger(
+    plan: Sequence[PlannedRun], found: Mapping[int, RunResult]
+) -> tuple[list[PlannedRun], dict[int, RunResult]]:
+    """Return runs and results in which none loses more than one under stronger constraints.
+
+    The release of that one satisfies the weaker constraints too, so it is the best known for these, and its
+    command is the one that repeats it.
+    """
+    strengths = {run.number: _Strength.of(run.config) for run in plan}
+    runs, results = [], dict(found)
+    for run in plan:
+        best: Incumbent[PlannedRun] = Incumbent()
+        for other in (run, *plan):
+            objective = _objective_of(found[other.number])
+            if objective is not None and strengths[other.number].covers(strengths[run.number]):
+                best.offer(other, objective)
+        own, chosen = found[run.number], best.found
+        if chosen is None or chosen is run or own.status not in KEPT or own.report is None:
+            runs.append(run)
+            continue
+        better = found[chosen.number].report
+        assert better is not None, "it has an objective"
+        # What was proven under stronger constraints says nothing about these.
+        search = {**better["search"], "optimal": False, "bound": own.report["search"]["bound"]}
+        results[run.number] = RunResult(RunStatus.SATISFIED, own.seconds, report={**better, "search": search})
+        runs.append(replace(run, overrides=chosen.overrides))
+    return runs, results
+
+
+def _objective_of(result: RunResult) -> float | None:
+    """Return the objective of a release, None without one."""
+    if result.status is not RunStatus.SATISFIED or result.report is None:
+        return None
+    objective = result.report["search"]["objective"]
+    return float(objective) if isinstance(objective, int | float) else None
 
 
 def _compared(run: PlannedRun, result: RunResult) -> ComparedRun:
