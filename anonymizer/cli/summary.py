@@ -17,6 +17,7 @@ from anonymizer.report.wording import (
     NOT_PEOPLE,
     STARRED,
     attack_sentence,
+    best_of,
     by_unit,
     by_weights,
     floored,
@@ -195,7 +196,7 @@ def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     own += f" {by_unit(settings['unit'])}" if settings.get("unit") else ""
     own += f" {by_weights(settings['weights'])}" if settings.get("weights") else ""
     if search["optimal"]:
-        return f"{own}, proven best of {search['candidates']:,} candidates"
+        return f"{own}, proven best of {best_of(search)}"
     if search["bound"] is not None:
         between = f"{own}; the best recoding of this kind is between {floored(search['bound'])} and {found}"
         return f"{between}{rejected_by_estimates(search)}"

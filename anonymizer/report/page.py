@@ -48,6 +48,7 @@ from anonymizer.report.wording import (
     Grid,
     attack,
     attack_sentence,
+    best_of,
     by_unit,
     by_weights,
     constraint_name,
@@ -898,7 +899,7 @@ def _price(report: dict[str, Any]) -> str:
     if objective.get("unit") is not None:
         own += f", {by_unit(objective['unit'])}, by the mean over its records"
     if search["optimal"]:
-        return f"{own}; of {search['candidates']:,} candidates none loses less (proven)."
+        return f"{own}; of {best_of(search)}, none loses less (proven)."
     if search["gap"] is not None:
         least = f"no release of this kind has less than {floored(search['bound'])} (proven)"
         return f"{own}; {least}{rejected_by_estimates(search)}."
@@ -929,7 +930,7 @@ def _metric(report: dict[str, Any]) -> str:
 def _proof(search: dict[str, Any]) -> str:
     """Return the proof as a short note."""
     if search["optimal"]:
-        return "proven best"
+        return "proven best full-domain recoding" if search["algorithm"] == "lattice" else "proven best"
     for key in ("bound", "best_possible"):
         if search[key] is not None:
             return f"at least {floored(search[key])}, proven"

@@ -94,6 +94,30 @@ def by_unit(unit: str) -> str:
     return f"with each {unit} counted once"
 
 
+FULL_DOMAIN = "full-domain recodings with these hierarchies"
+"""The candidates of the lattice; recodings of other kinds can lose less."""
+
+OF_ALL = {"local": "all recodings along these hierarchies"}
+"""What a proof covers of algorithms whose bound holds for more than their candidates."""
+
+
+def best_of(search: Mapping[str, Any]) -> str:
+    """Return of what a release is proven best.
+
+    Parameters
+    ----------
+    search: entry of a report.
+
+    >>> best_of({"algorithm": "lattice", "candidates": 17280})
+    '17,280 full-domain recodings with these hierarchies'
+    """
+    algorithm = search["algorithm"]
+    if algorithm in OF_ALL:
+        return OF_ALL[algorithm]
+    kind = FULL_DOMAIN if algorithm == "lattice" else f"candidates of {algorithm}"
+    return f"{search['candidates']:,} {kind}"
+
+
 def rejected_by_estimates(search: Mapping[str, Any]) -> str:
     """Return why a search that ended has no proof, as the end of a sentence; nothing if it has.
 

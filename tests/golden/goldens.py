@@ -68,7 +68,7 @@ LEFT_TO_SLOW = {
     "answers": "infeasible-levels infeasible-mondrian infeasible-vulnerability infeasible-anatomy "
     "undecided-json",
     "frames": "anonymize-polars anonymize-means compare measure-utility notebook",
-    "shipped": "sample hospital sample-init sample-mondrian",
+    "shipped": "sample full_domain hospital sample-init",
 }
 """Cases that are marked slow, because quicker ones do something like it."""
 

@@ -34,10 +34,10 @@ def beaten(run: dict[str, Any], others: list[dict[str, Any]]) -> bool:
 def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
     desk, output = tmp_path / "desk", tmp_path / "output"
     desk.mkdir()
-    shutil.copy(ROOT / "examples" / "sample.yaml", desk)
+    shutil.copy(ROOT / "examples" / "full_domain.yaml", desk)
     with (ROOT / "examples" / "sample.csv").open(encoding="utf-8") as stream:
         (desk / "sample.csv").write_text("".join(islice(stream, RECORDS + 1)), encoding="utf-8")
-    command = ["compare", str(desk / "sample.yaml"), "-o", str(output), *OPTIONS]
+    command = ["compare", str(desk / "full_domain.yaml"), "-o", str(output), *OPTIONS]
     process = subprocess.Popen(
         [sys.executable, "-m", "anonymizer", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
