@@ -9,7 +9,6 @@ from random import Random
 
 from tests.fuzz.columns import Attribute, short, spelled
 
-
 ALONE = -1_000_000
 """Numbers from here down are households of persons who name none."""
 
