@@ -150,13 +150,8 @@ def _measure(
         with open_checked_rows(rows, loaded) as relation:
             return measured(relation)
     pair = find_anatomy_files(path)
-    if pair is not None and person is not None:
-        raise InputError(
-            f"{path}: is an Anatomy release, whose models count records only; leave --person out"
-        )
-    if pair is not None and size is not None:
-        raise InputError(f"{path}: is an Anatomy release; leave --special-uniques out")
     if pair is not None:
+        _refuse_of_pairs(path, person, size)
         with open_pair(pair, loaded) as tables:
             if loaded is None:
                 return check_pair_names(tables, *named)
@@ -167,6 +162,16 @@ def _measure(
     asked = frozenset((*named[0], *named[1], *([] if person is None else [person])))
     with open_file(path, options=EngineOptions(named=asked)) as relation:
         return measured(relation)
+
+
+def _refuse_of_pairs(path: Path, person: str | None, size: int | None) -> None:
+    """Refuse the options that do not fit an Anatomy release."""
+    if person is not None:
+        raise InputError(
+            f"{path}: is an Anatomy release, whose models count records only; leave --person out"
+        )
+    if size is not None:
+        raise InputError(f"{path}: is an Anatomy release; leave --special-uniques out")
 
 
 def _content(found: Check) -> dict[str, Any]:

@@ -186,8 +186,8 @@ def _exit_code(args: Sequence[str] | None) -> int:
     except ValueError as error:
         if not _is_of_path(error):
             raise
-        fault = "holds a NUL byte" if "null" in str(error) else "is not UTF-8"
-        write_error(f"a path {fault}; accepted: paths in UTF-8 without NUL bytes")
+        what = "holds a NUL byte" if "null" in str(error) else "is not UTF-8"
+        write_error(f"a path {what}; accepted: paths in UTF-8 without NUL bytes")
         return InputError.exit_code
     return code if isinstance(code, int) else 0
 

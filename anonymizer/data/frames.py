@@ -527,9 +527,10 @@ class PandasKind(FrameKind):
         found = {}
         for place, name in enumerate(names):
             array = _arrow_values(given.iloc[:, place])
-            worked = array if array is None else self._worked(name, array)
-            if name in self._ways and worked.type != array.type:
-                found[place] = worked
+            if array is not None:
+                worked = self._worked(name, array)
+                if worked.type != array.type:
+                    found[place] = worked
         return _with_columns(given, found)
 
     def from_pandas(self, released: pandas.DataFrame) -> pandas.DataFrame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from anonymizer.data.values import key_of
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.source import DiGraph, Node, Tree
 from anonymizer.model.identity import text_identity
@@ -22,9 +23,6 @@ def identity_in(column: Column) -> Identity:
     """Return the identity of texts as values of a column."""
     if column.type is ValueType.TEXT:
         return text_identity
-    # The schema lists hierarchy sources without DuckDB.
-    from anonymizer.data.table import key_of  # noqa: PLC0415
-
     kind = ValueType.DATE if column.type is ValueType.DATE else ValueType.NUMBER
     key = key_of(kind, column.numerals, column.dates)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from anonymizer.attacks.uniqueness import ESTIMATORS, SampleClasses
@@ -112,7 +114,8 @@ class PopulationUniqueness(ReleaseRisk):
         A table of the population is only counted: what it says of each class is for ``count``, and the same
         estimate follows from the number of people alone.
         """
-        people, expected = view.people, view.people.people
+        people = view.people
+        expected: NDArray[np.floating[Any]] = people.people
         if not people.estimated:
             expected = view.sizes * max(people.total / int(view.sizes.sum()), 1.0)
         positions = None
