@@ -564,7 +564,8 @@ def _with_columns(frame: pandas.DataFrame, columns: Mapping[int, Any]) -> pandas
     new = frame.copy(deep=False)
     for place, values in columns.items():
         array: Any = pd.arrays.ArrowExtensionArray(values)
-        new.isetitem(place, pd.Series(array, index=new.index))
+        column: Any = pd.Series(array, index=new.index)
+        new.isetitem(place, column)
     return new
 
 

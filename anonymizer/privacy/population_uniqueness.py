@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from anonymizer.attacks.uniqueness import ESTIMATORS, SampleClasses
@@ -115,7 +114,7 @@ class PopulationUniqueness(ReleaseRisk):
         estimate follows from the number of people alone.
         """
         people = view.people
-        expected: NDArray[np.floating[Any]] = people.people
+        expected = people.people.astype(np.float64)
         if not people.estimated:
             expected = view.sizes * max(people.total / int(view.sizes.sum()), 1.0)
         positions = None
