@@ -116,7 +116,7 @@ class PopulationUniqueness(ReleaseRisk):
         people = view.people
         expected = people.people.astype(np.float64)
         if not people.estimated:
-            expected = view.sizes * max(people.total / int(view.sizes.sum()), 1.0)
+            expected = view.sizes.astype(np.float64) * max(people.total / int(view.sizes.sum()), 1.0)
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"
