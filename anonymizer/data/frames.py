@@ -525,9 +525,10 @@ class PandasKind(FrameKind):
         found = {}
         for place, name in enumerate(names):
             array = _arrow_values(given.iloc[:, place])
-            worked = array if array is None else self._worked(name, array)
-            if name in self._ways and worked.type != array.type:
-                found[place] = worked
+            if array is not None:
+                worked = self._worked(name, array)
+                if worked.type != array.type:
+                    found[place] = worked
         return _with_columns(given, found)
 
     def from_pandas(self, released: pandas.DataFrame) -> pandas.DataFrame:
@@ -561,7 +562,7 @@ def _with_columns(frame: pandas.DataFrame, columns: Mapping[int, Any]) -> pandas
     new = frame.copy(deep=False)
     for place, values in columns.items():
         array: Any = pd.arrays.ArrowExtensionArray(values)
-        new.isetitem(place, pd.Series(array, index=new.index))
+        new.isetitem(place, array)
     return new
 
 
