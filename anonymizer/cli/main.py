@@ -178,10 +178,10 @@ def _exit_code(args: Sequence[str] | None) -> int:
         write_error("interrupted")
         return INTERRUPTED
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
-        fault = memory_fault(error)
-        if fault is None and not isinstance(error, OSError):
+        lacking = memory_fault(error)
+        if lacking is None and not isinstance(error, OSError):
             raise
-        write_error(_refused_by_system(error) if isinstance(error, OSError) and fault is None else str(fault))
+        write_error(_refused_by_system(error) if isinstance(error, OSError) and not lacking else str(lacking))
         return InputError.exit_code
     except ValueError as error:
         if not _is_of_path(error):

@@ -564,8 +564,7 @@ def _with_columns(frame: pandas.DataFrame, columns: Mapping[int, Any]) -> pandas
     new = frame.copy(deep=False)
     for place, values in columns.items():
         array: Any = pd.arrays.ArrowExtensionArray(values)
-        column: Any = pd.Series(array, index=new.index)
-        new.isetitem(place, column)
+        new.isetitem(place, array)
     return new
 
 
