@@ -192,6 +192,7 @@ class PlannedPeople:
     ----------
     key: of the config that names it.
     weight: column with the people of a row; None for one each.
+    units: columns that say whose records these are; None without any.
     """
 
     key: str
@@ -199,6 +200,7 @@ class PlannedPeople:
     dialect: CsvDialect
     strict_header: bool
     weight: str | None
+    units: KeyColumns | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -614,7 +616,8 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
     if path is None:
         return None
     given = config.input
-    return PlannedPeople(f"input.{key}", config.folder / path, given.dialect, given.strict_header, weight)
+    path_of_people, units = config.folder / path, key_columns(config)
+    return PlannedPeople(f"input.{key}", path_of_people, given.dialect, given.strict_header, weight, units)
 
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:

@@ -835,7 +835,8 @@ def open_people(given: PlannedPeople) -> Relation:
     """
     if not given.path.exists():
         raise InputError(f"{given.path}: no such file; check {given.key}")
-    return open_file(given.path, given.dialect, EngineOptions(strict_header=given.strict_header))
+    options = EngineOptions(strict_header=given.strict_header, keys=given.units)
+    return open_file(given.path, given.dialect, options)
 
 
 def _check_columns(people: Relation, own: Relation, names: Iterable[str]) -> None:

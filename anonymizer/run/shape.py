@@ -761,8 +761,8 @@ def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[
     for each, dictionary in zip((first, second), dictionaries, strict=True):
         keys = [identity(text) for text, _ in dictionary]
         numbers = Counter[str]()
-        for own, (_, number) in zip(keys, dictionary, strict=True):
-            numbers.update({} if own is None else {own: number})
+        for each_key, (_, number) in zip(keys, dictionary, strict=True):
+            numbers.update({} if each_key is None else {each_key: number})
         repeated = sum(number > 1 for number in numbers.values())
         if repeated:
             raise InputError(
@@ -772,7 +772,7 @@ def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[
         record_of = np.zeros(len(dictionary), dtype=np.int64)
         record_of[each.codes(key)] = np.arange(each.rows)
         records.append(
-            {own: int(record) for own, record in zip(keys, record_of, strict=True) if own is not None}
+            {text: int(record) for text, record in zip(keys, record_of, strict=True) if text is not None}
         )
     common = [text for text in records[0] if text in records[1]]
     own, other = (np.array([each[text] for text in common], dtype=np.int64) for each in records)
