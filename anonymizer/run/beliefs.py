@@ -13,7 +13,7 @@ from anonymizer.data.table import read_columns
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import MISSING, Role
+from anonymizer.model.table import Role
 from anonymizer.run.plan import Plan
 
 MOST = 1000
@@ -54,8 +54,12 @@ def beliefs_about(
 def hidden_of(plan: Plan, relation: Relation, row: int) -> list[str]:
     """Return the sensitive attributes whose value is missing in a row of a release, its number from 1."""
     names = plan.among(relation.columns, Role.SENSITIVE)
-    texts = {name: relation.dictionary(name)[relation.codes(name)[row - 1]][0] for name in names}
-    return [name for name, text in texts.items() if text in {None, MISSING, *plan.missing}]
+    texts = {name: [text for text, _ in relation.dictionary(name)] for name in names}
+    return [
+        name
+        for name, own in texts.items()
+        if own[relation.codes(name)[row - 1]] in plan.absent_among(name, own)
+    ]
 
 
 def attack_of(plan: Plan) -> Definetti | None:
@@ -111,5 +115,6 @@ def _texts(relation: Relation, name: str, plan: Plan | None) -> list[str | None]
     try:
         read = read_columns(relation, plan.requests([name]), plan.missing)[name]
     except DataError:
-        return [None if text in plan.missing else text for text in texts]
+        absent = plan.absent_among(name, texts)
+        return [None if text in absent else text for text in texts]
     return [read.column.texts[code] for code in read.codes.tolist()]

@@ -197,6 +197,7 @@ class PlannedPeople:
     key: of the config that names it.
     weight: column with the people of a row; None for one each.
     columns: names of the config, whose spelling its columns take.
+    units: columns that say whose records these are; None without any.
     """
 
     key: str
@@ -205,6 +206,7 @@ class PlannedPeople:
     strict_header: bool
     weight: str | None
     columns: frozenset[str]
+    units: KeyColumns | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -629,8 +631,15 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
         return None
     given = config.input
     columns = frozenset({*config.attributes, *([] if weight is None else [weight])})
-    file = config.folder / path
-    return PlannedPeople(f"input.{key}", file, given.dialect, given.strict_header, weight, columns)
+    return PlannedPeople(
+        f"input.{key}",
+        config.folder / path,
+        given.dialect,
+        given.strict_header,
+        weight,
+        columns,
+        key_columns(config),
+    )
 
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:

@@ -857,7 +857,7 @@ def open_people(given: PlannedPeople) -> Relation:
     """
     if not given.path.exists():
         raise InputError(f"{given.path}: no such file; check {given.key}")
-    options = EngineOptions(strict_header=given.strict_header, spelling=given.columns)
+    options = EngineOptions(strict_header=given.strict_header, spelling=given.columns, keys=given.units)
     return open_file(given.path, given.dialect, options)
 
 
