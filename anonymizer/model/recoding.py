@@ -782,6 +782,8 @@ class Outcome:
     ends: region of ``recoding`` for each distinct row, if these do not fit in memory and the problem requests
         it; else None, also if all are suppressed.
     estimated: constraints whose estimates rejected candidates, if nothing else stands in the way of a proof.
+    runners_up: other releases that passed all attack checks, in case that an attack refutes ``recoding`` in
+        the audit.
     """
 
     status: Status
@@ -800,6 +802,7 @@ class Outcome:
     cuts: CutTree | None = None
     ends: PlacedRows | None = None
     estimated: tuple[str, ...] = ()
+    runners_up: tuple[Outcome, ...] = ()
 
     @property
     def optimal(self) -> bool:

@@ -27,6 +27,7 @@ from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.run.plan import Plan
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
+    AttackCheck,
     Control,
     SearchAlgorithm,
     SearchProblem,
@@ -39,11 +40,17 @@ if TYPE_CHECKING:
 MUCH = 0.5
 """Loss from which on a run looks for better settings."""
 
+STARS = 0.9
+"""Loss from which on nearly every cell is ``*``: other algorithms are tried then, and attacked if need be."""
+
 CELLS = 60_000
 """Maximum number of cells, rows times quasi-identifiers, that a quick search reads."""
 
 UNIT_CELLS = 100_000
 """The same where persons or other units are counted: all records are read then, or no search is made."""
+
+ATTACKED_CELLS = 20_000
+"""The same where each release is attacked."""
 
 SEARCHES = 60
 """Maximum number of quick searches times quasi-identifiers."""
@@ -128,7 +135,7 @@ def advice_of(found: Found, stopped: Callable[[], bool]) -> dict[str, Any] | Non
         if losses[at] >= MUCH
     ]
     starred = tuple(at for at, each in enumerate(attributes) if each.name in named.starred)
-    return {"columns": columns, **_measured(found.prepared.plan, problem, starred, stopped)}
+    return {"columns": columns, **_measured(found.prepared.plan, problem, losses, starred, stopped)}
 
 
 MANY = 9
@@ -217,12 +224,21 @@ def forecast(problem: SearchProblem) -> Forecast | None:
 
 
 def _measured(
-    plan: Plan, problem: SearchProblem, starred: tuple[int, ...], stopped: Callable[[], bool]
+    plan: Plan,
+    problem: SearchProblem,
+    losses: FloatArray,
+    starred: tuple[int, ...],
+    stopped: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Return the changes that gain, and how they were measured; none where a search would take long."""
-    width = len(problem.table.quasi_identifiers)
-    lattice = plan.algorithm.name == LATTICE and width <= NARROW
-    search = plan.algorithm if lattice else SEARCH_ALGORITHMS[QUICK]()
+    """Return the changes that gain, and how they were measured; none where a search would take long.
+
+    Parameters
+    ----------
+    losses: of each quasi-identifier in the release, shape (attributes,).
+    """
+    width, attacked = len(problem.table.quasi_identifiers), not problem.gate.open
+    stars = _mean(losses, problem.table.quasi_identifiers) >= STARS
+    search = _search_of(plan, width, attacked=attacked)
     quick = (
         problem.source is None
         # A part of the records has a part of each person's.
@@ -230,19 +246,30 @@ def _measured(
         and problem.table.population is None
         and not plan.needs_households
         and plan.pseudonym is None
-        and problem.gate.open
+        and (not attacked or (stars and not plan.units))
         and problem.suppression in search.suppressions
         and _judges_quickly(problem)
     )
-    most = UNIT_CELLS if problem.table.units else CELLS
+    most = ATTACKED_CELLS if attacked else UNIT_CELLS if problem.table.units else CELLS
     part = _part(problem, most // width) if quick else problem
     trial = Control(explained=False, stopped=stopped, memory={})
-    before = _searched(search, part, trial) if quick else None
+    before: FloatArray | None = None
+    if quick:
+        # What attacks leave of a release of stars needs no search to be known.
+        before = losses if attacked else _searched(search, part, trial)
     changes = [] if before is None else _gains(plan, search, part, before, starred, trial)
     if stopped():
         changes = []
     records = part.table.records if changes else 0
     return {"measured_by": search.name if changes else None, "records": records, "changes": changes}
+
+
+def _search_of(plan: Plan, width: int, *, attacked: bool) -> SearchAlgorithm:
+    """Return the quick search that measures changes: the plan's own where it is quick."""
+    own = plan.algorithm
+    if own.name == QUICK or (own.name == LATTICE and width <= NARROW and not attacked):
+        return own
+    return SEARCH_ALGORITHMS[QUICK]()
 
 
 def _judges_quickly(problem: SearchProblem) -> bool:
@@ -268,7 +295,8 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     limit = problem.limit * part.records // table.records
     metric = LeafShareLoss()
     metric.by_weights = part.sampling is not None
-    return replace(problem, table=part, limit=limit, metric=metric)
+    gate = AttackCheck(problem.gate.constraints, problem.seed)
+    return replace(problem, table=part, limit=limit, metric=metric, gate=gate)
 
 
 def _searched(search: SearchAlgorithm, problem: SearchProblem, trial: Control) -> FloatArray | None:
@@ -329,8 +357,8 @@ def _gains(
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
     most = SHOWN if part.table.units else max(SHOWN, SEARCHES // len(attributes))
-    possible = (each for each in _changes(plan, search, part, starred, columns) if _is_allowed(plan, each))
-    changes = list(islice(possible, most))
+    tried = _changes(plan, search, part, before, starred, columns)
+    changes = list(islice((each for each in tried if _is_allowed(plan, each)), most))
     found: dict[int, dict[str, Any]] = {}
     # Columns gain most: after these, the others need not be searched further than to what is shown.
     for place in sorted(range(len(changes)), key=lambda at: not changes[at].without):
@@ -373,6 +401,7 @@ def _changes(
     plan: Plan,
     search: SearchAlgorithm,
     part: SearchProblem,
+    before: FloatArray,
     starred: tuple[int, ...],
     dearest: Sequence[int],
 ) -> Iterator[Change]:
@@ -380,21 +409,22 @@ def _changes(
 
     Parameters
     ----------
+    before: losses without a change, shape (attributes,).
     starred: columns that the release publishes as ``*``.
     dearest: columns to leave out, one at a time.
     """
-    wide = plan.algorithm.name == LATTICE != search.name
+    wide = search.name != plan.algorithm.name and (plan.algorithm.name == LATTICE or not part.gate.open)
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
-    columns = [_without(part, (at,), other) for at in dearest]
-    if 1 < len(starred) < len(part.table.quasi_identifiers):
+    # A release of stars because of attacks says nothing about columns.
+    columns = [_without(part, (at,), other) for at in dearest if part.gate.open]
+    if part.gate.open and 1 < len(starred) < len(part.table.quasi_identifiers):
         yield _without(part, starred, other)
     yield from columns[:1]
-    if search.name == LATTICE:
-        local = SEARCH_ALGORITHMS[QUICK]()
-        if part.suppression in local.suppressions:
-            what, override = f"search with {QUICK}", f"algorithm={{name: {QUICK}}}"
-            yield Change(f"{what} instead of {LATTICE}", (override,), part, search=local)
-        yield from _suppressing_more(part)
+    stars = _mean(before, part.table.quasi_identifiers) >= STARS
+    yield from _other_labels(plan, part, starred)
+    if search.name == LATTICE or stars:
+        yield from _other_search(plan, part)
+        yield from _suppressing_more(part, other)
     yield from _weaker(plan, part, other)
     yield from columns[1:]
 
@@ -426,7 +456,26 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
     return Change(what, (*other, *dropped), problem, positions)
 
 
-def _suppressing_more(part: SearchProblem) -> Iterator[Change]:
+def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
+    """Yield intervals where Mondrian publishes numbers without a hierarchy as ``*``."""
+    own = plan.algorithm
+    attributes = [part.table.quasi_identifiers[at] for at in starred]
+    bare = [each.name for each in attributes if each.by_range]
+    if bare and own.name == QUICK and getattr(own.settings, "labels", None) == "hierarchy":
+        labelled = own.Settings.model_validate({**own.settings.model_dump(), "labels": "interval"})
+        what = f"publish {listed(bare)} as intervals"
+        yield Change(what, ("algorithm.labels=interval",), part, search=type(own)(labelled))
+
+
+def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:
+    """Yield the quick algorithm in place of another one."""
+    own, quick = plan.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
+    if own != QUICK and part.suppression in quick.suppressions:
+        what, override = f"search with {QUICK} instead of {own}", f"algorithm={{name: {QUICK}}}"
+        yield Change(what, (override,), part, search=quick)
+
+
+def _suppressing_more(part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
     own = part.unit_limit
     number, most, unit = (
         (part.table.records, part.limit, "record") if own is None else (own.number, own.most, own.unit)
@@ -436,7 +485,7 @@ def _suppressing_more(part: SearchProblem) -> Iterator[Change]:
         if more > most:
             what = f"suppress up to {float(100 * limit):g} % of the {unit}s"
             problem = replace(part, limit=more) if own is None else part.losing_at_most(more)
-            yield Change(what, (f"suppression.limit={limit}",), problem)
+            yield Change(what, (*other, f"suppression.limit={limit}"), problem)
             return
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -19,7 +20,7 @@ from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Phase, Prepared, RunMonitor, prepare
 from anonymizer.run.report import report_parts
 from anonymizer.run.shape import Audited, Found, Shape, shape_of
-from anonymizer.search.base import Control
+from anonymizer.search.base import AttackCheck, Control, Incumbent, offer_outcome
 from anonymizer.search.local.bound import QUICK, best_possible
 
 DIAGNOSIS_SECONDS = 20.0
@@ -83,11 +84,14 @@ class SearchTask(Task):
         self.input = facts
         self._watch = watch
         self._control: Control | None = None
+        self._earlier: tuple[Outcome, ...] = ()
 
     def find(self) -> Found:
         """Search; all searches of a run share one budget."""
         self._control = self._control or control_of(self.prepared.plan, self._watch)
         outcome = search(self.prepared, self._watch, self._control)
+        self._earlier = (*self._earlier, *outcome.runners_up)
+        outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
         if outcome.recoding is None:
             raise refusal(self.prepared, outcome, self.input, self._watch)
         if self.prepared.problem.gate.refused(outcome.recoding):
@@ -98,6 +102,26 @@ class SearchTask(Task):
     def stored(self, found: Found) -> StoredRecoding | None:
         """Return the recoding of the release."""
         return store_recoding(self.prepared, found.outcome)
+
+
+def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -> Outcome:
+    """Return the outcome of a search, with a better release of earlier searches that was not refused."""
+    best: Incumbent[Outcome] = Incumbent()
+    offer_outcome(best, outcome)
+    for each in earlier:
+        if each.recoding is not None and not gate.refused(each.recoding):
+            offer_outcome(best, each)
+    found = best.found
+    if found is None or found is outcome:
+        return outcome
+    return replace(
+        outcome,
+        status=Status.SATISFIED,
+        recoding=found.recoding,
+        objective=found.objective,
+        cuts=found.cuts,
+        ends=found.ends,
+    )
 
 
 def control_of(plan: Plan, watch: RunMonitor) -> Control:

@@ -54,6 +54,9 @@ class Rival:
     first: bool = False
 
 
+KEPT = 4
+"""Releases that passed the attack checks and are kept, in case that the audit refutes the best."""
+
 RIVAL = 0.5
 """Part of the remaining seconds that are not a rival's."""
 
@@ -121,6 +124,7 @@ class _Growing:
         self._passed = False
         self._excess = 1.0
         self._best: Incumbent[Outcome] = Incumbent()
+        self._valid: list[Outcome] = []
         # A bound for the smallest size holds for larger ones too.
         self._proven: Outcome | None = None
 
@@ -167,6 +171,7 @@ class _Growing:
         self._steps.append(step)
         if not broken:
             offer_outcome(self._best, outcome)
+            self._valid = sorted([*self._valid, outcome], key=lambda each: each.objective or 0.0)[:KEPT]
         return not broken
 
     def _grown(self, broken: int) -> int:
@@ -251,6 +256,7 @@ class _Growing:
             steps=tuple(self._steps),
             seconds=self._control.elapsed,
             interrupted=self._control.stopped(),
+            runners_up=tuple(each for each in self._valid if each is not best),
         )
 
 

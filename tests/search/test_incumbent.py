@@ -13,6 +13,7 @@ from hypothesis import given
 from anonymizer.errors import InputError
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ReleaseConstraint
+from anonymizer.run.search import best_left
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
     AttackCheck,
@@ -158,3 +159,24 @@ def test_a_search_without_time_releases_what_its_quick_rival_found() -> None:
     assert found.status is Status.SATISFIED
     assert found.objective <= cut.objective + 1e-12
     assert not np.all(found.recoding.suppressed)
+
+
+def test_a_refusal_in_the_audit_leaves_the_releases_that_passed() -> None:
+    """The next search may have no time left; its stars do not replace what has passed before."""
+    asked = small()
+
+    def found(own: SearchProblem, left: Control) -> Outcome:
+        return Mondrian().search(own, left)
+
+    first = search_with_attack_checks(asked, Control(), found, rivals=[Rival("stars", with_stars)])
+    assert first.recoding is not None
+    assert first.runners_up
+    (constraint,) = asked.gate.constraints
+    asked.gate.refuse(first.recoding, [(constraint, 1.0)])
+    stars = with_stars(asked, Control())
+    left = best_left(stars, first.runners_up, asked.gate)
+    passed = [each.objective for each in first.runners_up if not asked.gate.refused(each.recoding)]
+    assert left.objective == min(passed)
+    assert left.objective < stars.objective
+    assert not asked.gate.refused(left.recoding)
+    assert best_left(first, first.runners_up, AttackCheck()).recoding is first.recoding
