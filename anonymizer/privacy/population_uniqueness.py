@@ -6,6 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.uniqueness import ESTIMATORS, SampleClasses
@@ -112,9 +113,9 @@ class PopulationUniqueness(ReleaseRisk):
         A table of the population is only counted: what it says of each class is for ``count``, and the same
         estimate follows from the number of people alone.
         """
-        people, expected = view.people, view.people.people
-        if not people.estimated:
-            expected = view.sizes * max(people.total / int(view.sizes.sum()), 1.0)
+        people = view.people
+        each = max(people.total / int(view.sizes.sum()), 1.0)
+        expected = people.people if people.estimated else view.sizes.astype(np.float64) * each
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"
