@@ -114,9 +114,8 @@ class PopulationUniqueness(ReleaseRisk):
         estimate follows from the number of people alone.
         """
         people = view.people
-        expected = people.people.astype(np.float64)
-        if not people.estimated:
-            expected = view.sizes.astype(np.float64) * max(people.total / int(view.sizes.sum()), 1.0)
+        each = max(people.total / int(view.sizes.sum()), 1.0)
+        expected = people.people if people.estimated else view.sizes.astype(np.float64) * each
         positions = None
         if self.settings.estimator is EstimatorName.COPULA:
             assert view.values is not None, "population and linked records exclude each other"

@@ -2,7 +2,8 @@
 
 Every record that the adversary holds competes, whoever the targets are. Up to ``POOL`` records are assigned
 at once. Of more, each sampled target is assigned in its neighbourhood: the classes nearest to it, and the
-held records that belong to these classes, each of which may also go to its nearest class outside.
+held records that belong to these classes. Who these are the adversary is told, so that the estimate is rather
+too high than too low.
 
 Records with equal distances to all classes, and classes with equal distances from all records, are
 exchangeable: their expected links are exact. Where other assignments have the same sum, the fewest and the
@@ -167,7 +168,6 @@ class _Pool:
     ends: original and class of each of them in this pool, shape (2, links), int64.
     worth: targets of each of them, shape (links,), int64.
     scale: of costs that decide.
-    elsewhere: costs of a place outside, shape (originals,); None if there is none.
     """
 
     costs: FloatArray
@@ -178,12 +178,10 @@ class _Pool:
     ends: IntArray
     worth: IntArray
     scale: float
-    elsewhere: FloatArray | None = None
 
     def expected(self, random: np.random.Generator) -> FloatArray:
         """Return the chances of the true links with the fewest, a random and the most correct links."""
-        outside = self.costs[:, :1] if self.elsewhere is None else self.elsewhere[:, None]
-        rows, columns = _alike(np.hstack([self.costs, outside])), _alike(self.costs.T)
+        rows, columns = _alike(self.costs), _alike(self.costs.T)
         own, given = rows[self.ends[0]], columns[self.ends[1]]
         held = np.bincount(rows, weights=self.records)
         free = np.bincount(columns, weights=self.places)
@@ -213,11 +211,7 @@ class _Pool:
         rows = random.permutation(np.repeat(np.arange(len(self.records)), self.records))
         places = np.minimum(self.places, records)
         columns = random.permutation(np.repeat(np.arange(len(places)), places))
-        matrix = costs[np.ix_(rows, columns)]
-        if self.elsewhere is not None:
-            matrix = np.hstack([matrix, np.repeat(self.elsewhere[rows, None], len(rows), axis=1)])
-        first, second = linear_sum_assignment(matrix)
-        first, second = first[second < len(columns)], second[second < len(columns)]
+        first, second = linear_sum_assignment(costs[np.ix_(rows, columns)])
         own, given = alike
         found = np.zeros((int(own.max(initial=-1)) + 1, int(given.max(initial=-1)) + 1))
         np.add.at(found, (own[rows[first]], given[columns[second]]), 1.0)
@@ -273,20 +267,13 @@ class _Comparison:
         targets: those of the originals whose true links are counted.
         """
         space, truth, waiting = self.distance.space, self.distance.space.truth, self.waiting
-        others = np.setdiff1d(np.flatnonzero(waiting.places), classes)
-        costs = np.empty((len(originals), len(classes) + bool(len(others))))
-        done = 0
-        for block in self.distance.blocks(originals):
-            rows = self.distance.rows(block) + self.penalties
-            own = costs[done : done + len(block)]
-            own[:, : len(classes)] = rows[:, classes]
-            if len(others):
-                own[:, -1] = rows[:, others].min(axis=1)
-            done += len(block)
+        blocks = self.distance.blocks(originals)
+        rows = [self.distance.rows(block)[:, classes] for block in blocks]
+        costs = np.concatenate([np.empty((0, len(classes))), *rows]) + self.penalties[classes]
         links = np.flatnonzero(np.isin(truth.original, targets) & np.isin(truth.release, classes))
         ends = (originals, truth.original[links]), (classes, truth.release[links])
         return _Pool(
-            costs[:, : len(classes)],
+            costs,
             waiting.records[originals],
             waiting.places[classes],
             space.sizes[classes],
@@ -294,7 +281,6 @@ class _Comparison:
             np.stack([np.searchsorted(known, own) for known, own in ends]),
             truth.counts[links],
             self.scale,
-            costs[:, -1] if len(others) else None,
         )
 
 
