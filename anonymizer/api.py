@@ -282,7 +282,7 @@ def compare(
     )
     made = pd.DataFrame(records(found)).drop(columns="command")
     found = replace(found, max_risk=max_risk)
-    advice = None if found.advice is None else list(found.advice.sentences())
+    advice = None if found.advice is None else [found.advice.because, *found.advice.neighbors()]
     made.attrs = {"headline": found.headline(), "attack": found.attack, "remarks": list(found.remarks())}
     made.attrs["advice"] = advice
     return made

@@ -31,7 +31,9 @@ def test_the_numbers_are_those_of_the_single_runs(tmp_path: Path) -> None:
         name: (found[f"{name} success"] - found[f"{name} baseline"]).max()
         for name in (column.removesuffix(" success") for column in found if column.endswith(" success"))
     }
-    assert gains[found.attrs["attack"]] == max(gains.values())
+    # The k of the config limits re-identification only.
+    limited = {name: gain for name, gain in gains.items() if "attribute-inference" not in name}
+    assert gains[found.attrs["attack"]] == max(limited.values())
     assert isinstance(found.attrs["headline"], str)
 
 

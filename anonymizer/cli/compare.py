@@ -100,7 +100,7 @@ def compare(
         for line in (*lines(found), ""):
             write_line(line)
         write_line(f"Keep:  {folder.directory.as_posix()}/    compare.html  compare.csv  (internal)")
-    return 0 if found.recommended_runs and not found.failed else 1
+    return 0 if found.recommended and not found.failed else 1
 
 
 class Progress:

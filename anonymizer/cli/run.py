@@ -46,7 +46,8 @@ def run(
     from anonymizer.run.job import release_folder  # noqa: PLC0415
     from anonymizer.run.job import run as run_job  # noqa: PLC0415
 
-    given = RunCommand(str(config), None if output is None else str(output), tuple(set_ or ()), overwrite)
+    folder = None if output is None else str(output)
+    given = RunCommand(str(config), folder, tuple(set_ or ()), overwrite)
     loaded = load_config(config, set_ or []).started_by(given)
     directory = output if output is not None else release_folder(config)
     with stop_on_interrupt() as stopped, ExitStack() as live_line:

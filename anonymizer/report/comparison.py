@@ -302,17 +302,6 @@ def _note(name: str, known: int, runs: int, varied: Sequence[str]) -> str:
     return f"only {known} of {runs} have it" if known < runs else ""
 
 
-def disagreement(winners: Sequence[Winner], runs: int) -> str:
-    """Return the best runs by the measures that all runs have; empty if one run is best by all."""
-    fair = [each for each in winners if each.of == runs and not each.note.startswith("each run")]
-    if not fair or set.intersection(*(set(each.runs) for each in fair)):
-        return ""
-    parts: dict[tuple[int, ...], list[str]] = {}
-    for each in fair:
-        parts.setdefault(each.runs, []).append(each.measure)
-    return "; ".join(f"{numbered(best)} by {' and '.join(names)}" for best, names in parts.items())
-
-
 def numbered(runs: Sequence[int | str]) -> str:
     """Return numbers of runs, or names, as a list in words.
 
@@ -360,7 +349,6 @@ class Advice:
     point: of those the one that loses least; without any, the safest of all.
     less_loss: the run of lower loss with the least risk; None without.
     safer: the run of lower risk with the least loss; None without.
-    shown: the attack of the risks in the table and the chart.
     """
 
     limit: float
@@ -369,7 +357,6 @@ class Advice:
     point: Point
     less_loss: Point | None
     safer: Point | None
-    shown: str | None = None
 
     @property
     def because(self) -> str:
@@ -380,15 +367,12 @@ class Advice:
         if not self.within:
             return f"No run has {most}; run {number} is the safest: {risk}."
         measured = f"risk {risk}, loss {own.measured.loss:.3g}"
-        if self.shown not in (None, self.attack):
-            measured = f"{measured}; the table shows the risk by the attack {self.shown}"
         if self.within == 1:
             return f"Take run {number}: it is the only run with {most}: {measured}."
         return f"Take run {number}: it loses least of the {self.within} runs with {most}: {measured}."
 
-    def sentences(self) -> Iterator[str]:
-        """Yield the reason, and what less loss and less risk would cost."""
-        yield self.because
+    def neighbors(self) -> Iterator[str]:
+        """Yield what less loss and less risk would cost, as sentences."""
         loss = self.point.measured.loss
         for other in (self.less_loss, self.safer):
             if other is not None:
@@ -438,9 +422,27 @@ class Comparison:
 
     @cached_property
     def attack(self) -> str | None:
-        """The common attack, of the requested ones, with the largest success over the baseline on any run."""
+        """The common attack that measures the risk: the one that gains most over its baseline on any run.
+
+        Of those that the constraints of the config limit, if no other limit is given, and of the requested
+        ones; of all if there are none.
+        """
         asked = [name for name in self.attacks if name.split()[0] in self.asked]
-        return max(asked or self.attacks, key=self._gain, default=None)
+        limited = [name for name in self.attacks if self._is_limited(name)] if self._limit_is_own else []
+        both = [name for name in limited if name in asked]
+        return max(both or limited or asked or self.attacks, key=self._gain, default=None)
+
+    @property
+    def _limit_is_own(self) -> bool:
+        """Whether the limit of risk is that of the config's constraints, which is on re-identification."""
+        return self.max_risk is None and self.own_limit is not None
+
+    @property
+    def attack_is(self) -> str:
+        """Why the risk is that of this attack, in words."""
+        if self._limit_is_own and self.attack is not None and self._is_limited(self.attack):
+            return "the strongest of the attacks that the constraints limit"
+        return "the strongest attack across all runs"
 
     def _gain(self, attack: str) -> float:
         """Return the largest success of an attack over its baseline on any run."""
@@ -456,7 +458,7 @@ class Comparison:
         return tuple(Point(run, own, own.risks[attack]) for run, own in self._releases)
 
     @cached_property
-    def recommended(self) -> tuple[Point, ...]:
+    def pareto(self) -> tuple[Point, ...]:
         """The Pareto-optimal points, by increasing risk and then loss."""
         points = self.points
         if not points:
@@ -472,17 +474,13 @@ class Comparison:
         A limit of the config is one on re-identification: it is compared with attacks of that aim, and runs
         with weaker constraints are left out.
         """
-        attack, limit = self.attack, self.max_risk
-        limited = [name for name in self.attacks if self._is_limited(name)]
-        if limit is None and attack not in limited:
-            attack = max(limited, key=self._gain, default=None)
-        limit = self.own_limit if limit is None else limit
-        if attack is None or limit is None:
+        attack, limit = self.attack, self.own_limit if self.max_risk is None else self.max_risk
+        if attack is None or limit is None or (self._limit_is_own and not self._is_limited(attack)):
             return None
         points = [
-            Point(run, own, own.risks[attack])
-            for run, own in self._releases
-            if self.max_risk is not None or run.limit is None or run.limit <= limit
+            each
+            for each in self.points
+            if self.max_risk is not None or each.run.limit is None or each.run.limit <= limit
         ]
         if not points:
             return None
@@ -500,7 +498,6 @@ class Comparison:
             point,
             min(fewer, key=lambda each: (each.risk.high, each.measured.loss), default=None),
             min(safer, key=lambda each: (each.measured.loss, each.risk.high), default=None),
-            self.attack,
         )
 
     def _is_limited(self, attack: str) -> bool:
@@ -515,9 +512,14 @@ class Comparison:
         return tuple(sorted(found, key=lambda each: (_error(each[1]), each[0].number)))
 
     @cached_property
-    def recommended_runs(self) -> tuple[ComparedRun, ...]:
-        """The recommended points, and the Pareto-optimal Anatomy releases."""
-        return (*(each.run for each in self.recommended), *(run for run, _ in self._best_in_groups))
+    def pareto_runs(self) -> tuple[ComparedRun, ...]:
+        """The Pareto-optimal runs, Anatomy releases last."""
+        return (*(each.run for each in self.pareto), *(run for run, _ in self._best_in_groups))
+
+    @property
+    def recommended(self) -> tuple[ComparedRun, ...]:
+        """The run to take; without a limit of risk, which decides, all Pareto-optimal ones."""
+        return self.pareto_runs if self.advice is None else (self.advice.point.run,)
 
     @cached_property
     def _best_in_groups(self) -> list[tuple[ComparedRun, Measured]]:
@@ -537,30 +539,30 @@ class Comparison:
 
     @property
     def order(self) -> str:
-        """The order of the recommended runs, in words."""
+        """The order of the Pareto-optimal runs, in words."""
         ways = {"by increasing risk": self.points, "Anatomy releases by query error": self.in_groups}
         return ", then ".join(way for way, runs in ways.items() if runs)
 
     @cached_property
     def unbeaten(self) -> frozenset[int]:
-        """The numbers of the recommended runs."""
-        return frozenset(each.number for each in self.recommended_runs)
+        """The numbers of the Pareto-optimal runs."""
+        return frozenset(each.number for each in self.pareto_runs)
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of recommended runs whose intervals of risk overlap."""
+        """Pairs of Pareto-optimal runs whose intervals of risk overlap."""
         return tuple(
             (one.run.number, other.run.number)
-            for place, one in enumerate(self.recommended)
-            for other in self.recommended[place + 1 :]
+            for place, one in enumerate(self.pareto)
+            for other in self.pareto[place + 1 :]
             if one.risk.overlaps(other.risk) and max(_width(one.risk), _width(other.risk)) > 0
         )
 
     @cached_property
     def equal(self) -> tuple[tuple[int, ...], ...]:
-        """Sets of recommended runs with equal risk and loss."""
+        """Sets of Pareto-optimal runs with equal risk and loss."""
         groups: dict[tuple[float, ...], list[int]] = {}
-        for each in self.recommended:
+        for each in self.pareto:
             numbers = (each.measured.loss, each.risk.low, each.risk.high)
             groups.setdefault(tuple(round(number, DIGITS) for number in numbers), []).append(each.run.number)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
@@ -622,23 +624,17 @@ class Comparison:
         return [(status, reason, tuple(numbers)) for (status, reason), numbers in groups.items()]
 
     def headline(self) -> str:
-        """Return the main result as a sentence."""
+        """Return the main result as a sentence: the run to take, if a limit of risk decides."""
         found = len(self._releases)
         if not found and self.in_groups:
             return f"Anatomy releases only; Pareto-optimal: {numbered(sorted(self.unbeaten))}."
         if not found:
             return f"None of {len(self.runs)} runs has a release."
-        split = disagreement(self.loss_winners, found)
-        if split:
-            return f"The loss metrics disagree about the best: {split}."
-        split = disagreement(self.attack_winners, found)
-        if split:
-            return f"The attacks disagree about the safest: {split}."
-        return self._trade_off()
+        return self._trade_off() if self.advice is None else self.advice.because
 
     def _trade_off(self) -> str:
         found = len(self._releases)
-        best = sorted(each.run.number for each in self.recommended)
+        best = sorted(each.run.number for each in self.pareto)
         if not best:
             return "No attack has the same targets in all runs, so no run is recommended by risk."
         if len(best) == 1:
@@ -650,9 +646,9 @@ class Comparison:
 
     @property
     def _traded(self) -> bool:
-        """Whether lower risk means higher loss among all recommended points."""
+        """Whether lower risk means higher loss among all Pareto-optimal points."""
         points = {
-            (round(each.risk.success, DIGITS), round(each.measured.loss, DIGITS)) for each in self.recommended
+            (round(each.risk.success, DIGITS), round(each.measured.loss, DIGITS)) for each in self.pareto
         }
         losses = [loss for _, loss in sorted(points)]
         return len(points) > 1 and all(later < earlier for earlier, later in pairwise(losses))
@@ -673,7 +669,7 @@ class Comparison:
             parts = ", ".join(f"of {targets} in {numbered(own)}" for targets, own in runs_of.items())
             yield f"{attack}: {parts}; shares of different targets are not compared"
         for run, attacks in self._safer_elsewhere().items():
-            yield f"{run}: not Pareto-optimal, but safer than all recommended runs against {attacks}"
+            yield f"{run}: not Pareto-optimal, but safer than all that are against {attacks}"
         if self.in_groups:
             runs = numbered(sorted(run.number for run, _ in self.in_groups))
             yield f"{runs}: Anatomy, quasi-identifiers unchanged; compared by query error and attacks"
@@ -695,8 +691,8 @@ class Comparison:
         }
 
     def _safer_elsewhere(self) -> dict[int, str]:
-        """Return the attacks by which runs are safer than all recommended ones, by run."""
-        best = [each.measured for each in self.recommended]
+        """Return the attacks by which runs are safer than all Pareto-optimal ones, by run."""
+        best = [each.measured for each in self.pareto]
         found = {}
         for run, own in self._releases:
             safer = [

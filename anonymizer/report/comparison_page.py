@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SECTIONS = (
     ("frontier", "Risk and loss"),
-    ("recommended", "Recommended"),
+    ("recommended", "Commands"),
     ("runs", "All runs"),
     ("winners", "Best by each measure"),
 )
@@ -59,7 +59,8 @@ def compare_page(comparison: Comparison, version: str) -> str:
             (numbered(runs), status.value, reason)
             for status, reason, runs in comparison.without_release(lambda run: run.public_reason)
         ],
-        recommended=[(run, comparison.command_in_folder(run)) for run in comparison.recommended_runs],
+        recommended=[(run, comparison.command_in_folder(run)) for run in _first(comparison)],
+        taken=None if comparison.advice is None else comparison.advice.point.run.number,
         order=comparison.order,
         in_groups=_in_groups(comparison),
         runs=_runs(comparison),
@@ -77,17 +78,21 @@ def _sentences(comparison: Comparison) -> list[str]:
     ]
     if comparison.attack is not None:
         sentences.append(
-            f"Risk is the success of {comparison.attack}, the attack that gains most over a guess among "
-            f"those that every release went through, with the same seed ({comparison.seed}) for all."
+            f"Risk is the success of {comparison.attack}, {comparison.attack_is}: it gains most over a guess "
+            f"among those that every release went through, with the same seed ({comparison.seed}) for all."
         )
     if comparison.advice is not None:
-        sentences.append(" ".join(comparison.advice.sentences()))
-    elif len(comparison.recommended) > 1:
-        sentences.append(
-            "All Pareto-optimal runs are recommended; which of them is best depends on the risk that you "
-            "accept (option --max-risk)."
-        )
-    return sentences
+        sentences.append(" ".join(comparison.advice.neighbors()))
+    elif len(comparison.pareto) > 1:
+        which = "Which of the Pareto-optimal runs is best"
+        sentences.append(f"{which} depends on the risk that you accept (option --max-risk).")
+    return list(filter(None, sentences))
+
+
+def _first(comparison: Comparison) -> list[ComparedRun]:
+    """Return the run to take, if a limit of risk decides, and then the Pareto-optimal ones."""
+    taken = comparison.recommended
+    return [*taken, *(run for run in comparison.pareto_runs if run not in taken)]
 
 
 def frontier_chart(comparison: Comparison) -> Chart | None:
@@ -117,7 +122,7 @@ def frontier_chart(comparison: Comparison) -> Chart | None:
     )
     head = ("run", "what", "risk", "95 % interval", "loss", "unbeaten")
     grid = Grid("Releases by increasing risk", head, rows)
-    least, most = comparison.recommended[0], comparison.recommended[-1]
+    least, most = comparison.pareto[0], comparison.pareto[-1]
     finding = (
         f"{_at(least).capitalize()}; {_at(most)}." if least is not most else f"{_at(least).capitalize()}."
     )
@@ -170,7 +175,7 @@ def draw_frontier(axes: Axes, comparison: Comparison, palette: Palette) -> None:
     axes.text(
         0.012, 0.02, "better", transform=axes.transAxes, color=palette.soft, fontsize=FONT, style="italic"
     )
-    _line(axes, comparison.recommended, right, top, palette)
+    _line(axes, comparison.pareto, right, top, palette)
     # Pareto-optimal points are drawn last, over the others.
     for each in sorted(comparison.points, key=lambda each: each.run.number in comparison.unbeaten):
         unbeaten, risk, loss = each.run.number in comparison.unbeaten, each.risk, each.measured.loss

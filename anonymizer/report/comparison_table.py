@@ -79,11 +79,11 @@ def _weighed(comparison: Comparison, own: Measured | None) -> dict[str, Any]:
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """Return the object of ``--json``: all runs, and the commands of the recommended ones."""
+    """Return the object of ``--json``: all runs, and the command of the recommended one."""
     return {
         "runs": [_run(comparison, run) for run in comparison.runs],
         "recommended": [
-            {"run": run.number, "command": comparison.command(run)} for run in comparison.recommended_runs
+            {"run": run.number, "command": comparison.command(run)} for run in comparison.recommended
         ],
         "advice": _advice(comparison),
     }
@@ -139,13 +139,13 @@ def _run(comparison: Comparison, run: ComparedRun) -> dict[str, Any]:
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the lines of the terminal: headline, runs, best runs by measure, and recommended commands."""
+    """Yield the lines of the terminal: the run to take, all runs, best runs by measure, and commands."""
     yield comparison.headline()
     yield from advice_lines(comparison)
     yield ""
     yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
-        yield f"* Pareto-optimal. Risk: by {comparison.attack}, the strongest attack across all runs."
+        yield f"* Pareto-optimal. Risk: by {comparison.attack}, {comparison.attack_is}."
     elif comparison.in_groups:
         yield "* Pareto-optimal among the Anatomy releases, by query error and risk."
     yield from comparison.remarks()
@@ -156,18 +156,18 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield ""
         rows = [[each.measure, numbered(each.runs), f"{each.value:.4g}", each.note] for each in winners]
         yield from _aligned([["best by", "run", "value", ""], *rows])
-    if comparison.recommended_runs:
+    if comparison.pareto_runs:
         yield ""
-        yield f"Recommended, {comparison.order}:"
-        yield from (f"  {run.number}  {comparison.command(run)}" for run in comparison.recommended_runs)
+        yield f"Pareto-optimal, {comparison.order}:"
+        yield from (f"  {run.number}  {comparison.command(run)}" for run in comparison.pareto_runs)
 
 
 def advice_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the run to take with its reason and its command, or how to get one named."""
+    """Yield what other runs would cost and the command of the run to take, or how to get one named."""
     if comparison.advice is not None:
-        yield from comparison.advice.sentences()
+        yield from comparison.advice.neighbors()
         yield f"  {comparison.command(comparison.advice.point.run)}"
-    elif len(comparison.recommended) > 1:
+    elif len(comparison.pareto) > 1:
         yield "To have one run named, say how much risk is acceptable, such as --max-risk 0.1."
 
 

@@ -67,7 +67,7 @@ def test_it_is_the_same_for_the_same_comparison(found: Comparison, page: str) ->
 
 
 def test_it_says_what_matters_first(page: str) -> None:
-    assert "<h1>The loss metrics disagree about the best: 1 by loss; 2 by ncp.</h1>" in page
+    assert "<h1>Pareto-optimal: runs 1 and 2; among them, lower risk means higher loss.</h1>" in page
 
 
 def test_no_run_is_dropped_and_no_value_revealed(page: str) -> None:
@@ -130,7 +130,7 @@ def test_releases_in_groups_alone_are_releases() -> None:
     assert "2 runs on people.csv, 60 records; 1 found a release" in text
     assert "No run has a release" not in text
     assert "Anatomy releases by query error. Each command" in text
-    assert "Recommended, Anatomy releases by query error:" in [*lines(alone)]
+    assert "Pareto-optimal, Anatomy releases by query error:" in [*lines(alone)]
 
 
 def test_points_that_are_close_share_a_label() -> None:

@@ -18,9 +18,9 @@ from anonymizer.report.comparison import (
     Comparison,
     Risk,
     RunStatus,
-    disagreement,
     measured_of,
 )
+from anonymizer.report.comparison_page import compare_page
 from anonymizer.report.comparison_table import lines, to_csv, to_dict
 from anonymizer.run.compare import risk_limit
 from tests.helpers.messages import exchange
@@ -37,9 +37,9 @@ def test_overlapping_intervals_beat_nothing() -> None:
     assert "1 and 2: not distinguishable in risk, their intervals overlap" in list(found.remarks())
 
 
-def test_equal_runs_are_all_recommended_and_named() -> None:
+def test_equal_runs_are_all_pareto_optimal_and_named() -> None:
     found = comparison(run(1, 0.1, counted(0.3)), run(2, 0.2, counted(0.2)), run(3, 0.1, counted(0.3)))
-    assert [each.run.number for each in found.recommended] == [2, 1, 3]
+    assert [each.run.number for each in found.pareto] == [2, 1, 3]
     assert list(found.remarks()) == ["1 and 3: the same risk and loss"]
 
 
@@ -61,14 +61,14 @@ def test_the_attack_is_the_strongest_of_those_common_to_all() -> None:
         ),
         (
             (run(1, 0.1, counted(0.2), ncp=0.5), run(2, 0.2, counted(0.1), ncp=0.4)),
-            "The loss metrics disagree about the best: 1 by loss; 2 by ncp.",
+            "Pareto-optimal: runs 1 and 2; among them, lower risk means higher loss.",
         ),
         (
             (
                 run(1, 0.1, {"a": counted(0.2), "b": counted(0.1)}),
                 run(2, 0.2, {"a": counted(0.1), "b": counted(0.3)}),
             ),
-            "The attacks disagree about the safest: 2 by a; 1 by b.",
+            "Run 1 beats or equals every other by risk and loss.",
         ),
         ((without(1, RunStatus.INFEASIBLE),), "None of 1 runs has a release."),
     ],
@@ -93,7 +93,7 @@ def test_a_beaten_run_that_is_safer_by_another_attack_is_named() -> None:
         run(3, 0.3, {"a": counted(0.6), "b": counted(0.3)}),
     )
     assert found.unbeaten == {1}
-    assert list(found.remarks()) == ["2: not Pareto-optimal, but safer than all recommended runs against b"]
+    assert list(found.remarks()) == ["2: not Pareto-optimal, but safer than all that are against b"]
 
 
 def test_less_risk_is_more_loss_only_where_it_is() -> None:
@@ -115,7 +115,7 @@ def test_the_choice_of_auto_is_named() -> None:
     assert "auto (lattice)" in "\n".join(lines(comparison(made)))
 
 
-def test_a_metric_that_cannot_be_compared_disagrees_with_no_other() -> None:
+def test_a_metric_that_cannot_be_compared_is_noted() -> None:
     two, five = (("constraints.0.k", "2"),), (("constraints.0.k", "5"),)
     runs = [
         run(1, 0.1, counted(0.2), two, average_class_size=4.0, height=None),
@@ -125,8 +125,6 @@ def test_a_metric_that_cannot_be_compared_disagrees_with_no_other() -> None:
     assert winners["average_class_size"].note == "each run is divided by its own k"
     assert (winners["height"].runs, winners["height"].note) == ((2,), "only 1 of 2 have it")
     assert comparison(*runs).headline().startswith("Pareto-optimal")
-    alike = comparison(*(replace(each, settings=()) for each in runs))
-    assert disagreement(alike.loss_winners, 2) == "1 by loss; 2 by average_class_size"
 
 
 def test_query_error_is_a_measure_like_the_others() -> None:
@@ -139,7 +137,7 @@ def test_query_error_is_a_measure_like_the_others() -> None:
         ("loss", (1,)),
         ("query_error", (2,)),
     ]
-    assert found.headline() == "The loss metrics disagree about the best: 1 by loss; 2 by query_error."
+    assert found.headline().startswith("Pareto-optimal: runs 1 and 2")
     rows = list(csv.DictReader(io.StringIO(to_csv(found))))
     assert [row["query_error"] for row in rows] == ["0.5", "0.25"]
     assert to_csv(found).splitlines()[0].split(",").count("query_error") == 1
@@ -341,7 +339,7 @@ def test_one_run_is_named_by_the_risk_that_is_accepted(
 
 
 def test_the_advice_says_why_and_what_its_neighbors_cost(message: SnapshotAssertion) -> None:
-    shown = [*lines(replace(three_runs(), max_risk=0.1))][1:5]
+    shown = [*lines(replace(three_runs(), max_risk=0.1))][:4]
     assert exchange("--max-risk 0.1", "\n".join(shown)) == message
 
 
@@ -349,9 +347,34 @@ def test_the_limit_of_the_config_is_one_on_re_identification() -> None:
     assert replace(three_runs(), own_limit=0.2).advice is not None
     risks = {"homogeneity ill": counted(0.9), LINKAGE: counted(0.1)}
     found = replace(comparison(run(1, 0.1, risks), run(2, 0.2, risks)), own_limit=0.2)
-    assert found.attack == "homogeneity ill"
+    assert found.attack == LINKAGE
     assert found.advice is not None
     assert found.advice.attack == LINKAGE
-    both = "risk 10 %, loss 0.1; the table shows the risk by the attack homogeneity ill."
-    assert found.advice.because.endswith(f"(attack {LINKAGE}): {both}")
-    assert replace(found, own_limit=None).advice is None
+    assert found.advice.because.endswith(f"(attack {LINKAGE}): risk 10 %, loss 0.1.")
+    free = replace(found, own_limit=None)
+    assert free.attack == "homogeneity ill"
+    assert free.advice is None
+
+
+@pytest.mark.parametrize("limit", [0.01, 0.15, 0.25, 0.6])
+@pytest.mark.parametrize("given", ["max_risk", "own_limit"])
+def test_one_run_is_recommended_and_nothing_contradicts_it(given: str, limit: float) -> None:
+    """By the attack on the diagnosis, the runs would be in the opposite order."""
+    runs = [
+        run(number, loss, {"homogeneity ill": counted(1 - risk), LINKAGE: counted(risk)}, ncp=1 - loss)
+        for number, loss, risk in ((1, 0.1, 0.3), (2, 0.2, 0.2), (3, 0.3, 0.1), (4, 0.35, 0.2))
+    ]
+    found = replace(comparison(*runs), **{given: limit})
+    content, said = to_dict(found), [*lines(found)]
+    assert found.advice is not None
+    taken = found.advice.point.run.number
+    assert [each["run"] for each in content["recommended"]] == [taken]
+    assert {each["risk"]["attack"] for each in content["runs"]} == {content["advice"]["attack"]}
+    assert content["runs"][taken - 1]["unbeaten"]
+    assert said[0] == content["advice"]["because"]
+    assert not any("disagree" in line or "Recommended" in line for line in said)
+    assert [line for line in said if "Take run" in line] in ([], [said[0]])
+    page = compare_page(found, "1")
+    assert page.count("(recommended)") == 1
+    assert f"<h3>{taken}: {found.runs[taken - 1].title} (recommended)</h3>" in page
+    assert "disagree" not in page

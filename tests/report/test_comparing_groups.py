@@ -28,8 +28,8 @@ def test_anatomy_releases_are_ranked_by_query_error_and_beat_no_others() -> None
         grouped(5, None),
     )
     assert [run.number for run, _ in found.in_groups] == [3, 1, 5]
-    assert [each.run.number for each in found.recommended] == [4, 2]
-    assert [each.number for each in found.recommended_runs] == [4, 2, 3]
+    assert [each.run.number for each in found.pareto] == [4, 2]
+    assert [each.number for each in found.pareto_runs] == [4, 2, 3]
     assert found.loss_winners[0].runs == (2,)
     assert found.attack_winners[0].runs == (4,)
     assert "1, 3 and 5: Anatomy" in "\n".join(found.remarks())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,8 @@ def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
     assert [each["status"] for each in runs] == ["satisfied"] * 12
     assert {each["risk"]["attack"] for each in runs} == {runs[0]["risk"]["attack"]}
     expected = {each["run"] for each in runs if not beaten(each, runs)}
-    assert {each["run"] for each in done.json["recommended"]} == expected
+    assert [each["run"] for each in done.json["recommended"]] == [done.json["advice"]["run"]]
     assert {each["run"] for each in runs if each["unbeaten"]} == expected
-    risks = [runs[each["run"] - 1]["risk"]["success"] for each in done.json["recommended"]]
-    assert all(one <= other for one, other in pairwise(risks))
     page = (output / "compare.html").read_text(encoding="utf-8")
     assert all(str(each["run"]) in page for each in runs)
     assert not list(output.glob("share*"))
