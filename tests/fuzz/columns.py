@@ -45,7 +45,7 @@ def short(number: Fraction) -> str:
 
 def spelled(random: Random, text: str, kind: str) -> str:
     """Return a value in another spelling, often in its own."""
-    if not text or random.random() < 0.6:
+    if not text or kind == "date" or random.random() < 0.6:
         return text
     longer = unicodedata.normalize("NFD", text)
     if kind in NUMERIC:

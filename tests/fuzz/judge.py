@@ -35,7 +35,7 @@ def covers(label: str, value: str, attribute: Attribute) -> bool:
     if attribute.paths is not None and label in attribute.paths.get(value, ()):
         return True
     if label.startswith("{") and label.endswith("}"):
-        return value in label[1:-1].split(", ")
+        return value in (identity(each, attribute.kind) for each in label[1:-1].split(", "))
     if value == MISSING:
         return False
     if attribute.kind == "text":

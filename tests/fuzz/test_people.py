@@ -15,7 +15,7 @@ from tests.fuzz.brute_force import Truth
 from tests.fuzz.cases import Case
 from tests.fuzz.columns import Attribute, identity
 from tests.fuzz.dialects import Dialect
-from tests.fuzz.judge import Judge, beyond
+from tests.fuzz.judge import Judge, beyond, covers
 from tests.fuzz.models import Asked, Counts, Measured, Records, View, of_class, over_classes
 from tests.fuzz.people import Key, Population, units
 from tests.fuzz.planting import Plant, Ran, cell, constraint, planted, report_of
@@ -297,3 +297,9 @@ def test_persons_with_two_values_count_for_both() -> None:
     own = Counts.count(list("pqp"), [0, 0, 1])
     value, holds = of_class({"model": "alpha-k-anonymity", "k": 2, "alpha": 0.9}, own, own, text)
     assert (value, holds) == ((2, 1), False)
+
+
+def test_sets_hold_values_in_any_spelling() -> None:
+    own = Attribute("a", {"role": "quasi-identifier"}, "text", ("y",))
+    assert covers("{x,  y}", "y", own)
+    assert not covers("{x,  z}", "y", own)
