@@ -167,6 +167,9 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):
             relation.position(name)
+    # A release has other texts for missing values, and lacks columns.
+    whole = all(name in relation.columns for name in plan.columns)
+    unused = unused_code_warnings(relation, plan.missing) if whole else []
     unite_spellings(relation, plan.requests(plan.with_role(Role.QUASI_IDENTIFIER)), plan.missing)
     attributes = plan.read_sensitive(relation, plan.with_role(Role.SENSITIVE))
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
@@ -177,9 +180,6 @@ def check_config(relation: Relation, plan: Plan) -> Check:
     linked = PERSON if plan.pseudonym in relation.columns else None
     own_units = UnitColumns(units, plan.absent, linked)
     found = _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
-    # A release has other texts for missing values, and lacks columns.
-    whole = all(name in relation.columns for name in plan.columns)
-    unused = unused_code_warnings(relation, plan.missing) if whole else []
     return replace(found, warnings=[*_unknown_units(plan, relation), *unused, *found.warnings])
 
 

@@ -52,7 +52,7 @@ from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, is_url
 from anonymizer.data.table import Encoded, column_of, encode, read_columns
-from anonymizer.data.values import identity_of_keys
+from anonymizer.data.values import identity_of_keys, split_absent
 from anonymizer.errors import AuditFailed, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.date import DateSource, period_days
 from anonymizer.hierarchy.mask import MaskSource
@@ -360,18 +360,27 @@ def as_in_config(plan: Plan, relation: Relation) -> Relation:
 def with_labels(plan: Plan, relation: Relation) -> Relation:
     """Return a release with labels in place of the numbers that a config asks for.
 
-    An empty field is what the public report next to the release says; without one, it is any value.
+    An empty field is what the public report next to the release says; without one, it is any value. A column
+    with a code of a missing value is not one of a release.
     """
     if relation.stored is not relation:
         return relation
     reported, numbers = _reported(relation, "release", "numbers"), {}
     for name, column in plan.columns.items():
         own = NumberColumns(name, column.labels)
-        if column.labels is not NumberLabels.RANGE and set(own.columns) <= set(relation.columns):
-            entry = reported.get(name)
+        if column.labels is NumberLabels.RANGE or not set(own.columns) <= set(relation.columns):
+            continue
+        entry = reported.get(name)
+        if entry or not any(_has_codes(plan, relation, each) for each in own.columns):
             empty = entry.get("empty") if isinstance(entry, Mapping) else None
             numbers[name] = ReadNumbers(own, empty if empty in UNKNOWN else SUPPRESSED)
     return labelled(relation, numbers, plan.numerals.decimal)
+
+
+def _has_codes(plan: Plan, relation: Relation, name: str) -> bool:
+    """Return whether a column has a text, not an empty one, that means a missing value."""
+    texts = [text for text, _ in relation.dictionary(name) if text and text.strip()]
+    return bool(split_absent(texts, plan.missing, plan.numerals)[0])
 
 
 def _refuse_half(plan: Plan, relation: Relation | None) -> None:
