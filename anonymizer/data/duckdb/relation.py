@@ -273,7 +273,8 @@ class DuckRelation(EngineRelation):
         usual, listed = f"regexp_full_match({text}, {quoted(WHOLE)})", same_text(text, keys.codes)
         others = 0 if self._values.numbered[index] else self._count(f"NOT {usual}")
         number = f"regexp_full_match({text}, {quoted(keys.numerals.pattern)})"
-        if others and self._count(f"CASE WHEN {usual} OR {number} THEN false ELSE NOT {listed} END"):
+        strange = f"CASE WHEN {usual} OR {number} OR {text} IS NULL THEN false ELSE NOT {listed} END"
+        if others and self._count(strange):
             return self._identities_of_texts(text, listed, keys)
         texts = _listed(self._database, text, f"NOT {usual}") if others else []
         absent, numeric = split_absent(texts, keys.codes, keys.numerals)
