@@ -142,11 +142,15 @@ def split_absent(
     ({'-9.0'}, True)
     >>> split_absent(["v8.1", "9.0"], ["9"])
     (set(), False)
+    >>> split_absent(["099", "100"], ["99"])
+    (set(), False)
     """
-    by_value = absent_texts(texts, codes, ValueType.NUMBER, numerals)
+    by_value, listed = absent_texts(texts, codes, ValueType.NUMBER, numerals), absent_texts(texts, codes)
     others = [text for text in texts if text not in by_value]
     numeric = are_numbers(others, numerals) if others else bool(by_value)
-    return (by_value if numeric else absent_texts(texts, codes)), numeric
+    if numeric and not looks_coded(by_value - listed):
+        return by_value, True
+    return listed, False
 
 
 def usual_number(text: str) -> str | None:

@@ -64,6 +64,15 @@ def test_keys_of_one_unit_become_one_text(random: Random, tmp_path_factory: pyte
         assert groups_of([None if text in (None, *CODES) else text for text in found]) == expected
 
 
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_a_code_with_a_leading_zero_identifies_somebody(kind: str, tmp_path: Path) -> None:
+    texts, keys = ["099", "100", "101", "99"], KeyColumns(("k",), ("", "99"))
+    path, options = written(tmp_path / "a.csv", texts), EngineOptions(keys=keys)
+    frame = pd.read_csv(path, dtype="str", keep_default_na=False)
+    with open_file(path, options=options) if kind == "file" else open_frame(frame, options) as relation:
+        assert sorted(str(text) for text, _ in relation.dictionary("k")) == texts
+
+
 def test_clean_keys_are_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fetched(*_: object) -> list[tuple[str | None, int]]:
         raise AssertionError
@@ -84,6 +93,9 @@ def test_clean_keys_are_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (["3,5", "-9,0", "0,50", "1.000"], COMMA, 2),
         (["v1", "-9.0", " -9"], POINT, 1),
         (["01", "02", "-9.0"], POINT, 0),
+        (["-09", "11", "12"], POINT, 0),
+        (["-09", "-9", " -9"], POINT, 2),
+        (["00,50", "11", "0,5", "0.5"], COMMA, 1),
         (["  ", "", "x"], POINT, 2),
         (["Zoe\u0308"], POINT, 0),
     ],
@@ -102,7 +114,10 @@ def test_codes_are_read_as_nulls_in_every_spelling(
     ("texts", "kind", "missing"),
     [
         (["1200", "-9.0", "1300"], ValueType.INTEGER, 1),
-        (["1200", "099", "+99", "9.9e1"], ValueType.INTEGER, 3),
+        (["1200", "99.0", "9.9e1"], ValueType.INTEGER, 2),
+        (["100", "099", "101"], ValueType.TEXT, 0),
+        (["100", "099", "99 "], ValueType.TEXT, 1),
+        (["+99", "100"], ValueType.TEXT, 0),
         (["v8.1", "-9.0", " -9"], ValueType.TEXT, 1),
         (["2020-01-31", "-9 "], ValueType.DATE, 1),
         (["-9", "-9.0"], ValueType.TEXT, 2),

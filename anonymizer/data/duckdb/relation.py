@@ -578,7 +578,7 @@ def _spelled_codes(database: Database, text: str, missing: MissingTexts, *, nume
         plain = f"trim({_signed(text, numerals, POINT)}, {quoted(BLANKS)})"
         equal = f"({number} AND coalesce(TRY_CAST({plain} AS DOUBLE) IN ({', '.join(values)}), false))"
         other = f"(NOT {number} OR regexp_full_match({text}, {quoted(CODE.pattern)}))"
-        strange = f"SELECT count(*) FROM records WHERE {other} AND NOT ({listed} OR {equal})"
+        strange = f"SELECT count(*) FROM records WHERE {other} AND NOT {listed}"
         if not database.rows(strange)[0][0]:
             texts = [own for (own,) in database.rows(f"SELECT DISTINCT {text} FROM records WHERE {equal}")]
             listed_texts = _listed(database, text, listed)
