@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import unicodedata
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions, KeyColumns, MissingTexts
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.data.values import key_of
+from anonymizer.model.dates import DateFormat, iso_moment
 from anonymizer.model.table import COMMA, POINT, Numerals, ValueType
 from tests.strategies import randoms
 
@@ -108,6 +110,45 @@ def test_codes_are_read_as_nulls_in_every_spelling(
     frame = pd.read_csv(path, dtype="str", keep_default_na=False)
     with open_file(path, options=options) if kind == "file" else open_frame(frame, options) as relation:
         assert dict(relation.dictionary("k")).get(None, 0) == absent
+
+
+@pytest.mark.parametrize("kind", ["file", "frame"])
+@pytest.mark.parametrize(
+    ("texts", "absent"),
+    [
+        (["2024-03-31", "9999-12-31 00:00:00", " 9999-12-31T00:00", "-9"], 3),
+        (["2024-03-31", "9999-12-31 00:00:01"], 0),
+        (["2024-03-31", "2023-02-30", "9999-12-31 00:00:00"], 0),
+        (["later", "9999-12-31 00:00:00", "9999-12-31 "], 1),
+    ],
+)
+def test_the_code_of_a_day_is_a_null_at_midnight_too(
+    kind: str, texts: list[str], absent: int, tmp_path: Path
+) -> None:
+    options = EngineOptions(missing=MissingTexts("NA", codes=("-9", "9999-12-31")))
+    path = written(tmp_path / "a.csv", texts)
+    frame = pd.read_csv(path, dtype="str", keep_default_na=False)
+    with open_file(path, options=options) if kind == "file" else open_frame(frame, options) as relation:
+        assert dict(relation.dictionary("k")).get(None, 0) == absent
+    with open_file(path) as relation:
+        column = read_columns(relation, [ColumnRequest("k")], ("-9", "9999-12-31"))["k"].column
+    assert (0 if column.missing is None else column.counts[column.missing]) == absent
+
+
+DAYS = ["2024-03-31", "2024-03-31 00:00:00", " 2024-03-31T00:00", "2024-03-31 12:00"]
+
+
+@pytest.mark.parametrize("kind", [None, ValueType.DATE])
+def test_midnight_is_the_day_and_blanks_are_no_part_of_a_date(kind: ValueType | None, tmp_path: Path) -> None:
+    with open_file(written(tmp_path / "a.csv", DAYS)) as relation:
+        column = read_columns(relation, [ColumnRequest("k", kind, generalized=True)])["k"].column
+    assert (column.type, list(column.texts)) == (ValueType.DATE, ["2024-03-31", "2024-03-31 12:00"])
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S.%f", "%d. %B %Y %I %p"])
+def test_midnight_is_the_day_in_every_format(form: str) -> None:
+    midnight = datetime(2024, 3, 31, tzinfo=UTC).strftime(form)
+    assert DateFormat((form,)).read(midnight) == iso_moment("2024-03-31") is not None
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,11 @@ def test_a_code_with_a_leading_zero_is_a_value(tmp_path: Path) -> None:
     options = EngineOptions(engine="spark", missing=MissingTexts("", codes=missing))
     with open_file(written(tmp_path, k=texts), options=options) as relation:
         assert relation.dictionary("k") == [("099", 1), ("100", 1), ("101", 1), (None, 1)]
+
+
+def test_the_code_of_a_day_is_a_null_at_midnight_too(tmp_path: Path) -> None:
+    days, others = ["2024-03-31", "9999-12-31 00:00:00", " 9999-12-31"], ["5", "9999-12-31 00:00:00", "x"]
+    options = EngineOptions(engine="spark", missing=MissingTexts("", codes=("9999-12-31",)))
+    with open_file(written(tmp_path, days=days, others=others), options=options) as relation:
+        assert relation.dictionary("days") == [("2024-03-31", 1), (None, 2)]
+        assert None not in dict(relation.dictionary("others"))
