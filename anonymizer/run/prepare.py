@@ -1226,7 +1226,8 @@ def people_of_file(
     rows = groups.codes[order]
     with open_people(plan.population) as source:
         _check_columns(source, relation, names)
-        people, levels = _alone(plan, source, names, plan.population.weight), []
+        typed = plan.typed(_types_in_population(plan, source, relation, names), "the input")
+        people, levels = _alone(typed, source, names, plan.population.weight), []
     values = []
     for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
@@ -1248,9 +1249,30 @@ def people_of_file(
     return found
 
 
+def _types_in_population(
+    plan: Plan, source: Relation, relation: Relation, names: Sequence[str]
+) -> dict[str, ValueType | None]:
+    """Return the types of the columns of a file whose values are those of a population, by name.
+
+    A run reads its population so. Where the file has generalized values, they say nothing about the type.
+    """
+    found: dict[str, ValueType | None] = {}
+    for request in plan.requests(names):
+        try:
+            column = read_columns(relation, [request], plan.missing)[request.name].column
+        except DataError:
+            continue
+        key = key_of(column.type, column.numerals, column.dates)
+        people = {key(text) for text, _ in source.dictionary(request.name) if text is not None}
+        if column.present and people.issuperset(map(key, column.present)):
+            found[request.name] = column.type
+    return found
+
+
 def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
     """Return the texts of a column as other labels of the column spell equal values."""
-    absent, keys = plan.absent_among(name, texts), [text_identity, key_of(ValueType.NUMBER, plan.numerals)]
+    absent = plan.absent_among(name, texts)
+    keys = [text_identity, key_of(ValueType.NUMBER, plan.numerals), key_of(ValueType.DATE)]
     spelled: dict[Any, str] = {key(label): label for key in keys for label in sorted(labels)}
     spelled.pop(None, None)
 

@@ -241,6 +241,24 @@ def test_a_population_may_spell_whole_numbers_with_a_fraction(age: dict[str, Any
     assert "holds  k-map k=4: measured 5" in checked.out
 
 
+@pytest.mark.parametrize(
+    ("ages", "census", "measured"),
+    [
+        (["41", "41", "62"] * 2, ["41.0", "41", "+62", "62", "6.2e1"] * 2, 4),
+        (["01", "01", "2"] * 2, ["01", "01 ", "2", "2", "2"] * 2, 4),
+        ([" 2020-01-31", "2020-02-01"] * 2, ["2020-01-31", "2020-02-01 00:00"] * 4, 4),
+    ],
+)
+def test_check_reads_a_population_as_the_run_does(
+    ages: list[str], census: list[str], measured: int, tmp_path: Path
+) -> None:
+    done = population_job(tmp_path, ages, census)
+    assert f"k-map k=4: measured {measured}" in done.out, done.err
+    for checked in ("a.csv", "c-release/share/release.csv"):
+        told = call("check", tmp_path / checked, "-c", tmp_path / "c.json")
+        assert f"holds  k-map k=4: measured {measured}" in told.out, told.err
+
+
 def test_a_message_counts_the_records_of_the_population_alone(tmp_path: Path) -> None:
     done = population_job(tmp_path, ["41", "41", "62"] * 2, ["41.0", "62.5"] * 5)
     assert done.code == 2
