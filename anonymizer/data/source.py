@@ -304,7 +304,7 @@ class MissingTexts:
     read: texts that are read as nulls.
     recoded: columns of a release whose nulls are read as ``<missing>``, the label of a missing value.
     codes: of missing values in an input; their other spellings in a column are read as nulls, too.
-    as_text: columns in which these are compared as texts, not as numbers.
+    as_text: columns in which these are compared as texts, not as numbers or dates.
     numerals: notation of numbers in texts.
     """
 

@@ -461,7 +461,7 @@ def column_of(
         keys = [*in_natural_order(map(str, spellings), request.numerals.decimal)]
     code_of = {text: code for code, key in enumerate(keys) for text in spellings[key]}
     rewritten = request.generalized and request.dates != ISO
-    published = (lambda text: text.strip(BLANKS)) if kind.numeric else str
+    published = (lambda text: text.strip(BLANKS)) if kind.numeric else str.strip
     texts = [
         key.text
         if isinstance(key, Moment) and rewritten

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
-from anonymizer.model.dates import ISO, DateFormat, Moment
+from anonymizer.model.dates import ISO, DateFormat, Moment, iso_moment
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import CODE, POINT, Numerals, ValueType
 
@@ -142,11 +142,18 @@ def split_absent(
     ({'-9.0'}, True)
     >>> split_absent(["v8.1", "9.0"], ["9"])
     (set(), False)
+    >>> split_absent(["099", "100"], ["99"])
+    (set(), False)
+    >>> split_absent(["2024-03-31", "9999-12-31 00:00:00"], ["9999-12-31"])
+    ({'9999-12-31 00:00:00'}, False)
     """
-    by_value = absent_texts(texts, codes, ValueType.NUMBER, numerals)
+    by_value, listed = absent_texts(texts, codes, ValueType.NUMBER, numerals), absent_texts(texts, codes)
     others = [text for text in texts if text not in by_value]
     numeric = are_numbers(others, numerals) if others else bool(by_value)
-    return (by_value if numeric else absent_texts(texts, codes)), numeric
+    if numeric and not looks_coded(by_value - listed):
+        return by_value, True
+    by_date = absent_texts(texts, codes, ValueType.DATE) if any(map(iso_moment, codes)) else listed
+    return (by_date if all(iso_moment(text) for text in texts if text not in by_date) else listed), False
 
 
 def usual_number(text: str) -> str | None:
@@ -198,3 +205,22 @@ def identity_of_keys(
     known = {text for text in texts if text is not None}
     found = identities_of_keys(known, (), numerals, numeric=are_numbers(known, numerals))
     return lambda text: text if text is None else found.get(text, text)
+
+
+def shared_keys(own: Collection[str], others: Collection[str], numerals: Numerals = POINT) -> set[str]:
+    """Return the keys of another file that identify a unit of the first, by the type of either column.
+
+    A single ``unknown`` makes texts of a column of numbers, but its other keys identify whom they did.
+
+    >>> sorted(shared_keys(["1", "2"], ["1.0", "2 ", "unknown"]))
+    ['1.0', '2 ']
+    >>> shared_keys(["1", "none"], ["1.0", "unknown"])
+    set()
+    """
+    known = set(map(text_identity, own))
+    found = {text for text in others if text_identity(text) in known}
+    if not (are_numbers(own, numerals) or are_numbers(others, numerals)):
+        return found
+    key = key_of(ValueType.NUMBER, numerals)
+    numbers = set(map(key, own)) - {None}
+    return found | {text for text in others if key(text) in numbers}

@@ -22,6 +22,7 @@ from anonymizer.data.values import (
 )
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import DataError
+from anonymizer.model.dates import DAY_OR_TIME, days_of
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import CODE
 
@@ -175,13 +176,18 @@ def spelled_codes(frame: DataFrame, column: str, missing: MissingTexts) -> set[s
     if values and column not in missing.as_text:
         plain = f"translate(trim(t), '{missing.numerals.decimal}', '.')"
         candidate += f" OR coalesce(try_cast({plain} AS DOUBLE) IN ({', '.join(values)}), false)"
+    days = [] if column in missing.as_text else days_of(missing.codes)
+    if days:
+        candidate += f" OR substr(trim(t), 1, 10) IN ({', '.join(map(_literal, days))})"
     present = frame.where("t IS NOT NULL")
     texts = [str(each.t) for each in present.where(candidate).distinct().collect()]
-    if not values or column in missing.as_text:
+    if not (values or days) or column in missing.as_text:
         return absent_texts(texts, missing.codes)
-    other = f"NOT ({candidate}) AND (NOT ({number}) OR {_whole_text(CODE.pattern)})"
+    no_number = f"NOT ({number}) OR {_whole_text(CODE.pattern)}"
+    no_moment = f"NOT ({_whole_text(DAY_OR_TIME)}) OR try_cast(substr(t, 1, 10) AS DATE) IS NULL"
     # One text in place of all others says what these are.
-    rest = [str(each.t) for each in present.where(other).limit(1).collect()]
+    others = [present.where(f"NOT ({candidate}) AND ({each})").limit(1) for each in (no_number, no_moment)]
+    rest = [str(each.t) for own in others for each in own.collect()]
     return split_absent([*texts, *rest], missing.codes, missing.numerals)[0]
 
 

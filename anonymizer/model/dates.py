@@ -27,7 +27,7 @@ class Moment(NamedTuple):
     number: proleptic ordinal of its day with the time as a fraction; of a month or year its first day, of a
         week its Thursday, which decides the month and year of a week.
     text: in ISO 8601, as precise as it was written: ``2014``, ``2014-05``, ``2014-W20``, ``2014-05-13``, or
-        ``2014-05-13T14:30:00``.
+        ``2014-05-13T14:30:00``. Midnight is its day.
     """
 
     number: float
@@ -42,6 +42,8 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _OFFSET = r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
 _TIME = re.compile(rf"({_DAY.pattern})[T ]({_CLOCK}){_OFFSET}?")
+DAY_OR_TIME = rf"{_DAY.pattern}(?:[T ]{_CLOCK}{_OFFSET}?)?"
+"""Pattern of days and times in ISO 8601, the same in Python's ``re``, RE2 and Java."""
 _THURSDAY = 4
 _SECONDS = 86_400.0
 
@@ -49,16 +51,24 @@ _SECONDS = 86_400.0
 def iso_moment(text: str) -> Moment | None:
     """Return the moment of a day, or a day with a time, in ISO 8601; else None. An offset is left out.
 
-    >>> iso_moment("2024-02-29"), iso_moment("2023-02-29"), iso_moment("2024-02-29 12:00Z").text
+    White space around it is no part of it, in this format as in every other.
+
+    >>> iso_moment("2024-02-29"), iso_moment("2023-02-29"), iso_moment(" 2024-02-29 12:00Z").text
     (Moment(number=738945.0, text='2024-02-29'), None, '2024-02-29T12:00:00')
     """
+    plain = text.strip()
     try:
-        if _DAY.fullmatch(text):
-            return Moment(float(date.fromisoformat(text).toordinal()), text)
-        found = _TIME.fullmatch(text)
+        if _DAY.fullmatch(plain):
+            return Moment(float(date.fromisoformat(plain).toordinal()), plain)
+        found = _TIME.fullmatch(plain)
         return None if found is None else _at(datetime.fromisoformat(f"{found[1]}T{found[2]}"))
     except ValueError:
         return None
+
+
+def days_of(texts: Iterable[str]) -> list[str]:
+    """Return the days in ISO 8601 of those texts that are days or times."""
+    return sorted({moment.text[:10] for moment in map(iso_moment, texts) if moment is not None})
 
 
 def canonical_moment(text: str) -> Moment | None:
@@ -80,14 +90,17 @@ def canonical_moment(text: str) -> Moment | None:
 
 
 def _at(time: datetime) -> Moment:
+    """Return the moment of a time; midnight is the day itself, as in the text of a stored timestamp."""
+    if not (time.hour or time.minute or time.second or time.microsecond):
+        return Moment(float(time.toordinal()), time.date().isoformat())
     seconds = 3600 * time.hour + 60 * time.minute + time.second + time.microsecond / 1e6
     return Moment(time.toordinal() + seconds / _SECONDS, time.isoformat())
 
 
 def _numeric(year: int, month: int, day: int, hour: int = -1, minute: int = 0, second: int = 0) -> Moment:
-    """Return the moment of a day; with an hour, of a time."""
+    """Return the moment of a day; with an hour, of a time, of which midnight is the day itself."""
     number = date(year, month, day).toordinal()
-    if hour < 0:
+    if hour < 0 or hour == minute == second == 0:
         return Moment(float(number), f"{year:04d}-{month:02d}-{day:02d}")
     text = f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}"
     return Moment(number + (3600 * hour + 60 * minute + second) / _SECONDS, text)

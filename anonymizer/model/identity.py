@@ -44,6 +44,17 @@ def text_identity(text: str) -> str:
     return trimmed if trimmed.isascii() else unicodedata.normalize("NFC", trimmed)
 
 
+def identity_pattern(text: str) -> str:
+    """Return a pattern of the texts with the identity of a text, the same in Python's ``re``, RE2 and Java.
+
+    >>> [bool(re.fullmatch(identity_pattern("N.A"), text)) for text in ("N.A", " N.A\\t", "NNA")]
+    [True, True, False]
+    """
+    own = text_identity(text)
+    forms = sorted({own, unicodedata.normalize("NFD", own)})
+    return f"[{WHITE_SPACE}]*(?:{'|'.join(map(re.escape, forms))})[{WHITE_SPACE}]*"
+
+
 def appearance(text: str) -> str:
     """Return a text that is equal for texts that a reader takes for one.
 

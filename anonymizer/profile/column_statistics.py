@@ -246,7 +246,7 @@ def writing_of(columns: Mapping[str, Texts], separator: str | None) -> NumberFor
 def has_fractions(column: ColumnFacts) -> bool:
     """Return whether the values are numbers, not all whole, with points or commas whatever the file has."""
     if column.type is ValueType.NUMBER:
-        return True
+        return any(whole_key(column.numerals.plain(text) or "") is None for text in column.texts)
     texts = [each for each in column.values if each[0] not in NO_VALUES]
     return any("," in text for text, _ in texts) and _is_comma(texts)
 

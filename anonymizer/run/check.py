@@ -233,8 +233,7 @@ def _check_table(
     acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
     if not counted and not acknowledged:
-        k, named = (None, {}) if plan is None else (plan.k, plan.units)
-        warnings += check_warnings(relation, quasi_identifiers, known.items(), k, named)
+        warnings += check_warnings(relation, quasi_identifiers, known.items(), plan)
     return Check(relation.rows, classes.number, constraints, measures, scenarios, warnings)
 
 

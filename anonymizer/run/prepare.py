@@ -15,7 +15,6 @@ hierarchy, built from all records.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -47,7 +46,7 @@ from anonymizer.data.table import (
     read_columns,
     recoded_as,
 )
-from anonymizer.data.values import identity_of_keys, key_of
+from anonymizer.data.values import absent_texts, key_of, number_key, shared_keys
 from anonymizer.errors import DataError, HierarchyError, InputError, plural
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.hierarchy.source import HierarchySource
@@ -55,7 +54,7 @@ from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, count_exactly, freeze, numbered
 from anonymizer.model.classes import Classes, Measurement, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households, households_of_persons
-from anonymizer.model.identity import text_identity
+from anonymizer.model.identity import identity_pattern, text_identity
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.population import LARGEST, Population, PopulationAttribute, PopulationSizes, RowOwners
 from anonymizer.model.recoding import Recoding
@@ -741,18 +740,27 @@ def _refuse_taken_marker(plan: Plan, relation: Relation, attributes: Sequence[Qu
     for name in plan.released(relation.columns):
         if name in labels:
             check_marker(plan, name, labels[name])
-        elif relation.profiling.count_matching(name, re.escape(plan.marker)):
+        elif _has_value(plan, relation, name, plan.marker):
             check_marker(plan, name, [plan.marker])
 
 
+def _has_value(plan: Plan, relation: Relation, name: str, text: str) -> bool:
+    """Return whether a column has a value, however it is spelled."""
+    if number_key(text) is None:
+        return bool(relation.profiling.count_matching(name, identity_pattern(text)))
+    known = {own for own, _ in relation.dictionary(name) if own is not None}
+    request = plan.request(name, plan.columns[name].type) if name in plan.columns else ColumnRequest(name)
+    return bool(request.absent_among(known, [text]))
+
+
 def check_marker(plan: Plan, name: str, labels: Collection[str]) -> None:
-    """Check that no value or label of a column is the marker of missing values.
+    """Check that no value or label of a column is the marker of missing values, in any spelling.
 
     Raises
     ------
     InputError: one is.
     """
-    if plan.marker is not None and plan.marker in labels:
+    if plan.marker is not None and absent_texts(labels, [plan.marker], ValueType.NUMBER):
         raise InputError(
             f"{plan.config}: output.missing: {plan.marker!r} is also a value or a label of column '{name}', "
             "so recipients would mistake it for a missing value; set another text"
@@ -895,10 +903,11 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
             )
     for name, column in plan.units.items():
         if column in original.columns and column in control.columns:
-            texts = [[text for text, _ in each.dictionary(column)] for each in (original, control)]
-            identity = identity_of_keys([*texts[0], *texts[1]], plan.numerals)
-            own, held = (set(map(identity, each)) for each in texts)
-            shared = (own & held) - plan.absent
+            own, held = (
+                {text for text, _ in each.dictionary(column) if text is not None and text not in plan.absent}
+                for each in (original, control)
+            )
+            shared = shared_keys(own, held, plan.numerals)
             if shared:
                 raise InputError(
                     f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
@@ -1217,7 +1226,8 @@ def people_of_file(
     rows = groups.codes[order]
     with open_people(plan.population) as source:
         _check_columns(source, relation, names)
-        people, levels = _alone(plan, source, names, plan.population.weight), []
+        typed = plan.typed(_types_in_population(plan, source, relation, names), "the input")
+        people, levels = _alone(typed, source, names, plan.population.weight), []
     values = []
     for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
@@ -1239,9 +1249,30 @@ def people_of_file(
     return found
 
 
+def _types_in_population(
+    plan: Plan, source: Relation, relation: Relation, names: Sequence[str]
+) -> dict[str, ValueType | None]:
+    """Return the types of the columns of a file whose values are those of a population, by name.
+
+    A run reads its population so. Where the file has generalized values, they say nothing about the type.
+    """
+    found: dict[str, ValueType | None] = {}
+    for request in plan.requests(names):
+        try:
+            column = read_columns(relation, [request], plan.missing)[request.name].column
+        except DataError:
+            continue
+        key = key_of(column.type, column.numerals, column.dates)
+        people = {key(text) for text, _ in source.dictionary(request.name) if text is not None}
+        if column.present and people.issuperset(map(key, column.present)):
+            found[request.name] = column.type
+    return found
+
+
 def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
     """Return the texts of a column as other labels of the column spell equal values."""
-    absent, keys = plan.absent_among(name, texts), [text_identity, key_of(ValueType.NUMBER, plan.numerals)]
+    absent = plan.absent_among(name, texts)
+    keys = [text_identity, key_of(ValueType.NUMBER, plan.numerals), key_of(ValueType.DATE)]
     spelled: dict[Any, str] = {key(label): label for key in keys for label in sorted(labels)}
     spelled.pop(None, None)
 

@@ -23,6 +23,7 @@ from anonymizer.attacks.base import IGNORED, LINKS, Attack
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import KeyColumns
 from anonymizer.errors import AuditFailed, listed, plural
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
@@ -332,7 +333,8 @@ def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
     for name in prepared.plan.released(relation.columns):
         if name in recoded or not several.any():
             continue
-        values = relation.codes(name)[records]
+        # A missing value is one, too.
+        values = _values_of_records(prepared.plan, relation, name)[records] + 1
         # Whoever has another value than in the last record has several, and so have values other persons.
         last[own] = values
         linked = several.copy()
@@ -730,12 +732,29 @@ def _counted(
     relation: Relation, key: RepeatedKey, class_of: IntArray, number: int, plan: Plan
 ) -> RepeatedKey:
     """Return the key with the number of classes that hold fewer than k of its values."""
-    absent = plan.absent
-    present = np.array([text not in absent for text, _ in relation.dictionary(key.name)])
-    codes = relation.codes(key.name).astype(np.int64)
-    counted = (class_of >= 0) & present[codes]
-    values = values_by_class(class_of[counted], codes[counted], len(present), number)
-    return replace(key, below=int((values < (plan.k or 2)).sum()), classes=number)
+    values = _values_of_records(plan, relation, key.name)
+    counted = (class_of >= 0) & (values >= 0)
+    found = values_by_class(class_of[counted], values[counted], len(values), number)
+    return replace(key, below=int((found < (plan.k or 2)).sum()), classes=number)
+
+
+def _values_of_records(plan: Plan, relation: Relation, name: str) -> IntArray:
+    """Return the value of a column in each record, however it is spelled, shape (records,); -1 if missing."""
+    texts = [text for text, _ in relation.dictionary(name)]
+    return _values_of_texts(relation, texts, _key_columns(plan, name))[relation.codes(name)]
+
+
+def _key_columns(plan: Plan, *names: str) -> KeyColumns:
+    return KeyColumns(names, tuple(plan.missing), plan.numerals)
+
+
+def _values_of_texts(relation: Relation, texts: Sequence[str | None], keys: KeyColumns) -> IntArray:
+    """Return the value of each text of a column, the same for other spellings of it; -1 if it is missing."""
+    (name,) = keys.names
+    found, absent = relation.key_identities(name, keys), {None, *keys.codes}
+    own = [None if text is None else found.get(text, text) for text in texts]
+    places = {text: place for place, text in enumerate(dict.fromkeys(own)) if text not in absent}
+    return np.array([places.get(text, -1) for text in own], dtype=np.int64)
 
 
 def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int) -> IntArray:
@@ -835,22 +854,25 @@ def check_warnings(
     relation: Relation,
     quasi_identifiers: Sequence[str],
     columns: Iterable[tuple[str, Role | None]],
-    k: int | None,
-    units: Mapping[str, str],
+    plan: Plan | None,
 ) -> list[str]:
     """Return the warnings about the repeated keys of a file, whose classes have equal quasi-identifiers.
 
     Parameters
     ----------
-    columns, units: as for ``keys_among``.
+    columns: as for ``keys_among``.
+    plan: of the config; None without one.
     """
+    k, units, keys = (None, {}, KeyColumns(())) if plan is None else (plan.k, plan.units, _key_columns(plan))
     warnings = []
     for key in keys_among(relation, columns, units):
         groups = relation.group_counts([*quasi_identifiers, key.name])
         sizes = [len(values) for values in groups.values[:-1]]
         class_of, number = group_rows(zip(groups.codes.T[:-1], sizes, strict=True), len(groups.counts))
-        present = np.array([text is not None and text != "" for text in groups.values[-1]])
-        values = np.bincount(class_of[present[groups.codes[:, -1]]], minlength=number)
-        below = int((values < (k or 2)).sum())
+        own = _values_of_texts(relation, groups.values[-1], replace(keys, names=(key.name,)))
+        values = own[groups.codes[:, -1]]
+        present = values >= 0
+        found = values_by_class(class_of[present], values[present], len(own), number)
+        below = int((found < (k or 2)).sum())
         warnings.append(replace(key, below=below, classes=number).warning(k))
     return warnings

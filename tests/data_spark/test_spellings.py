@@ -35,3 +35,21 @@ def test_codes_are_read_as_nulls_in_every_spelling(tmp_path: Path) -> None:
     with open_file(written(tmp_path, number=numbers, text=texts), options=options) as relation:
         assert relation.dictionary("number") == [("5", 1), (None, 3)]
         assert relation.dictionary("text") == [("-9.0", 1), ("v9", 1), (None, 2)]
+
+
+def test_a_code_with_a_leading_zero_is_a_value(tmp_path: Path) -> None:
+    texts, missing = ["099", "100", "101", "99"], ("", "99")
+    options = EngineOptions(engine="spark", keys=KeyColumns(("k",), missing))
+    with open_file(written(tmp_path, k=texts), options=options) as relation:
+        assert sorted(str(text) for text, _ in relation.dictionary("k")) == texts
+    options = EngineOptions(engine="spark", missing=MissingTexts("", codes=missing))
+    with open_file(written(tmp_path, k=texts), options=options) as relation:
+        assert relation.dictionary("k") == [("099", 1), ("100", 1), ("101", 1), (None, 1)]
+
+
+def test_the_code_of_a_day_is_a_null_at_midnight_too(tmp_path: Path) -> None:
+    days, others = ["2024-03-31", "9999-12-31 00:00:00", " 9999-12-31"], ["5", "9999-12-31 00:00:00", "x"]
+    options = EngineOptions(engine="spark", missing=MissingTexts("", codes=("9999-12-31",)))
+    with open_file(written(tmp_path, days=days, others=others), options=options) as relation:
+        assert relation.dictionary("days") == [("2024-03-31", 1), (None, 2)]
+        assert None not in dict(relation.dictionary("others"))

@@ -274,6 +274,27 @@ def test_stored_numbers_are_written_with_the_sign(tmp_path: Path) -> None:
     assert call("audit", share / "r.parquet", "--report", share.parent / "report.json").code == 0
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_missing_values_are_no_texts_beside_numbers(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"v": ["1.5", "1.50", None, "2"] * 2, "s": [*"abababab"]})
+    output: dict[str, Any] = {"decimal": ","}
+    if kind == "csv":
+        frame.to_csv(tmp_path / "v.csv", index=False)
+        output["missing"] = "NA"
+    else:
+        frame.to_parquet(tmp_path / "v.parquet")
+    given = {
+        "input": {"path": f"v.{kind}"},
+        "output": {**output, "path": "out.csv"},
+        "attributes": {"v": "quasi-identifier", "s": "sensitive"},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(given), encoding="utf-8")
+    done = call("run", tmp_path / "c.json", "-q")
+    assert done.code == 0, done.err
+    assert "1,5" in (tmp_path / "c-release" / "share" / "out.csv").read_text(encoding="utf-8")
+
+
 def test_a_data_frame_has_texts_with_the_sign() -> None:
     frame = duckdb.sql(PEOPLE).df()
     texts = frame.astype({"height": "str", "income": "str"})

@@ -298,6 +298,46 @@ def test_a_marker_may_not_be_a_label_that_only_the_search_makes(tmp_path: Path) 
     assert "output.missing: '[20, 22]' is also a value or a label of column 'age'" in done.err
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    ("marker", "spelled"),
+    [("NA", "NA "), ("NA", "\u00a0NA"), ("k\u00e9", "ke\u0301"), ("-9", "-9.0"), ("", " ")],
+)
+@pytest.mark.parametrize("role", ["sensitive", "insensitive", "quasi-identifier"])
+def test_a_marker_may_not_be_a_value_in_another_spelling(
+    role: str, marker: str, spelled: str, engine: str, tmp_path: Path
+) -> None:
+    others = ["1", "2"] if marker == "-9" else ["flu", "cold"]
+    rows = [["dx", "age"], *([dx, "20"] for dx in (*others, *others, spelled, spelled))]
+    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    config = {
+        "input": {"path": "a.csv", "missing": ["none"]},
+        "output": {"missing": marker},
+        "engine": {"name": engine},
+        "attributes": {"dx": role, "age": "quasi-identifier"},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
+    done = call("run", tmp_path / "c.json", "-q")
+    assert done.code == 2, done.out
+    assert f"output.missing: {marker!r} is also a value or a label of column 'dx'" in done.err
+
+
+def test_a_marker_may_look_like_another_value(tmp_path: Path) -> None:
+    rows = [{"dx": dx, "age": "20"} for dx in ("flu", "NAN", "-90", "n.a.")]
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    config = {
+        "input": {"path": "a.csv"},
+        "output": {"missing": "-9"},
+        "attributes": {"dx": "sensitive", "age": "quasi-identifier"},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
+    assert call("run", tmp_path / "c.json", "-q").code == 0
+    assert call("run", tmp_path / "c.json", "-q", "--overwrite", "--set", "output.missing=NA").code == 0
+
+
 CELLS = st.sampled_from(["1", "2", "a", "?", "", "NA", "<missing>"])
 
 

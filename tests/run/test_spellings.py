@@ -241,6 +241,24 @@ def test_a_population_may_spell_whole_numbers_with_a_fraction(age: dict[str, Any
     assert "holds  k-map k=4: measured 5" in checked.out
 
 
+@pytest.mark.parametrize(
+    ("ages", "census", "measured"),
+    [
+        (["41", "41", "62"] * 2, ["41.0", "41", "+62", "62", "6.2e1"] * 2, 4),
+        (["01", "01", "2"] * 2, ["01", "01 ", "2", "2", "2"] * 2, 4),
+        ([" 2020-01-31", "2020-02-01"] * 2, ["2020-01-31", "2020-02-01 00:00"] * 4, 4),
+    ],
+)
+def test_check_reads_a_population_as_the_run_does(
+    ages: list[str], census: list[str], measured: int, tmp_path: Path
+) -> None:
+    done = population_job(tmp_path, ages, census)
+    assert f"k-map k=4: measured {measured}" in done.out, done.err
+    for checked in ("a.csv", "c-release/share/release.csv"):
+        told = call("check", tmp_path / checked, "-c", tmp_path / "c.json")
+        assert f"holds  k-map k=4: measured {measured}" in told.out, told.err
+
+
 def test_a_message_counts_the_records_of_the_population_alone(tmp_path: Path) -> None:
     done = population_job(tmp_path, ["41", "41", "62"] * 2, ["41.0", "62.5"] * 5)
     assert done.code == 2
@@ -262,11 +280,14 @@ def test_one_person_has_one_pseudonym(tmp_path: Path) -> None:
     assert sorted(Counter(row[0] for row in released).values()) == [1, 2, 2]
 
 
-def test_held_out_people_are_found_in_the_input_however_their_key_is_spelled(tmp_path: Path) -> None:
-    write(
-        tmp_path / "a.csv", ["who", "q", "s"], [(str(number), "ab"[number % 2], "x") for number in range(8)]
-    )
-    write(tmp_path / "control.csv", ["who", "q", "s"], [("7.0", "a", "x"), ("70", "b", "x")])
+@pytest.mark.parametrize("other", ["70", "unknown", "070"])
+@pytest.mark.parametrize("fraction", ["", ".0"])
+def test_held_out_people_are_found_in_the_input_however_their_key_is_spelled(
+    fraction: str, other: str, tmp_path: Path
+) -> None:
+    people = [(f"{number}{fraction}", "ab"[number % 2], "x") for number in range(8)]
+    write(tmp_path / "a.csv", ["who", "q", "s"], people)
+    write(tmp_path / "control.csv", ["who", "q", "s"], [("7.0", "a", "x"), (other, "b", "x")])
     config = {
         "input": {"path": "a.csv", "person": "who", "control": "control.csv"},
         "attributes": {"who": "identifier", "q": "quasi-identifier", "s": "sensitive"},
@@ -335,3 +356,34 @@ def test_a_code_that_no_column_has_is_warned_about(said: Callable[..., str]) -> 
     rows = [("1", "a", "7"), ("2", "a", "-1.0"), ("3", "na\u0308 ", "5"), ("99.", "a", "5")]
     told = said(rows, missing=["", "-1", "nä", 99, 77, "none"])
     assert "input.missing: no column has '77', 'none'" in told
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("forms", ["{0}|{0} | {0}", "{0}|{0}.0|{0}e0"], ids=["blanks", "fractions"])
+def test_a_key_that_no_constraint_counts_is_counted_by_value(
+    forms: str, command: str, engine: str, tmp_path: Path
+) -> None:
+    rows = [(form.format(100 + p), str(20 + p), "x") for p in range(12) for form in forms.split("|")]
+    rows += [(str(100 + p), "50", "x") for p in range(3)]
+    write(tmp_path / "a.csv", ["patient_id", "age", "s"], rows)
+    config = {
+        "input": {"path": "a.csv"},
+        "engine": {"name": engine},
+        "attributes": {"patient_id": "drop", "age": "quasi-identifier", "s": "sensitive"},
+        "constraints": [{"model": "k-anonymity", "k": 3}],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
+    told = warnings_of(tmp_path, command)
+    assert "column 'patient_id' repeats: 12 values in 39 records. k counts records, not people: " in told
+    assert "12 of 13 classes contain fewer than 3 of these values" in told
+
+
+def test_a_column_links_records_by_value(tmp_path: Path) -> None:
+    rows = [(f"P{p}", "a", form.format(100 + p)) for p in range(6) for form in ("{0}", "{0}.0", " {0}")]
+    config = config_of(1, 1)
+    config["input"] = {"person": "who"}
+    config["attributes"] = {"who": "identifier", "q": "quasi-identifier", "s": "sensitive"}
+    config["constraints"] = [{"model": "k-anonymity", "k": 2}]
+    found = an.anonymize(pd.DataFrame(rows, columns=["who", "q", "s"]), config)
+    assert found.report.to_dict()["units"]["person"]["linked_by"] == {"s": 6}

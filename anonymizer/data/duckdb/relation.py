@@ -96,6 +96,8 @@ from anonymizer.data.values import (
 )
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
+from anonymizer.model.dates import DAY_OR_TIME, days_of
+from anonymizer.model.identity import WHITE_SPACE
 from anonymizer.model.table import BLANKS, CODE, MISSING, POINT, Numerals, ValueType
 from anonymizer.plugins import Registry
 from anonymizer.system import check_file, real_path
@@ -570,7 +572,7 @@ def _spelled_codes(database: Database, text: str, missing: MissingTexts, *, nume
     Parameters
     ----------
     text: of the column, in SQL.
-    numeric: whether they are compared as numbers if the column has no others.
+    numeric: whether they are compared as numbers, or as dates, if the column has no others.
     """
     listed, numerals = same_text(text, missing.codes), missing.numerals
     values = [f"{float(own)!r}" for code in missing.codes if (own := number_key(code)) is not None]
@@ -579,12 +581,24 @@ def _spelled_codes(database: Database, text: str, missing: MissingTexts, *, nume
         plain = f"trim({_signed(text, numerals, POINT)}, {quoted(BLANKS)})"
         equal = f"({number} AND coalesce(TRY_CAST({plain} AS DOUBLE) IN ({', '.join(values)}), false))"
         other = f"(NOT {number} OR regexp_full_match({text}, {quoted(CODE.pattern)}))"
-        strange = f"SELECT count(*) FROM records WHERE {other} AND NOT ({listed} OR {equal})"
+        strange = f"SELECT count(*) FROM records WHERE {other} AND NOT {listed}"
         if not database.rows(strange)[0][0]:
             texts = [own for (own,) in database.rows(f"SELECT DISTINCT {text} FROM records WHERE {equal}")]
             listed_texts = _listed(database, text, listed)
             return sorted(absent_texts([*texts, *listed_texts], missing.codes, ValueType.NUMBER, numerals))
+    of_days = _on_days(database, text, missing.codes, listed) if numeric else None
+    if of_days is not None:
+        return sorted(absent_texts(_listed(database, text, of_days), missing.codes, ValueType.DATE))
     return _listed(database, text, listed)
+
+
+def _on_days(database: Database, text: str, codes: Sequence[str], listed: str) -> str | None:
+    """Return SQL for the texts on the days of codes; None without such, or in a column of other texts."""
+    days, plain = days_of(codes), f"trim({text}, {quoted(WHITE_SPACE)})"
+    moment = f"regexp_full_match({plain}, {quoted(DAY_OR_TIME)}) AND TRY_CAST({plain}[:10] AS DATE) NOTNULL"
+    if not days or database.rows(f"SELECT 1 FROM records WHERE NOT ({moment} OR {listed}) LIMIT 1"):
+        return None
+    return f"{listed} OR {plain}[:10] IN ({', '.join(map(quoted, days))})"
 
 
 def _listed(database: Database, text: str, condition: str) -> list[str]:
@@ -631,7 +645,7 @@ def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) ->
             absent = same_text(value, (*numbers.absent, MISSING))
             ((found, others),) = database.rows(
                 f"SELECT count(*) FILTER ({matches} AND {changed} <> {value}), count(*) FILTER "
-                f"(NOT {absent} AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
+                f"({value} NOTNULL AND NOT {absent} AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
                 "FROM records"
             )
             if found and others:
