@@ -299,9 +299,8 @@ class _Reader:
         self._by_leaf = np.argsort(attribute.leaf, kind="stable")
         self._leaves = attribute.leaf[self._by_leaf]
         self._attribute = attribute
-        self._nodes = _nodes_by_label(
-            attribute, {each for each in labels if each is not None} - missing, level
-        )
+        wanted = {text_identity(each) for each in labels if each is not None}
+        self._nodes = _nodes_by_label(attribute, wanted - self._missing, level)
 
     def read(self, label: str | None) -> _Reading:
         """Return the coverage of a text."""
@@ -309,13 +308,13 @@ class _Reader:
         if label is None or identity in self._missing or self._as_number(label) in self._missing_numbers:
             absent = self._column.missing
             return _Reading(_NONE if absent is None else np.array([absent], dtype=np.int64))
-        if label == SUPPRESSED:
+        if identity == SUPPRESSED:
             return self._of(np.arange(self._column.size))
-        if label in self._nodes:
-            return self._of(np.unique(np.concatenate([self._under(node) for node in self._nodes[label]])))
+        if identity in self._nodes:
+            return self._of(np.unique(np.concatenate([self._under(node) for node in self._nodes[identity]])))
         if identity in self._code:
             return self._of(np.array([self._code[identity]]))
-        return self._interval(label) or self._set(label) or self._number(label)
+        return self._interval(identity) or self._set(identity) or self._number(identity)
 
     def _under(self, node: int) -> IntArray:
         tree = self._attribute.hierarchy
@@ -464,19 +463,24 @@ def coverage_of_ranges(
 
 
 def _nodes_by_label(attribute: QuasiIdentifier, labels: set[str], level: int | None) -> dict[str, list[int]]:
-    """Return the nodes that each label names, at one level or at any."""
+    """Return the nodes that each label names, at one level or at any.
+
+    Parameters
+    ----------
+    labels: their identities.
+    """
     tree, wanted = attribute.hierarchy, labels - {SUPPRESSED}
     by_label: dict[str, list[int]] = {}
     spelled = value_labels(attribute)
     for each in range(tree.height + 1) if level is None else [level]:
         names = spelled if each == 0 else tree.labels
-        own = {names[node]: int(node) for node in np.flatnonzero(tree.level == each)}
+        own = {text_identity(names[node]): int(node) for node in np.flatnonzero(tree.level == each)}
         for label in wanted & own.keys():
             by_label.setdefault(label, []).append(own[label])
     if level is None and wanted - by_label.keys():
         # Local recoding adds the level to the name of the higher of two nodes with one label.
         canonical, names = distinct_nodes(attribute)
-        distinct = {names[node]: [node] for node in np.unique(canonical).tolist()}
+        distinct = {text_identity(names[node]): [node] for node in np.unique(canonical).tolist()}
         by_label |= {label: distinct[label] for label in wanted & distinct.keys() - by_label.keys()}
     return by_label
 
@@ -600,9 +604,14 @@ def codes_in(other: SensitiveCodes, own: SensitiveCodes) -> IntArray:
 
 
 def labels_in_release(known: Sequence[str | None], published: Sequence[str]) -> IntArray:
-    """Return the position of each published text among known ones, -1 for none, shape (texts,), int64."""
-    place = {label: code for code, label in enumerate(known)}
-    return np.array([place.get(label, -1) for label in published], dtype=np.int64)
+    """Return the position of each published text among known ones, -1 for none, shape (texts,), int64.
+
+    Another spelling of a text counts if the text itself is not known.
+    """
+    exact = {label: code for code, label in enumerate(known)}
+    spelled = {text_identity(label): code for label, code in exact.items() if label is not None}
+    places = [exact.get(label, spelled.get(text_identity(label), -1)) for label in published]
+    return np.array(places, dtype=np.int64)
 
 
 def possible_links(

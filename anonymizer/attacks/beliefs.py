@@ -90,7 +90,8 @@ def find_targets(
 
     Parameters
     ----------
-    persons: by their names; each has a quasi-identifier of the release.
+    persons: by their names; each has a quasi-identifier of the release, in the spelling of the records that
+        are searched.
     features: that the attack compares.
     known: records of the persons, who are in the release as covered by it; None without.
 
@@ -154,22 +155,12 @@ def _rows(
     known = {own: text for own, text in person.items() if own in names}
     for own, text in known.items():
         position = names.index(own)
-        wanted = [code for code, each in enumerate(texts[position]) if _same(each, text)]
+        wanted = [code for code, each in enumerate(texts[position]) if (each or MISSING) == (text or MISSING)]
         fits &= np.isin(codes[:, position], wanted)
     if not known or not fits.any():
         values = ", ".join(f"{own} {text}" for own, text in known.items()) or "a quasi-identifier"
         raise InputError(f"target {name}: no record of {source} has {values}; give values of its records")
     return np.flatnonzero(fits)
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    """Return whether two texts are equal, or the same number; all missing values are equal."""
-    if (one or MISSING) == (other or MISSING):
-        return True
-    try:
-        return float(one or "") == float(other or "")
-    except ValueError:
-        return False
 
 
 def beliefs(

@@ -293,7 +293,7 @@ class _Opened:
             if self.source is None and view.grouped is None:
                 opened = as_in_config(plan, self.file(self.release))
                 known = original_of_files(plan, view.release, opened, relation)
-        return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden)
+        return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden, plan)
 
     def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
         """Return the answers to the three questions; none without held-out records."""

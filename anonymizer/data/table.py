@@ -26,17 +26,20 @@ from anonymizer.data.values import (
     detecting_key_of,
     key_of,
     looks_coded,
+    number_key,
     split_absent,
 )
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
+from anonymizer.model.identity import text_identity
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import (
     BLANKS,
     COMMA,
     MISSING,
     POINT,
+    SUPPRESSED,
     Column,
     Numerals,
     QuasiIdentifier,
@@ -387,32 +390,48 @@ def read_column(path: Path, name: str, dates: DateFormat = ISO) -> Column:
         return read_columns(relation, [request])[name].column
 
 
+def notated_texts(relation: Relation, name: str, numerals: Numerals) -> list[str | None]:
+    """Return the distinct texts of a column, as in its dictionary; stored numbers with a decimal sign."""
+    texts = [text for text, _ in relation.dictionary(name)]
+    if numerals == POINT or relation.is_text(name):
+        return texts
+    return [text if text is None or number_key(text) is None else numerals.written(text) for text in texts]
+
+
 def unite_spellings(
     relation: Relation, requests: Iterable[ColumnRequest], missing: Sequence[str] = DEFAULT_MISSING
 ) -> None:
-    """Write each value of columns in one way, in place, as a run publishes it if it is not generalized.
+    """Write each value of columns in one way, in place, by the identity of what a run publishes for it.
 
-    Values that are not of a declared type may be those of a release, and are texts.
+    Values that are not of a declared type may be those of a release, and are texts. A suppressed one is no
+    value, and decides no type.
 
     Parameters
     ----------
     missing: as for ``read_columns``; missing values with several texts become ``<missing>``.
     """
-    found = {}
+    absent, found = frozenset({*missing, MISSING, SUPPRESSED}), {}
     for request in requests:
         try:
-            read = _read(relation, request, frozenset({*missing, MISSING}))
+            read = _read(relation, request, absent)
         except DataError:
-            read = _read(relation, replace(request, type=ValueType.TEXT), frozenset({*missing, MISSING}))
+            read = _read(relation, replace(request, type=ValueType.TEXT), absent)
         texts = [text for text, _ in relation.dictionary(request.name)]
-        own = dict(zip(texts, (read.column.texts[code] for code in read.codes.tolist()), strict=True))
-        absent = [text for text in texts if own[text] == MISSING]
-        own |= dict.fromkeys(absent, absent[0] if len(absent) == 1 else None if None in absent else MISSING)
-        new = {text: value for text, value in own.items() if text is not None and text != value}
+        new = _united(texts, read)
         if new:
             found[request.name] = new
     if found:
         relation.respell(found)
+
+
+def _united(texts: Sequence[str | None], read: ReadColumn) -> dict[str, str | None]:
+    """Return the one spelling of the value of each text that differs from it."""
+    published = [*map(text_identity, read.column.texts)]
+    own = dict(zip(texts, (published[code] for code in read.codes.tolist()), strict=True))
+    own |= {text: SUPPRESSED for text in texts if text is not None and text_identity(text) == SUPPRESSED}
+    absent = [text for text in texts if own[text] == MISSING]
+    own |= dict.fromkeys(absent, absent[0] if len(absent) == 1 else None if None in absent else MISSING)
+    return {text: value for text, value in own.items() if text is not None and text != value}
 
 
 def encode(relation: Relation, columns: Sequence[ReadColumn]) -> Encoded:

@@ -199,11 +199,18 @@ def identities_of_keys(
 
 
 def identity_of_keys(
-    texts: Iterable[str | None], numerals: Numerals = POINT
+    texts: Iterable[str | None], numerals: Numerals = POINT, codes: Collection[str] = ()
 ) -> Callable[[str | None], str | None]:
-    """Return the function from a key to what identifies its unit, given the keys of all files."""
+    """Return the function from a key to what identifies its unit, given the keys of all files.
+
+    Parameters
+    ----------
+    codes: of missing values, which identify nobody: None.
+    """
     known = {text for text in texts if text is not None}
-    found = identities_of_keys(known, (), numerals, numeric=are_numbers(known, numerals))
+    absent, numeric = split_absent(known, codes, numerals)
+    found: dict[str, str | None] = {**identities_of_keys(known, (), numerals, numeric=numeric)}
+    found |= dict.fromkeys(absent)
     return lambda text: text if text is None else found.get(text, text)
 
 

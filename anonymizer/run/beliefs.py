@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from anonymizer.attacks.beliefs import Belief, Person, beliefs, find_targets
 from anonymizer.attacks.definetti import Definetti
 from anonymizer.data.relation import Relation
-from anonymizer.data.table import read_columns
-from anonymizer.errors import DataError, InputError
+from anonymizer.data.table import ColumnRequest, notated_texts
+from anonymizer.data.values import Key, absent_texts, are_numbers, key_of
+from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
+from anonymizer.model.dates import ISO, DateFormat
+from anonymizer.model.identity import text_identity
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import Role
+from anonymizer.model.table import MISSING, POINT, Column, Numerals, Role, ValueType
 from anonymizer.run.plan import Plan
 
 MOST = 1000
@@ -27,6 +31,7 @@ def beliefs_about(
     seed: int = 0,
     known: Original | None = None,
     hidden: Collection[str] = (),
+    plan: Plan | None = None,
 ) -> list[Belief]:
     """Return the belief in every sensitive value of some persons.
 
@@ -36,6 +41,7 @@ def beliefs_about(
     attack: with the parameters of deFinetti's attack, its defaults without one.
     known: records of the persons, to be found by what the release covers; None without.
     hidden: sensitive attributes whose value is missing in the persons' own released records.
+    plan: types and formats of the persons' values; None if they are those of the originals.
 
     Raises
     ------
@@ -47,8 +53,93 @@ def beliefs_about(
     lacking = attack.missing_requirement(adversary)
     if lacking is not None:
         raise InputError(f"{adversary.release.source}: beliefs about a target need {lacking}")
-    targets = find_targets(adversary, persons, attack.features(adversary), known)
+    spelled = _spelled_as_known(adversary, persons, known, plan)
+    targets = find_targets(adversary, spelled, attack.features(adversary), known)
     return list(beliefs(adversary, targets, attack, np.random.default_rng([seed, 0]), hidden))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The values of a quasi-identifier among which a person's value is sought.
+
+    Attributes
+    ----------
+    texts: as the originals or an Anatomy release have them; None for a null.
+    column: of the originals; None where only published texts are known.
+    """
+
+    texts: Sequence[str | None]
+    column: Column | None
+
+
+def _spelled_as_known(
+    adversary: AdversaryView, persons: Mapping[str, Person], known: Original | None, plan: Plan | None
+) -> dict[str, Person]:
+    """Return the persons with each value in the spelling of the records among which they are sought.
+
+    A missing value is None; a value that no record has stays.
+    """
+    found: dict[str, dict[str, str | None]] = {name: dict(person) for name, person in persons.items()}
+    for name, values in _known_values(adversary, known).items():
+        holders = [person for person in found.values() if name in person]
+        given = {text for person in holders if (text := person[name]) is not None}
+        spelled = _spellings(name, values, given, plan)
+        for person in holders:
+            text = person[name]
+            person[name] = None if text is None else spelled[text]
+    return dict(found)
+
+
+def _known_values(adversary: AdversaryView, known: Original | None) -> dict[str, _Known]:
+    """Return the values by quasi-identifier, and the buckets of an Anatomy release, as ``find_targets``."""
+    original = adversary.original or known
+    columns = (
+        {}
+        if original is None
+        else {name: own.column for name, own in zip(original.names, original.meanings, strict=True)}
+    )
+    grouped = adversary.grouped
+    if grouped is not None:
+        labels = {**dict(zip(grouped.names, grouped.labels, strict=True)), GROUP: grouped.groups}
+        return {name: _Known(texts, columns.get(name)) for name, texts in labels.items()}
+    if original is not None:
+        return {name: _Known(column.texts, column) for name, column in columns.items()}
+    release = adversary.release
+    return {name: _Known(own, None) for name, own in zip(release.names, release.labels, strict=True)}
+
+
+def _spellings(name: str, known: _Known, given: Collection[str], plan: Plan | None) -> dict[str, str | None]:
+    """Return the known text of each given one, by the value that it has in its column."""
+    listed = plan is not None and name in plan.columns
+    request = plan.requests([name])[0] if plan is not None and listed else ColumnRequest(name)
+    texts = [text for text in known.texts if text is not None]
+    column, codes = known.column, (MISSING, "", *(() if plan is None else plan.missing))
+    if column is None:
+        others = set(texts) - request.absent_among(texts, codes)
+        numeric = are_numbers(others, request.numerals)
+        kind = request.type or (ValueType.NUMBER if numeric else ValueType.TEXT)
+        own = request.numerals, ISO
+    else:
+        kind, codes, own = column.type, tuple(column.absent), (column.numerals, column.dates)
+    foreign = own if plan is None else (request.numerals, request.dates)
+    value_of, value_of_given = _reader(kind, own, foreign), _reader(kind, foreign, own)
+    spelled = {value_of(text): text for text in texts}
+    absent = absent_texts(given, codes, kind, *foreign).difference(texts)
+    return {text: None if text in absent else spelled.get(value_of_given(text), text) for text in given}
+
+
+def _reader(kind: ValueType, *formats: tuple[Numerals, DateFormat]) -> Callable[[str], Key]:
+    """Return the function from texts to values of a type, in the first of some formats that fits.
+
+    The value of another text is its identity.
+    """
+    keys = [key_of(kind, numerals, dates) for numerals, dates in formats]
+
+    def read(text: str) -> Key:
+        found = (own for key in keys if (own := key(text)) is not None)
+        return next(found, text_identity(text))
+
+    return read
 
 
 def hidden_of(plan: Plan, relation: Relation, row: int) -> list[str]:
@@ -97,24 +188,8 @@ def persons_of(
         raise InputError(f"target: {relation.name} has no quasi-identifier; expected {', '.join(names)}")
     columns = {}
     for name in known:
-        texts = _texts(relation, name, plan)
+        texts = notated_texts(relation, name, POINT if plan is None else plan.numerals)
         columns[name] = [texts[code] for code in relation.codes(name)[np.array(chosen) - 1].tolist()]
     return {
         f"row {row}": {name: own[place] for name, own in columns.items()} for place, row in enumerate(chosen)
     }
-
-
-def _texts(relation: Relation, name: str, plan: Plan | None) -> list[str | None]:
-    """Return the distinct values of a column as a run publishes them ungeneralized, such as dates in ISO.
-
-    Texts that the config cannot read stay: they may be copied from an Anatomy release.
-    """
-    texts = [text for text, _ in relation.dictionary(name)]
-    if plan is None or name not in plan.columns:
-        return texts
-    try:
-        read = read_columns(relation, plan.requests([name]), plan.missing)[name]
-    except DataError:
-        absent = plan.absent_among(name, texts)
-        return [None if text in absent else text for text in texts]
-    return [read.column.texts[code] for code in read.codes.tolist()]

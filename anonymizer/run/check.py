@@ -53,6 +53,7 @@ from anonymizer.run.shape import (
     by_config_names,
     original_of_files,
     read_release,
+    unite_published,
     with_labels,
 )
 from anonymizer.run.source import open_foreign_release
@@ -399,6 +400,7 @@ def scene_of_pair(
     """
     records, original, values = by_config_names(plan, tables[0], original, tables[1])
     assert values is not None
+    unite_published(plan, records)
     grouped = grouped_of_config(plan, (records, values))
     release = read_release(plan, records, weights)
     if original is None:

@@ -51,7 +51,7 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, is_url
-from anonymizer.data.table import Encoded, column_of, encode, read_columns
+from anonymizer.data.table import Encoded, column_of, encode, notated_texts, read_columns, unite_spellings
 from anonymizer.data.values import identity_of_keys, split_absent
 from anonymizer.errors import AuditFailed, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.date import DateSource, period_days
@@ -78,6 +78,7 @@ from anonymizer.model.classes import (
     SensitiveCounts,
 )
 from anonymizer.model.dates import ISO
+from anonymizer.model.identity import text_identity
 from anonymizer.model.recoding import COUNT, GROUP, GroupRecoding, Outcome, Recoding
 from anonymizer.model.table import (
     MISSING,
@@ -149,8 +150,8 @@ def adversary_from_files(
         _refuse_half(plan, each)
     if original is not None:
         put_in_bands(plan, original)
-    release = with_labels(plan, release)
-    second = None if second is None else with_labels(plan, second)
+    release = _as_published(plan, release)
+    second = None if second is None else _as_published(plan, second)
     seen = scene_of_release(plan, release, weights)
     table, named = seen.release, seen.named
     own = None if original is None else original_of_files(plan, table, release, original)
@@ -192,7 +193,7 @@ def pair_of_releases(
     aligned = None
     ordered = relation.ordered and second_relation.ordered
     if ordered and (plan.key is not None or relation.rows == second_relation.rows):
-        own, same = paired_records(relation, second_relation, plan.key)
+        own, same = paired_records(plan, relation, second_relation)
         rows = rows_of_records(relation, table)[own], rows_of_records(second_relation, other)[same]
         aligned = links_of_pairs(*rows, np.ones(len(own), dtype=np.int64))
     truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
@@ -211,6 +212,9 @@ def _read_together(
     """Return what the texts of a column cover in either release."""
     planned = plan.columns[name]
     source = None if planned.hierarchy is None else planned.hierarchy.source
+    first, second = (
+        [None if each is None else text_identity(each) for each in labels] for labels in (first, second)
+    )
     codes = {MISSING, "", *plan.missing, *plan.absent_among(name, {*first, *second})}
     absent = frozenset(each for each in codes if each is not None)
     texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
@@ -355,6 +359,18 @@ def by_config_names(
 def as_in_config(plan: Plan, relation: Relation) -> Relation:
     """Return a file with the names that its columns have in the config."""
     return renamed(relation, plan.foreign_names)
+
+
+def unite_published(plan: Plan, relation: Relation) -> None:
+    """Write each value of the quasi-identifiers of a release in one way, in place."""
+    names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
+    unite_spellings(relation, plan.requests(names), plan.missing)
+
+
+def _as_published(plan: Plan, relation: Relation) -> Relation:
+    """Return a release with labels in place of numbers, and one spelling of each value."""
+    unite_published(plan, relation)
+    return with_labels(plan, relation)
 
 
 def with_labels(plan: Plan, relation: Relation) -> Relation:
@@ -553,7 +569,7 @@ def original_of_files(
         links,
         names,
         truth,
-        _true_links(plan.key, encoded, relation, release, table),
+        _true_links(plan, encoded, relation, release, table),
         _unmatched_columns(release, relation),
         _owners(plan, relation, encoded, links if first is None else None, plan.pseudonym in release.columns),
     )
@@ -737,39 +753,38 @@ def _reconstructed(
 
 
 def _true_links(
-    key: str | None, encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+    plan: Plan, encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
 ) -> Links | None:
     """Return the links of equal keys, without a key those of row i to row i.
 
     None if the numbers of rows differ, or a file has no order.
     """
-    if not (original.ordered and release.ordered) or (key is None and original.rows != release.rows):
+    if not (original.ordered and release.ordered) or (plan.key is None and original.rows != release.rows):
         return None
-    own, other = paired_records(original, release, key)
+    own, other = paired_records(plan, original, release)
     rows = rows_of_records(release, table)
     return links_of_pairs(encoded.combination[own], rows[other], np.ones(len(own), dtype=np.int64))
 
 
-def paired_records(first: Relation, second: Relation, key: str | None) -> tuple[IntArray, IntArray]:
+def paired_records(plan: Plan, first: Relation, second: Relation) -> tuple[IntArray, IntArray]:
     """Return the record numbers of two files that belong together, shape (pairs,) each.
 
-    Parameters
-    ----------
-    key: column of both; None if record i belongs to record i.
+    Those with the same key; without a key, record i belongs to record i. Missing keys belong to no record.
 
     Raises
     ------
     DataError: a file lacks the column.
     InputError: a key is in several records.
     """
+    key = plan.key
     if key is None:
         every = np.arange(min(first.rows, second.rows))
         return every, every
-    dictionaries = [each.dictionary(key) for each in (first, second)]
-    identity = identity_of_keys(text for dictionary in dictionaries for text, _ in dictionary)
+    texts = [notated_texts(each, key, plan.numerals) for each in (first, second)]
+    identity = identity_of_keys([*texts[0], *texts[1]], plan.numerals, (*plan.missing, MISSING))
     records: list[dict[str, int]] = []
-    for each, dictionary in zip((first, second), dictionaries, strict=True):
-        keys = [identity(text) for text, _ in dictionary]
+    for each, own_texts in zip((first, second), texts, strict=True):
+        keys, dictionary = [identity(text) for text in own_texts], each.dictionary(key)
         numbers = Counter[str]()
         for unit, (_, number) in zip(keys, dictionary, strict=True):
             numbers.update({} if unit is None else {unit: number})
