@@ -57,7 +57,7 @@ def run(
             """Print the result while the release can still be withdrawn, which happens if printing fails."""
             live_line.close()
             content = json_module.dumps(report.to_dict(), ensure_ascii=False)
-            for line in [content] if json else summary(report, directory):
+            for line in [content] if json else summary(report, directory, given):
                 write_line(line)
             stopped.too_late()
 

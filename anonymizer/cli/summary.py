@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import format_measure, plural, settings_in_line
+from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.public import recipient_warnings
@@ -30,8 +31,8 @@ IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
 
 
-def summary(report: Report, directory: Path) -> Iterator[str]:
-    """Yield the last lines of a run with a release."""
+def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[str]:
+    """Yield the last lines of a run with a release, which a command started."""
     content = report.to_dict()
     first = [each for each in content["warnings"] if NOT_PEOPLE in each]
     yield from (f"Warning: {warning}" for warning in first)
@@ -60,7 +61,7 @@ def summary(report: Report, directory: Path) -> Iterator[str]:
     yield from recoding_lines(content)
     yield from (f"Attack {line}" for line in attack_lines(content["attacks"]))
     yield from (f"Utility {utility_line(each)}" for each in content["utility"])
-    yield from advice_lines(content.get("advice"))
+    yield from advice_lines(content.get("advice"), command)
     yield "Release read back and verified."
     # Anybody sees columns without values in the release; an attack that succeeds takes a decision.
     if any(not each.startswith((STARRED, COARSE)) for each in look_again):
@@ -120,13 +121,15 @@ def utility_line(entry: Mapping[str, Any]) -> str:
     return f"{title}: {entry['value']:.3g} ({references})"
 
 
-def advice_lines(advice: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yield the changes that gain most, each with its measured gain and its command.
+def advice_lines(advice: Mapping[str, Any] | None, command: RunCommand) -> Iterator[str]:
+    """Yield the changes that gain most, each with its measured gain and the command that makes it.
 
-    >>> change = {"change": "leave out zip", "left_out": ["zip"], "command": "anonymizer"}
+    >>> change = {"change": "leave out zip", "left_out": ["zip"], "set": ["attributes.zip=drop"]}
     >>> change |= {"loss_before": 0.8, "loss_after": 0.5}
-    >>> list(advice_lines({"measured_by": "mondrian", "records": 2000, "changes": [change]}))[1]
-    '  leave out zip: loss 0.5 instead of 0.8 in the remaining columns\\n    anonymizer'
+    >>> advice = {"measured_by": "mondrian", "records": 2000, "changes": [change]}
+    >>> print(list(advice_lines(advice, RunCommand("a.yaml")))[1])
+      leave out zip: loss 0.5 instead of 0.8 in the remaining columns
+        anonymizer run a.yaml --set attributes.zip=drop --overwrite
     """
     if advice is None or not advice["changes"]:
         return
@@ -135,7 +138,7 @@ def advice_lines(advice: Mapping[str, Any] | None) -> Iterator[str]:
     for each in advice["changes"]:
         loss = f"loss {each['loss_after']:g} instead of {each['loss_before']:g}"
         loss += " in the remaining columns" if each["left_out"] else ""
-        yield f"  {each['change']}: {loss}\n    {each['command']}"
+        yield f"  {each['change']}: {loss}\n    {command.changed(*each['set']).replacing()}"
 
 
 def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from anonymizer.system import shell_words
 
@@ -59,6 +60,15 @@ class RunCommand:
     def replacing(self) -> RunCommand:
         """Return the same run, to be repeated where it has left a release."""
         return replace(self, overwrite=True)
+
+    def beside(self, number: int) -> RunCommand:
+        """Return the run from the folder of the config, with a release of its own and wherever this one goes.
+
+        >>> print(RunCommand("a/b.yaml", "out", ("seed=1",), overwrite=True).beside(2))
+        anonymizer run b.yaml -o b-release-2 --set seed=1
+        """
+        config = Path(self.config)
+        return RunCommand(config.name, f"{config.stem}-release-{number}", self.overrides)
 
     def __str__(self) -> str:
         """Return the command.

@@ -375,17 +375,21 @@ def _gains(
             continue
         new = _mean(after, attributes, change.without)
         if old - new >= LEAST:
-            command = plan.command and plan.command.changed(*change.overrides).replacing()
             found[place] = {
                 "change": change.what,
                 "left_out": [attributes[at].name for at in change.without],
                 "set": list(change.overrides),
-                "command": command and str(command),
+                "command": None,
                 "loss_before": float(f"{old:.3g}"),
                 "loss_after": float(f"{new:.3g}"),
                 "gain": float(f"{old - new:.3g}"),
             }
-    return [found[place] for place in sorted(found, key=lambda at: (-found[at]["gain"], at))[:SHOWN]]
+    best = [found[place] for place in sorted(found, key=lambda at: (-found[at]["gain"], at))[:SHOWN]]
+    if plan.command is not None:
+        # Two runs of a config have the same report, wherever they write it.
+        for number, each in enumerate(best, start=1):
+            each["command"] = str(plan.command.changed(*each["set"]).beside(number))
+    return best
 
 
 def _is_allowed(plan: Plan, change: Change) -> bool:

@@ -444,7 +444,7 @@ def test_records_of_another_hierarchy_are_refused(tmp_path: Path, name: str) -> 
         done = call("attack", release_path, "-c", config, "-q", *options)
         assert done.code == 2
         assert f"attributes.{name}.hierarchy: hierarchy" in done.err
-        assert "anonymizer hierarchy build" in done.err
+        assert "with the command hierarchy build before the run" in done.err
 
 
 def test_a_share_of_the_records_may_attack_published_values(tmp_path: Path) -> None:

@@ -65,6 +65,38 @@ def call(*args: str | Path) -> Done:
     return Done(code, out.getvalue(), err.getvalue())
 
 
+def assert_audits(folder: Path, owner: str | None = "VERIFIED") -> None:
+    """Audit a release of which no constraint can be measured without the input, and then as its owner.
+
+    Parameters
+    ----------
+    folder: of the run, whose input is where it was.
+    owner: what the audit of its owner says first; None where records of the input fit several rows of the
+        release, so that the owner measures nothing either.
+    """
+    path, internal = folder / "share" / "release.csv", folder / "report.json"
+    assert_not_measured(path, folder / "share" / "report.public.json")
+    if owner is None:
+        assert_not_measured(path, internal)
+    else:
+        done = call("audit", path, "--report", internal)
+        assert (done.code, done.out.splitlines()[0]) == (0, owner), done.out
+
+
+def assert_not_measured(release: Path, report: Path) -> None:
+    """Check that an audit measures no constraint, and finds nothing that contradicts the report."""
+    printed, content = (call("audit", release, "--report", report, *each) for each in ((), ("--json",)))
+    found = content.json
+    asked = len(found["constraints"])
+    assert {(each["measured"], each["satisfied"]) for each in found["constraints"]} == {(None, None)}
+    notes = ("the report says it holds", "not verifiable from the release alone")
+    assert all(any(note in each for note in notes) for each in found["findings"]), found["findings"]
+    assert not found["verified"]
+    said = f"NOT MEASURED: {asked} of {asked} constraint{'s' * (asked > 1)} could not be measured"
+    assert printed.out.splitlines()[0] == said
+    assert (content.code, printed.code) == (1, 1)
+
+
 def python(*args: str | Path, **options: Any) -> Done:
     """Run Python in a process of its own, from the checkout."""
     done = subprocess.run(

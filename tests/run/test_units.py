@@ -27,7 +27,7 @@ from anonymizer.report.public import RECORDS
 from anonymizer.search.suppression.suppressor import WholeClasses
 from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
-from tests.run.commands import Done, call
+from tests.run.commands import Done, assert_audits, call
 from tests.spark import engine, running
 from tests.strategies import randoms
 from tests.twins import attacks as twins
@@ -116,6 +116,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 
 
+ONE_ROW = {"lattice", "mondrian", "records of the lattice", "records of mondrian", "cells"}
+"""Where each visit fits one row of the release, so that its owner can count patients."""
+
+
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_class_holds_five_patients(tmp_path: Path, algorithm: str, engine: str) -> None:
@@ -150,7 +154,7 @@ def test_every_class_holds_five_patients(tmp_path: Path, algorithm: str, engine:
     public = json.loads((tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8"))
     assert "units" not in public
     assert public["constraints"][0]["measured"] is None
-    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+    assert_audits(tmp_path / "out", "VERIFIED" if algorithm in ONE_ROW else None)
 
 
 def test_persons_who_are_alone_by_any_columns_are_counted(tmp_path: Path) -> None:
@@ -375,7 +379,7 @@ def test_all_visits_of_a_patient_are_suppressed_or_none(
     assert report["release"]["suppressed_records"] == 1000 - len(stays)
     # Mondrian removes the suppressed records where it may publish others with * only.
     assert len(release) == (1000 if keep_rows and algorithm == "lattice" else len(stays))
-    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+    assert_audits(tmp_path / "out", None)
 
 
 @pytest.mark.parametrize("unit", ["person", "record"])
@@ -616,7 +620,7 @@ def test_a_patient_with_flu_and_cancer_can_lose_the_cancer(
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert report["release"]["suppressed_records"] == fewest
     assert report["search"]["gap"] == 0 or reference == "release"
-    assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
+    assert_audits(tmp_path / "out", "VERIFIED" if model == "alpha-k-anonymity" else None)
 
 
 NUMBERED = {"input": {"person": LINKED["person"]}}
@@ -1076,9 +1080,8 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         assert [each["unit"] for each in table["knowledge"]] == ["person"] * len(table)
     public = json.loads((tmp_path / "out" / "share" / "report.public.json").read_text(encoding="utf-8"))
     assert {each["success"] for each in public["attacks"]} == {None}
-    for name in ("report.json", "share/report.public.json"):
-        audited = call("audit", release_path(tmp_path), "--report", tmp_path / "out" / name, "-q")
-        assert audited.code == 0, audited.out
+    in_part = "VERIFIED, but 1 of 2 constraints could not be measured"
+    assert_audits(tmp_path / "out", in_part if algorithm in ONE_ROW else None)
 
 
 IN_PARTS: dict[str, dict[str, Any]] = {

@@ -567,7 +567,7 @@ def of_persons(folder: Path, **config: Any) -> Case:
     ("made", "algorithm"), [(useless, "auto"), (of_persons, "mondrian"), (of_persons, "lattice")]
 )
 def test_each_advised_command_runs_and_gains(
-    tmp_path: Path, made: Callable[..., Case], algorithm: str
+    tmp_path: Path, made: Callable[..., Case], algorithm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = made(tmp_path, **({} if algorithm == "auto" else {"algorithm": {"name": algorithm}}))
     assert case.run().code == 0
@@ -576,10 +576,12 @@ def test_each_advised_command_runs_and_gains(
     assert advice["changes"]
     assert advice["columns"][0]["loss"] > 0.9
     assert advice["records"] == 300
-    for change in advice["changes"]:
+    monkeypatch.chdir(tmp_path)
+    for number, change in enumerate(advice["changes"], start=1):
         assert change["gain"] > 0
         assert call(*shlex.split(change["command"])[1:]).code == 0
-        better = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+        own = tmp_path / f"{case.config.stem}-release-{number}"
+        better = json.loads((own / "report.json").read_text(encoding="utf-8"))
         assert better["loss"]["loss"] == pytest.approx(change["loss_after"], abs=0.01)
     assert case.run().code == 0
     again = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
