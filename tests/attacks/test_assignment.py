@@ -11,12 +11,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.linkage import assignment
+from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.linkage import assignment, distances
 from anonymizer.attacks.linkage.attack import DISTANCES
+from anonymizer.attacks.linkage.distances import ComparisonSpace, comparison_space
+from anonymizer.masking.rank_swapping import RankSwapping
+from anonymizer.model.adversary import ValueCoverage
+from anonymizer.model.arrays import FloatArray
 from tests import strategies
-from tests.attacks.test_linkage_errors import letters, meaning_of, space_of
+from tests.attacks.test_linkage_errors import LETTERS, NUMBERS, TEXTS, letters, space_of
 from tests.helpers.examples import share
-from tests.helpers.linkage import frame_scene, linkage, noisy
+from tests.helpers.linkage import attribute, frame_scene, linkage, noisy
 
 
 def by_permutations(original: pd.DataFrame, masked: pd.DataFrame) -> tuple[float, float]:
@@ -109,26 +114,53 @@ def test_swap_partners_undo_rank_swapping():
         assert found.success > ranks + 0.3
 
 
-def test_partners_are_compared_as_defined():
-    """The least distance of an original with the published value to a class with the original value."""
-    space = space_of(
-        [meaning_of(letters(), ["a", "b", "ab"])] * 2, [[0, 1], [1, 0], [1, 1]], [[1, 1], [0, 2]]
-    )
-    found = DISTANCES["swap-partners"](space)
-    ranks = DISTANCES["rank"](space)
+def partner_distances(space: ComparisonSpace) -> FloatArray:
+    """Return the rank distances plus the least ones of partners, pair by pair."""
     every = np.arange(len(space.originals))
-    plain = ranks.rows(every)
-    single = {0: 0, 1: 1}
+    plain = DISTANCES["rank"](space).rows(every)
     expected = plain.copy()
     for i, own in enumerate(space.originals):
         for r, texts in enumerate(space.classes):
-            for position in range(2):
+            for position, meaning in enumerate(space.meanings):
                 partners = [
                     plain[j, s]
                     for j, other in enumerate(space.originals)
                     for s, published in enumerate(space.classes)
-                    if single.get(int(texts[position])) == other[position]
-                    and single.get(int(published[position])) == own[position]
+                    if [other[position]] == covered(meaning, texts[position])
+                    and [own[position]] == covered(meaning, published[position])
                 ]
                 expected[i, r] += min(partners, default=0.0)
-    assert found.rows(every) == pytest.approx(expected)
+    return expected
+
+
+def covered(meaning: ValueCoverage, text: int) -> list[int]:
+    return meaning.values[meaning.starts[text] : meaning.starts[text + 1]].tolist()
+
+
+@given(strategies.randoms())
+def test_partners_are_compared_as_defined(random: Random):
+    """The least distance of an original with the published value to a class with the original value."""
+    meanings = [meaning_of(letters(), LETTERS), meaning_of(attribute(NUMBERS), TEXTS)]
+    originals = [[random.randrange(-1, 4), random.randrange(-1, 7)] for _ in range(7)]
+    classes = [[random.randrange(7), random.randrange(7)] for _ in range(7)]
+    space = space_of(meanings, originals, classes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "CELLS", random.choice((1, 30, 1000)))
+        patch.setattr(distances, "FREQUENT", random.choice((1, 2)))
+        patch.setattr(distances, "PARTNERS", random.choice((0, 10, 1000)))
+        found = DISTANCES["swap-partners"](space)
+        expected = partner_distances(space)
+        for _ in range(3):
+            some = np.array(random.sample(range(len(space.originals)), 2))
+            assert found.rows(some) == pytest.approx(expected[some])
+
+
+def test_swapped_records_of_a_large_file_are_linked_by_their_partners():
+    """The strongest attacker on swapped values takes part however many pairs of records there are."""
+    original = pd.DataFrame(np.random.default_rng(1).normal(size=(3000, 3)), columns=list("abc"))
+    scene = frame_scene(original, RankSwapping(10).mask(original, 3))
+    found = linkage(scene, aligned=True, distance="swap-partners", targets=20)
+    assert found.success > 0.9
+    known = scene.original
+    space = comparison_space(scene.release, known, known.names, known.counts, known.aligned_links)
+    assert DISTANCES["swap-partners"].fits(space)

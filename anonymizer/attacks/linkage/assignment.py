@@ -61,7 +61,7 @@ class AssignmentLinking(Linking):
         if waiting.at_once:
             return space.truth.records
         neighbours = 1 + NEAR * int(space.records.sum()) // len(space.sizes)
-        return min(budget // (neighbours * space.cells), SAMPLE)
+        return min(budget // (neighbours * space.cells * self._distance.effort(space)), SAMPLE)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Return the expected links of the best assignments."""

@@ -19,7 +19,7 @@ import numpy as np
 from anonymizer.attacks.adversary_view import CoveringJoin, links_of_pairs, spans
 from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.pace import paced
-from anonymizer.errors import InputError, listed
+from anonymizer.errors import listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.table import Column, ValueType
@@ -94,6 +94,10 @@ class Gaps(ABC):
 
         Gaps of numbers have signs: negative if the value is below the covered ones.
         """
+
+    def between(self, codes: IntArray, texts: IntArray) -> FloatArray:
+        """Return the gaps between some original values and some texts, shape (values, texts), float64."""
+        return self.rows(codes)[:, texts]
 
 
 def gaps_of(meaning: ValueCoverage, scale: Scale, published: Numbers | None = None) -> Gaps:
@@ -170,13 +174,19 @@ class NumberGaps(Gaps):
 
     def rows(self, codes: IntArray) -> FloatArray:
         """Return the signed gaps, shape (values, texts)."""
+        return self.between(codes, np.arange(len(self)))
+
+    def between(self, codes: IntArray, texts: IntArray) -> FloatArray:
+        """Return the signed gaps between some values and some texts, shape (values, texts)."""
         values = self._values[codes][:, None]
-        gaps: FloatArray = np.minimum(values - self._low, 0) + np.maximum(values - self._high, 0)
+        below, above = values - self._low[texts], values - self._high[texts]
+        gaps: FloatArray = np.minimum(below, 0) + np.maximum(above, 0)
         for text, numbers in self._broken:
-            gaps[:, text] = values[:, 0] - numbers[_nearest_codes(numbers, values[:, 0])]
+            nearest = values - numbers[_nearest_codes(numbers, values[:, 0])][:, None]
+            gaps[:, texts == text] = nearest
         gaps[np.isnan(gaps)] = self._widest
         if self._missing is not None:
-            gaps[np.ix_(codes == self._missing, self._with_missing)] = 0
+            gaps[np.ix_(codes == self._missing, self._with_missing[texts])] = 0
         return gaps
 
 
@@ -408,6 +418,11 @@ class Distance(ABC):
         """Return the scaling of numbers of files that are scaled by themselves."""
         return centred_scale(numbers)
 
+    @classmethod
+    def effort(cls, space: ComparisonSpace) -> int:  # noqa: ARG003 - most compare each pair once
+        """Return how often all attributes are compared for each pair of an original and a class."""
+        return 1
+
     @property
     def width(self) -> int:
         """Number of values in memory per pair."""
@@ -423,7 +438,12 @@ class Distance(ABC):
         """Return the distances of some originals from every class, shape (originals, classes), float64."""
 
     def differences(
-        self, position: int, originals: IntArray, change: Change = lambda gaps: gaps, unknown: float = 0.0
+        self,
+        position: int,
+        originals: IntArray,
+        change: Change = lambda gaps: gaps,
+        unknown: float = 0.0,
+        classes: IntArray | None = None,
     ) -> FloatArray:
         """Return the transformed gaps of one attribute between some originals and every class.
 
@@ -431,23 +451,29 @@ class Distance(ABC):
         ----------
         change: transformation, applied once to equal pairs of a value and a text.
         unknown: in place of the transformed gaps of an unknown value, -1; by default it contributes nothing.
+        classes: only these; by default all.
 
         Returns
         -------
         Gaps, shape (originals, classes), float64.
         """
         gaps, texts = self._gaps[position], self.space.classes[:, position].astype(np.int64)
+        kinds = np.arange(len(gaps))
+        if classes is not None:
+            kinds, texts = np.unique(texts[classes], return_inverse=True)
         codes = self.space.originals[originals, position].astype(np.int64)
         distinct, row_of = np.unique(codes, return_inverse=True)
-        table = np.full((len(distinct), len(gaps)), unknown)
-        table[distinct >= 0] = change(gaps.rows(distinct[distinct >= 0]))
+        table = np.full((len(distinct), len(kinds)), unknown)
+        table[distinct >= 0] = change(gaps.between(distinct[distinct >= 0], kinds))
         return np.take(np.take(table, texts, axis=1), row_of, axis=0)
 
-    def summed(self, originals: IntArray, change: Change = lambda gaps: gaps) -> FloatArray:
+    def summed(
+        self, originals: IntArray, change: Change = lambda gaps: gaps, classes: IntArray | None = None
+    ) -> FloatArray:
         """Return the sum of the transformed gaps over the attributes, shape (originals, classes), float64."""
-        total = self.differences(0, originals, change)
+        total = self.differences(0, originals, change, classes=classes)
         for position in range(1, len(self.space.meanings)):
-            total += self.differences(position, originals, change)
+            total += self.differences(position, originals, change, classes=classes)
         return total
 
     def blocks(self, originals: IntArray) -> Iterator[IntArray]:
@@ -471,6 +497,11 @@ class Parametrized:
     parameter: Any
     # No distance with a parameter is.
     exact: ClassVar[bool] = False
+
+    @staticmethod
+    def effort(space: ComparisonSpace) -> int:  # noqa: ARG004 - as of a distance
+        """Return how often all attributes are compared for each pair: once."""
+        return 1
 
     def __call__(self, space: ComparisonSpace) -> Distance:
         """Return the distance."""
@@ -650,8 +681,11 @@ def _sixteenth(gaps: FloatArray) -> FloatArray:
     return _fourth(_fourth(gaps))
 
 
-PARTNERS = 1 << 23
-"""Maximum number of pairs of an original and a class among which swap partners are compared."""
+FREQUENT = 4
+"""Number of classes with a value from which the distances of its partners are kept for other originals."""
+
+PARTNERS = 1 << 24
+"""Maximum number of kept distances of partners."""
 
 
 class SwapPartners(RankDistance):
@@ -661,6 +695,9 @@ class SwapPartners(RankDistance):
     published with the value of i. The distance of (i, r) is that of their ranks, plus for each attribute the
     least one of an original with r's value to a record published with i's value. A value that only other
     originals have, or no record of the release, has no partner and adds nothing.
+
+    Only the partners of the originals that are asked for are compared, so that a sample of targets is linked
+    in a file of any size.
     """
 
     name = "swap-partners"
@@ -670,50 +707,114 @@ class SwapPartners(RankDistance):
     @staticmethod
     def fits(space: ComparisonSpace) -> bool:
         """Return whether values may be swapped: mostly single ones, in records that are not the originals."""
-        if len(space.originals) * len(space.classes) > PARTNERS:
-            return False
         single = [
             2 * int(space.sizes[(meaning.sizes == 1)[texts]].sum()) > int(space.sizes.sum())
             for meaning, texts in zip(space.meanings, space.classes.T, strict=True)
         ]
         return any(single) and len(uncovered(space)) > 0
 
+    @classmethod
+    def effort(cls, space: ComparisonSpace) -> int:
+        """Return the comparisons for each pair: its own, and one of partners for each attribute."""
+        return 1 + len(space.meanings)
+
     def __init__(self, space: ComparisonSpace) -> None:
         super().__init__(space)
-        pairs = len(space.originals) * len(space.classes)
-        if pairs > PARTNERS:
-            raise InputError(
-                f"distance: {self.name} compares at most {PARTNERS:,} pairs of rows, not {pairs:,}; use "
-                "distance: largest-rank, or an adversary who holds fewer records"
-            )
-        parts = [
-            super(SwapPartners, self).rows(block) for block in self.blocks(np.arange(len(space.originals)))
-        ]
-        ranks = np.concatenate(parts)
-        self._total = ranks.copy()
-        for position in range(len(space.meanings)):
-            self._total += self._of_partners(position, ranks)
+        self._values = [_SwappedValues.of(space, position) for position in range(len(space.meanings))]
+        self._room = PARTNERS
 
-    def _of_partners(self, position: int, ranks: FloatArray) -> FloatArray:
-        """Return the least distance of partners in one attribute, shape (originals, classes)."""
-        meaning, texts = self.space.meanings[position], self.space.classes[:, position].astype(np.int64)
-        # The number after all values stands for none: an unknown one, or several.
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the distances."""
+        total = super().rows(originals)
+        for values in self._values:
+            distinct, place = np.unique(values.own[originals], return_inverse=True)
+            total += np.take(self._least(values, distinct), values.published, axis=1)[place]
+        return total
+
+    def _least(self, values: _SwappedValues, wanted: IntArray) -> FloatArray:
+        """Return the least distances of originals with a value to classes with each of the wanted ones.
+
+        Parameters
+        ----------
+        wanted: values of the attribute, ascending, shape (wanted,), int64.
+
+        Returns
+        -------
+        Distances by the value of the originals, shape (wanted, values + 1); 0 where there is no partner.
+        """
+        found = np.zeros((len(wanted), values.none + 1))
+        kept = np.array([value in values.kept for value in wanted.tolist()], dtype=np.bool_)
+        for place in np.flatnonzero(kept).tolist():
+            found[place] = values.kept[int(wanted[place])]
+        new = np.flatnonzero(~kept & (wanted != values.none))
+        found[new] = self._compared(values, wanted[new])
+        for place in new[values.frequent(wanted[new])].tolist():
+            if self._room >= found.shape[1]:
+                values.kept[int(wanted[place])] = found[place].copy()
+                self._room -= found.shape[1]
+        return found
+
+    def _compared(self, values: _SwappedValues, wanted: IntArray) -> FloatArray:
+        """Return the least distances as in ``_least``, by comparing all originals."""
+        least = np.full((len(wanted), values.none + 1), np.inf)
+        everyone = np.argsort(values.own, kind="stable")
+        present, starts = np.unique(values.own[everyone], return_index=True)
+        classes, place = values.classes_with(wanted)
+        size = max(CELLS // (self.width * len(everyone)), 1)
+        for start in range(0, len(classes), size):
+            some = slice(start, start + size)
+            columns = self.summed(everyone, _fourth, classes[some])
+            by_value = np.minimum.reduceat(columns, starts, axis=0)
+            places, first = np.unique(place[some], return_index=True)
+            block = np.ix_(places, present)
+            least[block] = np.minimum(least[block], np.minimum.reduceat(by_value, first, axis=1).T)
+        least[~np.isfinite(least)] = 0.0
+        least[:, values.none] = 0.0
+        return least
+
+
+@dataclass(frozen=True, eq=False)
+class _SwappedValues:
+    """The single values of an attribute in both files; ``none`` stands for an unknown one, or several.
+
+    Attributes
+    ----------
+    own: of the originals, shape (originals,), int64.
+    published: of the classes, shape (classes,), int64.
+    none: the number after all values.
+    order: classes in the order of their values, shape (classes,), int64.
+    starts: the first class in this order with each value, shape (values + 2,), int64.
+    kept: distances of partners by value.
+    """
+
+    own: IntArray
+    published: IntArray
+    none: int
+    order: IntArray
+    starts: IntArray
+    kept: dict[int, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, space: ComparisonSpace, position: int) -> _SwappedValues:
+        """Return the values of the attribute at a position."""
+        meaning, texts = space.meanings[position], space.classes[:, position].astype(np.int64)
         none = meaning.column.size
         single = np.full(len(meaning.sizes), none, dtype=np.int64)
         alone = np.flatnonzero(meaning.sizes == 1)
         single[alone] = meaning.values[meaning.starts[alone]]
-        own, published = self.space.originals[:, position].astype(np.int64), single[texts]
-        own = np.where(own < 0, none, own)
-        least = np.full((none + 1, none + 1), np.inf)
-        np.minimum.at(least, (own[:, None], published[None, :]), ranks)
-        least[~np.isfinite(least)] = 0.0
-        least[none], least[:, none] = 0.0, 0.0
-        found: FloatArray = least[np.ix_(published, own)].T
-        return found
+        own, published = space.originals[:, position].astype(np.int64), single[texts]
+        order = np.argsort(published, kind="stable")
+        starts = np.searchsorted(published[order], np.arange(none + 2))
+        return cls(np.where(own < 0, none, own), published, none, order, starts)
 
-    def rows(self, originals: IntArray) -> FloatArray:
-        """Return the distances."""
-        return self._total[originals]
+    def classes_with(self, wanted: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the classes with some values, and the position of the value of each."""
+        places, of_value = spans(self.starts[wanted], self.starts[wanted + 1] - self.starts[wanted])
+        return self.order[places], of_value
+
+    def frequent(self, values: IntArray) -> BoolArray:
+        """Return whether each value has many classes."""
+        return self.starts[values + 1] - self.starts[values] >= FREQUENT
 
 
 class SwappedDistance(Distance):

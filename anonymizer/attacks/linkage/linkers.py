@@ -46,7 +46,7 @@ class NearestLinking(Linking):
         """Return the number of compared values; covering pairs are estimated on a few originals."""
         wanted = np.unique(space.truth.original)
         if not self._distance.exact or space.in_other_units:
-            return len(wanted) * space.cells
+            return len(wanted) * space.cells * self._distance.effort(space)
         return len(uncovered(space)) * space.cells + PAIR * _pairs(space, wanted)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
