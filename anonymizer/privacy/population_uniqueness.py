@@ -60,7 +60,8 @@ class PopulationUniqueness(ReleaseRisk):
     persons have several records, a sample unique is a class of one person.
 
     ``count`` counts classes with N_E = 1, which is exact with a table of the population. The estimators are
-    those of the attack ``uniqueness``: of a table they know the number of people alone.
+    those of the attack ``uniqueness``: of a table they know the number of people alone. With a table an
+    estimate is at least the count, which is then known.
     """
 
     name = "population-uniqueness"
@@ -101,17 +102,19 @@ class PopulationUniqueness(ReleaseRisk):
         records = int(unique.sum()) if few else int(view.sizes.sum())
         if not records:
             return Fraction(0)
+        alone = people.scaled <= people.scale
+        # A sample unique is a person, of however many records.
+        counted = as_shown(int((alone & unique).sum() if few else view.sizes[alone].sum()) / records)
         if self.settings.estimator is EstimatorName.COUNT:
-            alone = people.scaled <= people.scale
-            # A sample unique is a person, of however many records.
-            return as_shown(int((alone & unique).sum() if few else view.sizes[alone].sum()) / records)
-        return as_shown(round(ESTIMATORS[self.settings.estimator](self._sample(view)) / records, 12))
+            return counted
+        estimate = as_shown(round(ESTIMATORS[self.settings.estimator](self._sample(view)) / records, 12))
+        return estimate if people.estimated else max(estimate, counted)
 
     def _sample(self, view: ClassView) -> SampleClasses:
         """Return the classes as a sample, of which an estimator knows the weights or the number of people.
 
-        A table of the population is only counted: what it says of each class is for ``count``, and the same
-        estimate follows from the number of people alone.
+        A table of the population is only counted, so that the estimate is the one of an adversary who knows
+        the number of people alone.
         """
         people = view.people
         each = max(people.total / int(view.sizes.sum()), 1.0)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from math import isclose
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.model.classes import ClassView
@@ -42,9 +43,9 @@ def of_records(found: list[Fraction], at: Any) -> Fraction:
 
 
 @st.composite
-def views(draw: st.DrawFn) -> ClassView:
+def views(draw: st.DrawFn, *, estimated: bool | None = None) -> ClassView:
     sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=12))
-    estimated = draw(st.booleans())
+    estimated = draw(st.booleans()) if estimated is None else estimated
     scale = draw(st.sampled_from((1, 4, 100))) if estimated else 1
     scaled = [draw(st.integers(1 if estimated else size, 40 * scale)) for size in sizes]
     population = PopulationSizes(np.array(scaled), scale, estimated=estimated)
@@ -88,6 +89,30 @@ def test_people_who_are_alone_are_counted(view: ClassView) -> None:
     )
     assert held
     assert measured == float(alone)
+
+
+@pytest.mark.parametrize("of", ["records", "sample-uniques"])
+@pytest.mark.parametrize("estimator", ["pitman", "zayatz", "negative-binomial"])
+@settings(max_examples=30)
+@given(view=views(estimated=False))
+def test_with_a_table_an_estimate_measures_at_least_the_count(
+    of: str, estimator: str, view: ClassView
+) -> None:
+    given = {"max": 0.01, "of": of}
+    counted_held, counted = held_and_measured("population-uniqueness", {**given, "estimator": "count"}, view)
+    held, measured = held_and_measured("population-uniqueness", {**given, "estimator": estimator}, view)
+    assert measured >= counted
+    assert counted_held or not held
+
+
+def test_an_estimate_below_the_count_of_the_table_satisfies_nothing() -> None:
+    """Two of five uniques are alone among 10,000 people, of whom an estimator knows the number alone."""
+    population = PopulationSizes(np.array([1, 1, *[90] * 23]), absent=True, everyone=10_000)
+    view = ClassView(np.array([*[1] * 5, *[5] * 20]), population=population)
+    held, measured = held_and_measured("population-uniqueness", {"max": 0.01}, view)
+    assert (held, measured) == (False, 2 / 105)
+    weighted = ClassView(view.sizes, population=replace(population, estimated=True))
+    assert held_and_measured("population-uniqueness", {"max": 0.01}, weighted)[1] < 0.01
 
 
 @given(views())
