@@ -122,7 +122,7 @@ def _measure(
         with_special_uniques,
     )
     from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.source import open_checked_rows, open_described, rows_named  # noqa: PLC0415
+    from anonymizer.run.source import is_input, open_checked_rows, open_described, rows_named  # noqa: PLC0415
 
     qi, sensitive, person = names
     if (config is None) == (not qi):
@@ -138,7 +138,7 @@ def _measure(
         if loaded is None:
             found, known = check_names(relation, *named, person), named[0]
         else:
-            found = check_config(relation, plan_of(loaded))
+            found = check_config(relation, plan_of(loaded), is_input=is_input(loaded, path))
             known = list(loaded.with_role(Role.QUASI_IDENTIFIER))
         if size is None:
             return found

@@ -153,17 +153,21 @@ def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others:
             raise InputError(f"{relation.name}: no column '{name}'; {suggested(name, relation.columns)}")
 
 
-def check_config(relation: Relation, plan: Plan) -> Check:
+def check_config(relation: Relation, plan: Plan, *, is_input: bool = False) -> Check:
     """Measure a file by the roles, distances and constraints of a config.
 
     The file is its own reference distribution. It may be an input, which is read as a run reads it, or a
     release.
 
+    Parameters
+    ----------
+    is_input: whether it certainly is the input, so that numbers do not stand for labels.
+
     Raises
     ------
     InputError: the file lacks a quasi-identifier or a sensitive column of the config.
     """
-    relation = with_labels(plan, relation)
+    relation = relation if is_input else with_labels(plan, relation)
     put_values_in_bands(plan, relation)
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.with_role(role):

@@ -61,6 +61,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import (
     MISSING,
+    POINT,
     SUPPRESSED,
     Column,
     NumberLabels,
@@ -1272,8 +1273,11 @@ def _types_in_population(
 def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
     """Return the texts of a column as other labels of the column spell equal values."""
     absent = plan.absent_among(name, texts)
+    # Labels that numbers stand for have a decimal point, whatever the file has.
+    shown = plan.numerals if plan.columns[name].labels is NumberLabels.RANGE else POINT
     keys = [text_identity, key_of(ValueType.NUMBER, plan.numerals), key_of(ValueType.DATE)]
-    spelled: dict[Any, str] = {key(label): label for key in keys for label in sorted(labels)}
+    of_labels = [text_identity, key_of(ValueType.NUMBER, shown), key_of(ValueType.DATE)]
+    spelled: dict[Any, str] = {key(label): label for key in of_labels for label in sorted(labels)}
     spelled.pop(None, None)
 
     def as_label(text: str) -> str:

@@ -293,6 +293,11 @@ def open_as(config: Config, path: Path) -> Relation:
     return open_file(path, config.input.dialect, engine_options(config))
 
 
+def is_input(config: Config, path: Path) -> bool:
+    """Return whether a path leads to the input of a config."""
+    return config.input.path is not None and same_file(config.folder / config.input.path, path)
+
+
 def open_described(config: Config, path: Path) -> Relation:
     """Open the input of a config, or another file with such columns in any CSV dialect.
 
@@ -301,8 +306,8 @@ def open_described(config: Config, path: Path) -> Relation:
     DataError: the file can be read neither as UTF-8 with a detected separator, nor like a release of the
         config, nor like the input.
     """
-    given, reported = config.input.path, _reported_text(path)
-    if given is not None and same_file(config.folder / given, path):
+    reported = _reported_text(path)
+    if is_input(config, path):
         return open_as(config, path)
     if reported is not None:
         return open_own_release(path, config, reported, engine_options(config))
