@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 
 from anonymizer.data.relation import Relation
 from anonymizer.data.values import number_key
@@ -92,15 +93,22 @@ def _few(number: int, smallest: int) -> str:
     return f"{number:,}" if number >= smallest else "a few"
 
 
-def key_warnings(relation: Relation, units: Mapping[str, str], smallest: int = 0) -> Iterator[str]:
-    """Yield warnings about keys of units that differ, but look alike.
+def key_warnings(
+    relation: Relation,
+    units: Mapping[str, str],
+    unnamed: Mapping[str, str] = MappingProxyType({}),
+    smallest: int = 0,
+) -> Iterator[str]:
+    """Yield warnings about keys that differ, but look alike.
 
     Parameters
     ----------
     units: column of each unit, by its name.
+    unnamed: unit of each column that may be a key, though the config does not say so, by its name.
     smallest: as for ``sensitive_warnings``.
     """
-    for unit, column in units.items():
+    named = {column: unit for unit, column in units.items()}
+    for column, unit in {**unnamed, **named}.items():
         if column not in relation.columns:
             continue
         groups = looking_alike(relation.similar_texts(column, MOST_KEYS))
@@ -111,7 +119,7 @@ def key_warnings(relation: Relation, units: Mapping[str, str], smallest: int = 0
                 f"column '{column}' has {number} of keys that differ only in capitals, leading zeros, "
                 f"punctuation or the like. Each pair may be one {unit}, but counts as two; write each key in "
                 "one way in the file"
-            )
+            ) + ("" if column in named else f", and set input.{unit}: {column} to protect {unit}s")
 
 
 def unused_code_warnings(

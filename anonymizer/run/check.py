@@ -57,7 +57,7 @@ from anonymizer.run.shape import (
     with_labels,
 )
 from anonymizer.run.source import open_foreign_release
-from anonymizer.run.units import check_warnings, released_key_warnings
+from anonymizer.run.units import check_warnings, keys_by_name, released_key_warnings
 
 
 @dataclass(frozen=True)
@@ -228,14 +228,15 @@ def _check_table(
     if units.linked is not None:
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
-    named = {} if plan is None else plan.units
-    warnings = [*relation.header_warnings, *key_warnings(relation, named or units.columns)]
+    named = units.columns if plan is None else plan.units or units.columns
+    acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
+    unnamed = {} if acknowledged else keys_by_name(known.items(), named)
+    warnings = [*relation.header_warnings, *key_warnings(relation, named, unnamed)]
     warnings += [own for each in attributes for own in sensitive_warnings(each.column)]
     if people is not None and people.estimated and plan is not None:
         warnings += rounding_warnings(plan, relation, [plan.sampling_weight])
     if plan is not None:
         warnings += released_key_warnings(relation, known, plan.numerals)
-    acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
     counted = PERSON in units.columns if plan is None else plan.counts_persons
     if not counted and not acknowledged:
         warnings += check_warnings(relation, quasi_identifiers, known.items(), plan)

@@ -35,7 +35,7 @@ from anonymizer.run.advice import MANY, forecast
 from anonymizer.run.plan import plan_of
 from anonymizer.run.prepare import prepare, put_in_bands
 from anonymizer.run.source import open_rows
-from anonymizer.run.units import KNOWN, household_note, keys_of, person_among, with_times
+from anonymizer.run.units import KNOWN, household_note, keys_by_name, keys_of, person_among, with_times
 from anonymizer.system import real_path, write_whole
 
 if TYPE_CHECKING:
@@ -220,7 +220,8 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     person = choices.person or person_among(left_out, [column.facts for column in proposal.columns])
     if person is None or not relation.ordered:
         warnings = [each.warning(proposal.joint.k) for each in with_times(relation, keys)]
-        return replace(proposal, warnings=(*proposal.warnings, *warnings))
+        alike = key_warnings(relation, {}, keys_by_name(roles.items()))
+        return replace(proposal, warnings=(*proposal.warnings, *warnings, *alike))
     told = [each.drafted() for each in keys if each.name == person and choices.person is None]
     absent = {"", *proposal.missing}
     homes = [each.name for each in left_out if each.household and each.name != person]

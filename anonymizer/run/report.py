@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from anonymizer.config.model import Acknowledgement
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import listed
@@ -57,6 +58,7 @@ from anonymizer.run.prepare import Prepared, population_facts, rounding_warnings
 from anonymizer.run.shape import Audited, Found, numbers_entry, numbers_of
 from anonymizer.run.units import (
     MANY_PERSONS,
+    keys_by_name,
     records_warnings,
     released_key_warnings,
     unit_facts,
@@ -105,7 +107,10 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
 
 def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
     """Return warnings about keys that look alike, and about codes of missing values that no column has."""
-    alike = key_warnings(relation, plan.units, smallest_shown(plan.k_of_reports))
+    unnamed = {}
+    if Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged:
+        unnamed = keys_by_name(((name, own.role) for name, own in plan.columns.items()), plan.units)
+    alike = key_warnings(relation, plan.units, unnamed, smallest_shown(plan.k_of_reports))
     return [*alike, *unused_code_warnings(relation, plan.missing)]
 
 

@@ -643,6 +643,30 @@ def keys_of(
     return [replace(each, alone=alone) if each.household else each for each in keys]
 
 
+MOST_KEYS = 3
+"""Maximum number of columns whose keys are compared although the config does not name them."""
+
+
+def keys_by_name(
+    columns: Iterable[tuple[str, Role | None]], units: Collection[str] = frozenset()
+) -> dict[str, str]:
+    """Return the units that some columns may be keys of, by their names: those of the first few columns.
+
+    Parameters
+    ----------
+    columns: as for ``keys_among``.
+    units: whose key the config names.
+    """
+    found = {}
+    for name, role in columns:
+        person = PERSON if _of_person(name) or (role is Role.IDENTIFIER and not _of_home(name)) else None
+        home = HOUSEHOLD if HOUSEHOLD_KEYS.fit(name) and _of_household(name) else None
+        unit = home or person
+        if unit is not None and unit not in units and role not in KNOWN and len(found) < MOST_KEYS:
+            found[name] = unit
+    return found
+
+
 MOST_LOOKED_AT = 30
 """Maximum number of released columns in which keys are looked for."""
 

@@ -387,3 +387,39 @@ def test_a_column_links_records_by_value(tmp_path: Path) -> None:
     config["constraints"] = [{"model": "k-anonymity", "k": 2}]
     found = an.anonymize(pd.DataFrame(rows, columns=["who", "q", "s"]), config)
     assert found.report.to_dict()["units"]["person"]["linked_by"] == {"s": 6}
+
+
+PAIRS = [f"P{number:03}" for number in range(1, 21)] + [f"p{number}" for number in range(1, 21)]
+
+
+def alike(folder: Path, column: str, role: str, command: str, **given: Any) -> str:
+    """Return what a command tells about a column of keys, of which each looks like another one."""
+    rows = [(key, "ab"[row % 2], "x") for row, key in enumerate(PAIRS)]
+    write(folder / "a.csv", [column, "age", "s"], rows)
+    config = {
+        "input": {"path": "a.csv"},
+        "attributes": {column: role, "age": "quasi-identifier", "s": "sensitive"},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+        **given,
+    }
+    (folder / "c.json").write_text(json.dumps(config), encoding="utf-8")
+    if command == "init":
+        return call("init", folder / "a.csv", "-o", folder / "d.yaml").out.replace("\n", " ")
+    return warnings_of(folder, command)
+
+
+@pytest.mark.parametrize("command", ["init", "run", "check"])
+def test_keys_that_no_setting_names_are_compared_by_name(command: str, tmp_path: Path) -> None:
+    told = alike(tmp_path, "patient_id", "drop", command)
+    assert "column 'patient_id' has 20 pairs of keys that differ only in capitals" in told
+    assert "set input.person: patient_id to protect persons" in told
+
+
+def test_keys_that_identify_are_compared_unless_rows_are_persons(tmp_path: Path) -> None:
+    assert "column 'code' has 20 pairs of keys" in alike(tmp_path, "code", "identifier", "run")
+    assert "pairs of keys" not in alike(tmp_path, "code", "insensitive", "run")
+    sure = {"acknowledge": ["rows-are-persons"]}
+    assert "pairs of keys" not in alike(tmp_path, "code", "identifier", "run", **sure)
+    assert "set input.household: household_id to protect households" in alike(
+        tmp_path, "household_id", "drop", "check"
+    )

@@ -645,9 +645,8 @@ def _rewrite_numbers(database: Database, source: str, columns: Sequence[str]) ->
             absent = same_text(value, (*numbers.absent, MISSING))
             ((found, others),) = database.rows(
                 f"SELECT count(*) FILTER ({matches} AND {changed} <> {value}), count(*) FILTER "
-                f"({value} NOTNULL AND NOT {absent} "
-                f"AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
-                "FROM records"
+                f"(NOT {absent} AND (NOT {matches} OR regexp_full_match({value}, {code}))) "
+                f"FROM records WHERE {value} NOTNULL"
             )
             if found and others:
                 raise mixed_numbers(source, name)
