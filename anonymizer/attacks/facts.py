@@ -15,7 +15,9 @@ from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import SensitiveCounts
+from anonymizer.model.identity import text_identity
 from anonymizer.model.naming import ColumnName
+from anonymizer.model.table import CODE, Column, exact
 from anonymizer.plugins import Exact, Settings, WholeNumber
 
 
@@ -123,28 +125,20 @@ class KnownFacts:
         ------
         InputError: a value, an attribute or a published value is not in the release.
         """
-        texts = counts.attribute.column.texts
-        for value in facts.excluded:
-            if value not in texts:
-                what = f"{release.source}: facts: '{value}' is not a value of {counts.attribute.column.name}"
-                raise InputError(f"{what}; {suggestion(value, texts)}")
+        column = counts.attribute.column
+        codes = [_code_of(column, value) for value in facts.excluded]
         about = np.ones(len(counts.starts) - 1, dtype=bool)
         for name, label in (facts.where or {}).items():
             if name not in release.names:
                 raise InputError(
-                    f"{release.source}: facts: where: '{name}' is not a quasi-identifier; "
+                    f"facts: where: '{name}' is not a quasi-identifier of the release; "
                     f"{suggestion(name, release.names)}"
                 )
             position = release.names.index(name)
-            labels = [each or "" for each in release.labels[position]]
-            if label not in labels:
-                what = f"{release.source}: facts: where: no record publishes '{label}' in {name}"
-                raise InputError(f"{what}; {suggestion(label, labels)}")
-            those = release.codes[:, position] == labels.index(label)
+            those = release.codes[:, position] == _place_of(release.labels[position], label, name)
             all_those = np.ones(len(about), dtype=bool)
             all_those[class_of[~those]] = False
             about &= all_those
-        codes = [texts.index(value) for value in facts.excluded]
         ruled = np.isin(counts.values, codes)
         return cls(
             counts,
@@ -289,6 +283,38 @@ class KnownFacts:
         after = np.searchsorted(keys, own + level, side="right")
         end = np.searchsorted(keys, own + most, side="left")
         return sums[end] - sums[after], end - after, after - first
+
+
+def _code_of(column: Column, value: str) -> int:
+    """Return the code of a value that a config names.
+
+    Raises
+    ------
+    InputError: no record has it.
+    """
+    code = column.code_of(value)
+    if code is None:
+        what = f"facts: '{value}' is not a value of {column.name} in the release"
+        raise InputError(f"{what}; {suggestion(value, column.texts)}")
+    return code
+
+
+def _place_of(labels: Sequence[str | None], label: str, name: str) -> int:
+    """Return the position of a published text that a config names, however it is spelled.
+
+    Raises
+    ------
+    InputError: no record publishes it.
+    """
+    known = [text_identity(each or "") for each in labels]
+    if text_identity(label) in known:
+        return known.index(text_identity(label))
+    numbers = [] if any(map(CODE.fullmatch, (*known, label))) else [exact(each) for each in known]
+    number = exact(label.strip())
+    if number is None or number not in numbers:
+        what = f"facts: where: no record publishes '{label}' in {name}"
+        raise InputError(f"{what}; {suggestion(label, known)}")
+    return numbers.index(number)
 
 
 def _either(where: BoolArray, one: int, other: int, exact: type[np.int64] | type[object]) -> Any:

@@ -29,6 +29,7 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly
 from anonymizer.model.dates import ISO, DateFormat
+from anonymizer.model.identity import text_identity
 from anonymizer.model.population import LARGEST, Population
 from anonymizer.model.units import DividedRows, Ties, UnitsByName
 
@@ -329,6 +330,25 @@ class Column:
     def number(self, text: str) -> float | None:
         """Return the number that a text stands for, the ordinal of a date; None for other texts."""
         return self.dates.number(text) if self.type is ValueType.DATE else self.numerals.number(text)
+
+    def code_of(self, text: str) -> int | None:
+        """Return the code of the value that a text means, however it is spelled; None if it means none."""
+        identity = text_identity(text)
+        for code, own in enumerate(self.texts):
+            if text_identity(own) == identity:
+                return code
+        value = None if self.numbers is None else self._value(text)
+        if value is None:
+            return None
+        return next((code for code, own in enumerate(self.present) if self._value(own) == value), None)
+
+    def _value(self, text: str) -> Fraction | float | None:
+        """Return the exact value of a number or date; None for other texts, and codes among whole numbers."""
+        if self.type is ValueType.DATE:
+            return self.dates.number(text)
+        code = self.type is ValueType.INTEGER and CODE.fullmatch(text)
+        plain = None if code else self.numerals.plain(text)
+        return None if plain is None else exact(plain)
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -718,7 +738,9 @@ class NumberColumns:
         """The names of the released columns."""
         if self.form is NumberLabels.MIDPOINT:
             return (self.name,)
-        return (f"{self.name}_low", f"{self.name}_high")
+        # A blank that ends the name would be inside of the new one, where nobody trims it.
+        name = text_identity(self.name)
+        return (f"{name}_low", f"{name}_high")
 
     def label(self, interval: Interval) -> str | None:
         """Return the label of an interval; None if it has no midpoint, or needs more than 64 bits."""

@@ -31,9 +31,10 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.naming import Spellings
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.spelling import suggested
-from anonymizer.model.table import Role, SensitiveAttribute
+from anonymizer.model.table import Numerals, Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
+from anonymizer.profile.column_statistics import writing_of
 from anonymizer.profile.spellings import key_warnings, sensitive_warnings, unused_code_warnings
 from anonymizer.release.anatomy import AnatomyFiles
 from anonymizer.run.plan import Plan, probes
@@ -133,16 +134,28 @@ def check_names(
             f"{relation.name}: '{both[0]}' is given both as quasi-identifier and as sensitive; "
             "name it in only one of them"
         )
-    unite_spellings(relation, [ColumnRequest(name, generalized=True) for name in quasi_identifiers])
+    numerals = _numerals_of(relation, [*quasi_identifiers, *sensitive, *units.columns.values()])
+    requests = [ColumnRequest(name, None, numerals, generalized=True) for name in quasi_identifiers]
+    unite_spellings(relation, requests)
     if person is not None:
-        unite_keys(relation, KeyColumns((person,)))
-    columns = read_columns(relation, [ColumnRequest(name) for name in sensitive])
+        unite_keys(relation, KeyColumns(tuple(units.columns.values()), numerals=numerals))
+    columns = read_columns(relation, [ColumnRequest(name, None, numerals) for name in sensitive])
     attributes = [SensitiveAttribute(read.column) for read in columns.values()]
     known: dict[str, Role | None] = dict.fromkeys(relation.columns)
     known |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(
         sensitive, Role.SENSITIVE
     )
     return _check_table(relation, quasi_identifiers, attributes, None, known, units)
+
+
+def _numerals_of(relation: Relation, names: Sequence[str]) -> Numerals:
+    """Return the decimal sign of the numbers in columns, as a draft of a config would have it."""
+    texts = {
+        name: [(text, number) for text, number in relation.dictionary(name) if text is not None]
+        for name in names
+        if relation.is_text(name)
+    }
+    return writing_of(texts, relation.separator).numerals
 
 
 def _check_columns(relation: Relation, quasi_identifiers: Sequence[str], others: Sequence[str]) -> None:

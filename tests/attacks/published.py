@@ -32,8 +32,10 @@ def release(
     sensitive: Sequence[str] = (),
     trees: Mapping[str, Mapping[str, Path]] | None = None,
     weights: Sequence[float] | None = None,
+    *,
+    numeric: bool = False,
 ) -> PublishedTable:
-    """Return what a recipient counts; the sensitive columns come last."""
+    """Return what a recipient counts; the sensitive columns come last, of whole numbers if ``numeric``."""
     width = len(names) - len(sensitive)
     distinct = sorted({tuple(row) for row in rows}, key=lambda row: [(cell is None, cell) for cell in row])
     numbers = Counter(tuple(row) for row in rows)
@@ -44,7 +46,7 @@ def release(
         codes.append([texts.index(row[position]) for row in distinct])
     secret = {}
     for position, name in enumerate(sensitive, start=width):
-        own, own_codes = column(name, [row[position] for row in distinct], numeric=False)
+        own, own_codes = column(name, [row[position] for row in distinct], numeric=numeric)
         secret[name] = SensitiveCodes(_sensitive(own, (trees or {}).get(name)), own_codes.astype(np.int64))
     sums = {}
     if weights is not None:

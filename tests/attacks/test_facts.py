@@ -208,3 +208,35 @@ def test_the_accepted_range_is_said(key: str, value: float, accepted: str) -> No
     }
     with pytest.raises(InputError, match=re.escape(f"facts.{key}: {value}; accepted: {accepted}")):
         load_config(config)
+
+
+@pytest.mark.parametrize(
+    ("values", "excluded", "label"),
+    [
+        (("flu", "cold"), "flu ", " x"),
+        (("ä", "cold"), "a\u0308", "x "),
+        (("1", "2"), "1.0", "10.0"),
+        (("12345678901234567", "12345678901234568"), "12345678901234567.0", "1e1"),
+    ],
+)
+def test_facts_name_values_in_any_spelling(values: tuple[str, str], excluded: str, label: str) -> None:
+    published = "10" if label[0].isdigit() else "x"
+    numeric = values[0].isdigit()
+    own = release(["q", "s"], [(published, values[0]), (published, values[1])], ["s"], numeric=numeric)
+    plain = one("background", own, facts={"not": [values[0]], "where": {"q": published}})
+    found = one("background", own, facts={"not": [excluded], "where": {"q": label}})
+    assert (found.success, found.baseline) == (plain.success, plain.baseline)
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [(("01", "1"), "1.0"), (("1", "2"), "01"), (("1", "2"), "3"), (("flu", "cold"), "Flu")],
+)
+def test_facts_do_not_take_other_values(texts: tuple[str, str], value: str) -> None:
+    numeric = texts == ("1", "2")
+    own = release(["q", "s"], [("x", texts[0]), ("x", texts[1])], ["s"], numeric=numeric)
+    with pytest.raises(InputError, match=r"^facts: '.*' is not a value of s"):
+        one("background", own, facts={"not": [value]})
+    labelled = release(["q", "s"], [(texts[0], "a"), (texts[1], "b")], ["s"])
+    with pytest.raises(InputError, match=r"^facts: where: no record publishes"):
+        one("background", labelled, facts={"not": ["a"], "where": {"q": value}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,3 +166,39 @@ def test_a_neutral_threshold_is_not_shown(tmp_path: Path) -> None:
     assert ["basic-beta-likeness", "ill", "0.5"] in lines
     shown = call("check", data, "--qi", "age", "--sensitive", "ill", "--json").json["measures"]
     assert {"m": 0, "times": 1} in [each["parameters"] for each in shown]
+
+
+def test_decimal_commas_are_numbers_without_a_config(tmp_path: Path) -> None:
+    data = tmp_path / "a.csv"
+    lines = ["size;pay;who", "1,5;2,5;1,0", "1,50;2,50;1", "2;3;2", "2,0;3,0;2,00"]
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = call("check", data, "--qi", "size", "--sensitive", "pay", "--json")
+    assert done.code == 0, done.err
+    found = {each["model"]: each["measured"] for each in done.json["measures"]}
+    assert (found["k-anonymity"], found["l-diversity"]) == (2, 1)
+    done = call("check", data, "--qi", "size", "--person", "who", "--json")
+    of_persons = [each for each in done.json["measures"] if each["parameters"].get("unit") == "person"]
+    assert of_persons[0]["measured"] == 1
+
+
+def test_a_blank_ends_the_name_of_a_column_of_numbers(tmp_path: Path) -> None:
+    rows = "".join(f"{number},{number % 2}\n" for number in range(20, 32))
+    (tmp_path / "in.csv").write_text(f"gro\u0308ße ,sex\n{rows}", encoding="utf-8")
+    config = {
+        "input": {"path": "in.csv"},
+        "attributes": {
+            "größe": {
+                "role": "quasi-identifier",
+                "hierarchy": {"intervals": {"width": [5, 10]}},
+                "labels": "low-high",
+            },
+            "sex": {"role": "quasi-identifier"},
+        },
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+    (tmp_path / "job.json").write_text(json.dumps(config), encoding="utf-8")
+    assert call("run", tmp_path / "job.json").code == 0
+    release = tmp_path / "job-release" / "share" / "release.csv"
+    assert release.read_text(encoding="utf-8").splitlines()[0] == "größe_low,größe_high,sex"
+    done = call("check", release, "-c", tmp_path / "job.json")
+    assert (done.code, done.err) == (0, "")
