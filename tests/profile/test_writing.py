@@ -91,14 +91,15 @@ def test_spaces_around_values_are_said(tmp_path: Path, message: SnapshotAssertio
     columns = [numbers, ["a", "b", "a ", "c", "d"], [" x", " y", " z", " x", " y"], list("abcab"), decimals]
     found = measured(tmp_path, *columns)
     assert [each.type for each in found.columns] == ["integer", "text", "text", "text", "number"]
-    assert found.columns[0].numbers.tolist() == [34, 34, 35, 35, 36]
+    assert found.columns[0].numbers.tolist() == [34, 35, 36]
+    assert found.columns[0].weights.tolist() == [2, 2, 1]
     assert exchange(columns, "\n".join(found.warnings)) == message
 
 
 def test_of_many_columns_with_spaces_ten_are_named(tmp_path: Path) -> None:
     (warning,) = measured(tmp_path, *[[" a", " b"]] * 12).warnings
-    assert warning.startswith("values of columns 'c0', 'c1', ")
-    assert "'c9' and 2 more begin or end with spaces" in warning
+    assert warning.startswith("spaces around the values of columns 'c0', 'c1', ")
+    assert warning.endswith("'c9' and 2 more are ignored")
 
 
 @pytest.mark.parametrize("records", [9, 3 * SAMPLE])

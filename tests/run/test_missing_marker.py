@@ -266,7 +266,7 @@ def test_anatomy_marks_both_tables(tmp_path: Path) -> None:
     [
         ({"missing": "*"}, None),
         ({"missing": "a\nb"}, None),
-        ({"missing": True}, None),
+        ({"missing": ["-"]}, None),
         ({"missing": "NA", "path": "release.parquet"}, None),
         ({"missing": "F"}, None),
         ({"missing": "30-39"}, None),
@@ -285,6 +285,16 @@ def test_markers_that_are_refused(
     assert done.code == 2, done.out
     assert not job.output.exists()
     assert exchange(f"output: {output}", done.err.replace(str(tmp_path), "FOLDER")) == message
+
+
+def test_a_marker_is_read_as_it_is_written(tmp_path: Path) -> None:
+    job = gaps(tmp_path, None).set("output", missing=True)
+    done = job.run()
+    assert done.code == 0, done.err
+    released = read_rows(job.release)
+    cells = {cell for row in released for cell in row}
+    assert "true" in cells
+    assert not {"", "?", "True"} & cells
 
 
 def test_a_marker_may_not_be_a_label_that_only_the_search_makes(tmp_path: Path) -> None:
