@@ -657,7 +657,7 @@ def keys_by_name(
     columns: as for ``keys_among``.
     units: whose key the config names.
     """
-    found = {}
+    found: dict[str, str] = {}
     for name, role in columns:
         person = PERSON if _of_person(name) or (role is Role.IDENTIFIER and not _of_home(name)) else None
         home = HOUSEHOLD if HOUSEHOLD_KEYS.fit(name) and _of_household(name) else None
