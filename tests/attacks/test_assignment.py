@@ -86,6 +86,24 @@ def test_neighbourhoods_of_many_records_say_that_they_estimate(monkeypatch):
     assert linkage(scene, aligned=True, linkage="assignment").records == pytest.approx(100)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_interval_of_neighbourhoods_reaches_the_assignment_of_all(monkeypatch, seed):
+    """Many true classes are not among the few nearest ones, so that the success is too low."""
+    original, masked = noisy(seed, records=200, noise=8.0)
+    scene = frame_scene(original, masked)
+    alone = linkage(scene, aligned=True)
+    whole = linkage(scene, aligned=True, linkage="assignment", distance="mahalanobis")
+    assert "note" not in whole.details
+    monkeypatch.setattr(assignment, "POOL", 40)
+    monkeypatch.setattr(assignment, "NEAR", 2)
+    monkeypatch.setattr(assignment, "PLACES", 5)
+    for distance in ("euclidean", "mahalanobis"):
+        parts = linkage(scene, aligned=True, linkage="assignment", distance=distance, targets=200)
+        assert parts.low < whole.success < parts.high
+        assert parts.high > alone.success
+        assert "may be too low" in parts.details["note"]
+
+
 def swapped(records: int, columns: int, reach: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return numbers, and the same with values swapped with those of near ranks."""
     random = np.random.default_rng(seed)

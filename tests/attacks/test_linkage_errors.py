@@ -162,6 +162,26 @@ def test_dates_are_a_year_off():
     assert set(drawn.tolist()) == {0, 2}
 
 
+@pytest.mark.parametrize("linking", ["nearest", "assignment", "probabilistic"])
+@pytest.mark.parametrize("knowledge", [{"noise": 0.2}, {"missing": 0.2}, {"noise": 0.1, "year": 0.5}])
+def test_drawn_errors_leave_an_interval(knowledge: dict[str, float], linking: str):
+    """Other errors give other links, so that one draw of them is an estimate even of all records."""
+    original = pd.DataFrame({name: np.arange(60) * step % 61 for name, step in (("a", 7), ("b", 11))})
+    scene = frame_scene(original, original)
+    options = {"aligned": True, "linkage": linking, "knowledge": knowledge}
+    found = [linkage(scene, seed, **options) for seed in range(12)]
+    assert len({each.success for each in found}) > 1
+    mean = sum(each.success for each in found) / len(found)
+    for each in found:
+        assert each.records == 60
+        assert each.details["estimated"]
+        assert not each.details["sampled"]
+        assert each.low < each.success < each.high or each.success == each.high == 1
+    # In an assignment, an error moves the links of others, too, so that its success varies more.
+    covered = sum(each.low <= mean <= each.high for each in found)
+    assert covered >= (9 if linking == "assignment" else 11)
+
+
 def test_errors_are_drawn_at_their_shares():
     original, _ = noisy(12, records=2000)
     given_scene = frame_scene(original.round(0), original.round(0))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.linkage.attack import Linkage
+from anonymizer.attacks.linkage.portfolio import strongest
 from anonymizer.masking.microaggregation import Microaggregation
 from anonymizer.masking.noise import AdditiveNoise, CorrelatedNoise
 from anonymizer.masking.rank_swapping import RankSwapping
@@ -111,6 +114,16 @@ def test_what_is_counted_on_a_full_domain_release_stays_counted():
     found = linkage(frame_scene(original, original), aligned=True, linkage="portfolio")
     assert found.low == found.success == found.high == pytest.approx(1 / 3)
     assert not found.details["estimated"]
+
+
+def test_a_portfolio_with_an_interval_says_that_it_estimates():
+    """The strongest attacker alone may be exact, but not the largest upper end."""
+    exact = AttackResult("linkage", {}, 0.5, 0.1, 0.5, 0.5, 10, {"estimated": False})
+    ties = replace(exact, success=0.4, low=0.3, high=0.6, details={"estimated": True})
+    found = strongest({"a": exact, "b": ties})
+    assert (found.low, found.high, found.knowledge["attacker"]) == (0.5, 0.6, "a")
+    assert found.details["estimated"]
+    assert not strongest({"a": exact, "b": replace(ties, high=0.5)}).details["estimated"]
 
 
 @pytest.mark.slow

@@ -2,8 +2,9 @@
 
 Every record that the adversary holds competes, whoever the targets are. Up to ``POOL`` records are assigned
 at once. Of more, each sampled target is assigned in its neighbourhood: the classes nearest to it, and the
-held records that belong to these classes. Who these are the adversary is told, so that the estimate is rather
-too high than too low.
+held records that belong to these classes. Who these are the adversary is told, which makes the estimate too
+high; a target whose class is not among the nearest ones is not linked, which makes it too low. The upper end
+of the interval allows for those.
 
 Records with equal distances to all classes, and classes with equal distances from all records, are
 exchangeable: their expected links are exact. Where other assignments have the same sum, the fewest and the
@@ -18,15 +19,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymizer.attacks.adversary_view import CoveringJoin
+from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Distancing, Linked, Linking
+from anonymizer.attacks.linkage.linkers import nearest
 from anonymizer.attacks.pace import step
-from anonymizer.model.arrays import FloatArray, IntArray, count
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count
 
-POOL = 2000
+POOL = 4000
 """Records, and places among released ones, that are assigned at once; a product of both is limited."""
 
-NEAR = 10
-"""Classes in the neighbourhood of a target."""
+FEWEST, NEAR = 10, 50
+"""Classes in the neighbourhood of a target: the more the better, as many as ``PLACES`` has room for."""
+
+CAUTION = (
+    "Each target was assigned among the classes nearest to it only, so that the success may be too low; the "
+    "upper end of the interval allows for the other classes."
+)
+"""What readers of a success in neighbourhoods must know."""
 
 PLACES = 1000
 """Maximum number of released records in one neighbourhood, or in several that are assigned at once."""
@@ -60,7 +69,7 @@ class AssignmentLinking(Linking):
         waiting = _Waiting.of(space, exact=self._distance.exact)
         if waiting.at_once:
             return space.truth.records
-        neighbours = 1 + NEAR * int(space.records.sum()) // len(space.sizes)
+        neighbours = 1 + _near(space) * int(space.records.sum()) // len(space.sizes)
         return min(budget // (neighbours * space.cells * self._distance.effort(space)), SAMPLE)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
@@ -76,18 +85,32 @@ def assigned(distance: Distance, random: np.random.Generator) -> Linked:
     """
     waiting = _Waiting.of(distance.space, exact=distance.exact)
     chance = np.tile(waiting.certain, (3, 1))
+    reached = waiting.records[distance.space.truth.original] == 0
     number = 0
     for pool in _pools(_Comparison.of(distance, waiting), random):
         chance[:, pool.links] += pool.expected(random)
+        reached[pool.links] = True
         number += 1
     least, drawn, most = chance
-    return Linked(
-        drawn,
-        {"blocks": number} | distance.details,
-        least,
-        most,
-        estimated=not (waiting.at_once and waiting.proven),
-    )
+    details = {"blocks": number} | distance.details
+    if not waiting.at_once:
+        most = _at_most(distance, most, reached)
+        details[NOTE] = " ".join([CAUTION, *([details[NOTE]] if NOTE in details else [])])
+    return Linked(drawn, details, least, most, estimated=not (waiting.at_once and waiting.proven))
+
+
+def _at_most(distance: Distance, found: FloatArray, reached: BoolArray) -> FloatArray:
+    """Return the most that the true links of targets in neighbourhoods count, shape (links,).
+
+    A link that leaves a neighbourhood counts as the others do on average: it would hardly be made more often.
+    All together count at least what the nearest record finds.
+    """
+    counts = distance.space.truth.counts
+    within = int(counts[reached].sum())
+    mean = float((found * counts)[reached].sum()) / within if within else 1.0
+    most = np.where(reached, found, mean)
+    alone = nearest(distance)
+    return alone if float(alone @ counts) > float(most @ counts) else most
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,9 +270,9 @@ class _Comparison:
         some = np.flatnonzero(waiting.records)
         some = some[:: max(len(some) // PROBES, 1)]
         rows = [distance.rows(block) for block in distance.blocks(some)]
-        nearest = np.concatenate([np.empty(0), *(own.min(axis=1) for own in rows)])
-        if (nearest > 0).any():
-            scale = float(np.median(nearest[nearest > 0]))
+        closest = np.concatenate([np.empty(0), *(own.min(axis=1) for own in rows)])
+        if (closest > 0).any():
+            scale = float(np.median(closest[closest > 0]))
         else:
             scale = min((float(own[own > 0].min(initial=1.0)) for own in rows), default=1.0)
         return cls(distance, waiting, scale, BREADTH * scale * _narrowness(distance.space.breadth))
@@ -310,7 +333,7 @@ def _nearest_classes(
     """Return the nearest classes of each target with a place, the nearest first, shape (targets, classes)."""
     # Of classes at the same distance, random ones.
     free = random.permutation(np.flatnonzero(waiting.places))
-    number = min(NEAR, len(free))
+    number = min(_near(distance.space), len(free))
     found = [np.empty((0, number), dtype=np.int64)]
     for block in distance.blocks(targets):
         rows = distance.rows(block)[:, free]
@@ -318,6 +341,11 @@ def _nearest_classes(
         inner = np.argsort(np.take_along_axis(rows, near, axis=1), axis=1, kind="stable")
         found.append(free[np.take_along_axis(near, inner, axis=1)])
     return np.concatenate(found)
+
+
+def _near(space: ComparisonSpace) -> int:
+    """Return the number of classes in the neighbourhood of a target."""
+    return min(NEAR, max(FEWEST, PLACES * len(space.sizes) // int(space.sizes.sum())))
 
 
 def _groups(near: IntArray, places: IntArray) -> Iterator[IntArray]:

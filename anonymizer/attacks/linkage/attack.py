@@ -409,7 +409,7 @@ class Linkage(Attack):
         held, own = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
         space = comparison_space(adversary.release, original, names, held, own, each=each)
-        case = _Case(adversary.release, original, links, space, owned)
+        case = _Case(adversary.release, original, links, space, owned, bool(self.settings.rates.given()))
         case = case.sampled(self.settings.targets or max(linking.most(space, WORK), LEAST), random)
         found = {name: self._found(case, linked) for name, linked in linking.each(case.space, random).items()}
         return [strongest(found)]
@@ -554,6 +554,7 @@ class _Case:
     ----------
     links: from original to released records, of all records.
     owned: the unit and the owners of the targets' records; None if records are counted.
+    drawn: whether errors of the adversary were drawn.
     """
 
     release: PublishedTable
@@ -561,10 +562,11 @@ class _Case:
     links: Links
     space: ComparisonSpace
     owned: tuple[str, Owners] | None
+    drawn: bool
 
     def estimates(self, linked: Linked) -> bool:
-        """Return whether a result holds for some of the records, or comes from an approximate method."""
-        return linked.estimated or self.space.truth.records < self.links.records
+        """Return whether a result holds for some records or errors, or comes from an approximate method."""
+        return linked.estimated or self.drawn or self.space.truth.records < self.links.records
 
     def places(self, owners: Owners) -> tuple[IntArray, IntArray]:
         """Return the original and the class in the space of each record, shape (records,) each."""
@@ -596,7 +598,7 @@ class _Case:
 
 
 def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:
-    """Return the ends of an interval: those of ties, wider if the targets are a sample."""
+    """Return the ends of an interval: those of ties, wider if the targets or their errors are a sample."""
     if not estimated:
         return least, most
     return clopper_pearson(least * targets, targets)[0], clopper_pearson(most * targets, targets)[1]

@@ -121,10 +121,11 @@ def strongest(found: Mapping[str, AttackResult]) -> AttackResult:
     attackers = {
         each: {"success": float(own.success), "low": own.low, "high": own.high} for each, own in found.items()
     }
+    low, high = max(own.low for own in found.values()), max(own.high for own in found.values())
     return replace(
         best,
         knowledge={**best.knowledge, "attacker": name},
-        low=max(own.low for own in found.values()),
-        high=max(own.high for own in found.values()),
-        details={**best.details, "attackers": attackers},
+        low=low,
+        high=high,
+        details={**best.details, "estimated": low < high, "attackers": attackers},
     )
