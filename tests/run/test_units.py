@@ -721,7 +721,12 @@ def test_a_risk_is_what_the_attack_finds_of_persons(algorithm: str) -> None:
         own = found["constraints"][0]
         assert own["parameters"]["unit"] == "person"
         assert own["verifiable_from_release"] is False
-        assert own["measured"] == pytest.approx(of_attack(name, found["attacks"]), abs=1e-9), name
+        success = of_attack(name, found["attacks"])
+        if name == "vulnerability":
+            # The attack knows besides how many records each person has in a class.
+            assert own["measured"] <= success + 1e-9
+        else:
+            assert own["measured"] == pytest.approx(success, abs=1e-9), name
         reached = [step for step in found["steps"] if step["accepted"]]
         for step in reached[-1:]:
             for each in step.get("attackers", ()):
@@ -1048,7 +1053,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         rows, persons, (0, 1, 2), lambda row: row[3], lambda own: len({row[3] for row in own}) == 1
     )
     assert found["homogeneity"]["success"] == pytest.approx(float(told))
-    best = twins.best_guess(rows, persons, (0, 1, 2))
+    best = twins.best_guess_of_records(rows, persons, (0, 1, 2))
     assert found["vulnerability"]["success"] == pytest.approx(float(sum(best.values()) / len(best)))
     (guess,) = (
         each for each in report["attacks"] if each["knowledge"].get("target") == "attribute-inference"

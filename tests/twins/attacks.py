@@ -488,6 +488,24 @@ def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
     return found
 
 
+def best_guess_of_records(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
+) -> dict[Any, Fraction]:
+    """Return for each member the probability to be found in its best class.
+
+    The guess is any of the members of the class, or the one of any of its records, if that is better.
+    """
+    found = best_guess(rows, members, known)
+    for row, member in zip(rows, members, strict=True):
+        own = [
+            other
+            for each, other in zip(rows, members, strict=True)
+            if all(each[column] == row[column] for column in known)
+        ]
+        found[member] = max(found[member], Fraction(own.count(member), len(own)))
+    return found
+
+
 def guesses_of_values(
     rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
 ) -> dict[Any, list[tuple[Fraction, set[Any]]]]:
