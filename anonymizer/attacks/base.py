@@ -60,11 +60,13 @@ class Attack(PlugIn):
     compares_releases: whether the attack reads two releases in one domain of values.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
         records, a recipe or randomness; an audit repeats such attacks.
+    blind: what the baseline is the success of, in words.
     """
 
     threat: ClassVar[Threat | None]
     compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
+    blind: ClassVar[str] = "the success without the release"
 
     def __init_subclass__(cls) -> None:
         """Refuse an attack without ``threat``: a report would omit it."""

@@ -1550,6 +1550,7 @@ class Definetti(Attack):
 
     name = "definetti"
     threat = Threat.INFERENCE
+    blind = "the success from the class alone"
     Settings = DefinettiSettings
     settings: DefinettiSettings
 

@@ -401,6 +401,7 @@ class _Lists:
     list_of: number of the list of rows of each unit, shape (units,), int64.
     people: that each unit stands for, shape (units,), int64.
     owner, row: list and row of each entry, shape (entries,), int64; ascending, without repetition.
+    records: of each entry, shape (entries,), int64; None if only distinct rows are known.
     """
 
     columns: dict[int, CodeArray]
@@ -409,15 +410,19 @@ class _Lists:
     people: IntArray
     owner: IntArray
     row: IntArray
+    records: IntArray | None = None
 
     def only(self, own: tuple[int, ...]) -> _Lists:
         """Leave out the other quasi-identifiers, and join equal rows and lists."""
         columns = {position: self.columns[position] for position in own}
         rows = [*columns.values(), *([] if self.values is None else [self.values])]
         group_of, first = numbered(rows, len(rows[0]))
-        entry = numbered([self.owner, group_of[self.row]], len(self.owner))[1]
+        entry_of, entry = numbered([self.owner, group_of[self.row]], len(self.owner))
         owner, row = self.owner[entry], group_of[self.row[entry]]
-        number, kept = numbered([number_lists(owner, row, len(first))], int(owner[-1]) + 1)
+        records = None if self.records is None else count(entry_of, self.records, len(entry))
+        # Lists are equal if each row has as many records in both.
+        alike, of_entry = (row, first) if records is None else numbered([row, records], len(row))
+        number, kept = numbered([number_lists(owner, alike, len(of_entry))], int(owner[-1]) + 1)
         stays = np.zeros(len(number), dtype=bool)
         stays[kept] = True
         stays = stays[owner]
@@ -429,6 +434,7 @@ class _Lists:
             self.people,
             number[owner[stays]][order],
             row[stays][order],
+            None if records is None else records[stays][order],
         )
 
     def entries(self) -> UnitEntries:
@@ -440,7 +446,7 @@ class _Lists:
         class_of = np.cumsum(changed)
         people = count(self.list_of, self.people, int(self.owner[-1]) + 1)
         values = None if self.values is None else self.values[self.row].astype(np.int64)
-        return UnitEntries(class_of[self.row], self.owner, people, values)
+        return UnitEntries(class_of[self.row], self.owner, people, values, self.records)
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,6 +480,8 @@ def unit_subsets(
     sensitive: str | None,
     most: int,
     people: IntArray | None = None,
+    *,
+    records: bool = False,
 ) -> Iterator[UnitsOfSubset]:
     """Yield the classes of units by every non-empty set of at most ``most`` quasi-identifiers, each once.
 
@@ -482,35 +490,45 @@ def unit_subsets(
     row_of, unit_of: row of the release and unit of each record, shape (records,), int64; units from 0.
     sensitive: attribute whose values the entries have; None for classes alone.
     people: that each unit stands for, all with records in these rows, shape (units,), int64; None for one.
+    records: whether each row and unit is a record, and the entries have their numbers.
     """
-    entry = numbered([unit_of, row_of], len(row_of))[1]
+    entry_of, entry = numbered([unit_of, row_of], len(row_of))
+    own_records = np.bincount(entry_of) if records else None
     values = None if sensitive is None else release.sensitive[sensitive].codes.astype(np.int32)
     columns = dict(enumerate(np.ascontiguousarray(release.codes.T)))
     units = np.arange(int(unit_of.max()) + 1)
     people = np.ones_like(units) if people is None else people
-    full = _Lists(columns, values, units, people, unit_of[entry], row_of[entry])
+    full = _Lists(columns, values, units, people, unit_of[entry], row_of[entry], own_records)
     for own, lists in iter_subsets(order_of(release), most, full, _Lists.only):
         names = tuple(release.names[position] for position in sorted(own))
         yield UnitsOfSubset(names, lists.entries(), lists.list_of)
 
 
 def owned_subsets(
-    release: PublishedTable, owners: Owners, who: IntArray, sensitive: str | None, most: int
+    release: PublishedTable,
+    owners: Owners,
+    who: IntArray,
+    sensitive: str | None,
+    most: int,
+    *,
+    records: bool = False,
 ) -> Iterator[UnitsOfSubset]:
     """Yield what ``unit_subsets`` does, by the classes of persons where the release links their records.
 
     Parameters
     ----------
     who: is looked for by each record, shape (records,), int64, from 0 without gaps.
-    sensitive, most: as for ``unit_subsets``.
+    sensitive, most, records: as for ``unit_subsets``.
     """
     if not owners.linked:
-        yield from unit_subsets(release, owners.release, who, sensitive, most)
+        yield from unit_subsets(release, owners.release, who, sensitive, most, records=records)
         return
     values = None if sensitive is None else release.sensitive[sensitive].codes[owners.release]
     units = np.arange(int(who.max()) + 1)
     # A list that lacks a column may have a row twice, so that nothing is rolled up.
     for own, _ in iter_subsets(order_of(release), most, None, lambda *_: None):
         names = tuple(release.names[position] for position in sorted(own))
-        entries = UnitEntries(owners.class_of(release, names), who, np.ones_like(units), values)
+        entries = UnitEntries(
+            owners.class_of(release, names), who, np.ones_like(units), values, np.ones_like(who)
+        )
         yield UnitsOfSubset(names, entries, units)

@@ -132,12 +132,15 @@ class UnitEntries:
     people: units that each number stands for, shape (numbers,), int64; several only if all of them have the
         same entries.
     values: code of the sensitive value of each entry, shape (entries,), int64; None without an attribute.
+    records: of each entry, for each of the units that its number stands for, shape (entries,), int64; None if
+        it is unknown how many records a unit has in a class.
     """
 
     class_of: IntArray
     unit_of: IntArray
     people: IntArray
     values: IntArray | None = None
+    records: IntArray | None = None
 
     @cached_property
     def pairs(self) -> IntArray:
@@ -152,6 +155,19 @@ class UnitEntries:
         """Units of each class, shape (classes,), int64."""
         units = self.people[self.unit_of[self.pairs]]
         return count(self.class_of[self.pairs], units, int(self.class_of.max()) + 1)
+
+    @property
+    def shares(self) -> tuple[IntArray, IntArray] | None:
+        """Own records of a unit of each pair, and all records of the class, both of shape (pairs,), int64.
+
+        None if it is unknown how many records a unit has in a class.
+        """
+        if self.records is None:
+            return None
+        pair_of = numbered([self.unit_of, self.class_of], len(self.unit_of))[0]
+        own = count(pair_of, self.records, len(self.pairs))
+        whole = count(self.class_of, self.records * self.people[self.unit_of], len(self.sizes))
+        return own, whole[self.class_of[self.pairs]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 
 from anonymizer.attacks.base import AttackResult, threat_of
+from anonymizer.attacks.vulnerability import Aim
 from anonymizer.distribution import own_version, version_of
 from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
@@ -256,13 +257,15 @@ def attack_matrix(
     rows = []
     for threat in Threat:
         claiming = [(place, each) for place, each in enumerate(constraints) if threat in each.model.mitigates]
-        measured = [(place, each) for place, each in enumerate(attacks) if threat_of(each) is threat]
+        numbered = list(enumerate(attacks))
+        measured = [(place, each) for place, each in numbered if threat_of(each) is threat]
         worst = max((each for _, each in measured), key=lambda each: each["success"], default=None)
         broken = [
             {"attack": place, "constraint": position, "allowed": allowed}
-            for place, entry in measured
+            for place, entry in numbered
             for position, claim in claiming
-            if _same_attribute(entry, claim)
+            if _same_threat(entry, threat, claim.model)
+            and _same_attribute(entry, claim)
             and _same_unit(entry, claim, persons=persons)
             and claim.model.concerns(entry["knowledge"])
             # Rounding in a mean must not decide whether the success is at the limit.
@@ -280,6 +283,12 @@ def attack_matrix(
             }
         )
     return rows
+
+
+def _same_threat(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel) -> bool:
+    """Return whether an attack measures a threat, or guesses values, which a limit on guesses is about."""
+    guesses = attack["knowledge"].get("target") == Aim.ATTRIBUTE_INFERENCE.value
+    return threat_of(attack) is threat or (guesses and model.by_attack and threat is Threat.INFERENCE)
 
 
 def _same_attribute(attack: Mapping[str, Any], claim: Constraint) -> bool:
@@ -315,6 +324,8 @@ def _certain_success(attack: Mapping[str, Any], claim: Constraint) -> float:
 
 def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: int | None) -> float:
     baseline: float = attack["baseline"]
+    if model.by_attack and model.allowed_success is not None:
+        return float(model.allowed_success)
     if model.allowed_success is not None:
         return max(baseline, float(model.allowed_success))
     own: int | None = getattr(model.settings, "k", k)

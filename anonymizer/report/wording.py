@@ -335,7 +335,7 @@ def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any
             for each in claims:
                 name = constraint_name(report["constraints"][each["constraint"]])
                 limits[name] = min(each["allowed"], limits.get(name, 1.0))
-            guess, alone = entry["baseline"], ", the success without the release"
+            guess, alone = entry["baseline"], f", {ATTACKS[entry['attack']].blind}"
             own = [(name, percent(most) + alone * (most == guess)) for name, most in limits.items()]
             allow = f"{own[0][0]} allows ({own[0][1]})"
             if len(own) > 1:

@@ -725,7 +725,12 @@ def test_a_risk_is_what_the_attack_finds_of_persons(algorithm: str) -> None:
         own = found["constraints"][0]
         assert own["parameters"]["unit"] == "person"
         assert own["verifiable_from_release"] is False
-        assert own["measured"] == pytest.approx(of_attack(name, found["attacks"]), abs=1e-9), name
+        success = of_attack(name, found["attacks"])
+        if name == "vulnerability":
+            # The attack knows besides how many records each person has in a class.
+            assert own["measured"] <= success + 1e-9
+        else:
+            assert own["measured"] == pytest.approx(success, abs=1e-9), name
         reached = [step for step in found["steps"] if step["accepted"]]
         for step in reached[-1:]:
             for each in step.get("attackers", ()):
@@ -771,8 +776,7 @@ def test_the_best_release_by_a_risk_of_persons_is_that_of_all_transformations(na
             if name == "uniqueness":
                 share = float(twins.lone_persons(rows, members, [0, 1]))
             elif name == "linkage":
-                held = frame.set_index("visit").loc[result.data["visit"], ["age", "sex"]]
-                linked = twins.linked_members(held.to_numpy().tolist(), rows, members, [0, 1])
+                linked = twins.linked_members(rows, members, [0, 1])
                 share = float(sum(linked.values()) / len(linked))
             else:
                 guesses = [twins.best_guess(rows, members, [0, 1])]
@@ -1052,7 +1056,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
         rows, persons, (0, 1, 2), lambda row: row[3], lambda own: len({row[3] for row in own}) == 1
     )
     assert found["homogeneity"]["success"] == pytest.approx(float(told))
-    best = twins.best_guess(rows, persons, (0, 1, 2))
+    best = twins.best_guess_of_records(rows, persons, (0, 1, 2))
     assert found["vulnerability"]["success"] == pytest.approx(float(sum(best.values()) / len(best)))
     (guess,) = (
         each for each in report["attacks"] if each["knowledge"].get("target") == "attribute-inference"
@@ -1064,8 +1068,7 @@ def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     assert found["interval"]["records"] == len(set(persons))
     assert found["wildcard"]["success"] == twins.wildcard_persons(rows, persons, 3)
     if algorithm == "lattice":
-        at = {visit: [age, sex, place] for _, age, sex, place, _, visit in frame.to_numpy().tolist()}
-        linked = twins.linked_members([at[visit] for visit in release["visit"]], rows, persons, (0, 1, 2))
+        linked = twins.linked_members(rows, persons, (0, 1, 2))
         assert found["linkage"]["success"] == pytest.approx(float(sum(linked.values()) / len(linked)))
         original = ("--original", tmp_path / "visits.csv")
         done = call("attack", tmp_path / "out" / "share" / "release.csv", "-c", config, "--json", *original)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from math import log
+from math import comb, log
 from typing import Any
 
 import numpy as np
@@ -488,6 +488,24 @@ def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
     return found
 
 
+def best_guess_of_records(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
+) -> dict[Any, Fraction]:
+    """Return for each member the probability to be found in its best class.
+
+    The guess is any of the members of the class, or the one of any of its records, if that is better.
+    """
+    found = best_guess(rows, members, known)
+    for row, member in zip(rows, members, strict=True):
+        own = [
+            other
+            for each, other in zip(rows, members, strict=True)
+            if all(each[column] == row[column] for column in known)
+        ]
+        found[member] = max(found[member], Fraction(own.count(member), len(own)))
+    return found
+
+
 def guesses_of_values(
     rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], secret: int
 ) -> dict[Any, list[tuple[Fraction, set[Any]]]]:
@@ -532,30 +550,20 @@ def best_shares(
     return {member: max(share for share, _ in own) for member, own in guesses.items()}
 
 
-def linked_members(
-    held: Sequence[Row], rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
-) -> dict[Any, Fraction]:
+def linked_members(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]) -> dict[Any, Fraction]:
     """Return the probability that one of the links of each member leads to one of its records.
 
-    Each different held record of a member is linked to any released record of its own class.
-
-    Parameters
-    ----------
-    held: what the adversary knows of each record, in the order of the rows.
+    The held records of a member are linked to as many different released records of their class.
     """
+    classes: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    for row, member in zip(rows, members, strict=True):
+        classes[tuple(row[column] for column in known)].append(member)
     missed: dict[Any, Fraction] = {}
-    guesses = {
-        (member, tuple(own), tuple(row[column] for column in known))
-        for own, row, member in zip(held, rows, members, strict=True)
-    }
-    for member, _, cells in guesses:
-        alike_members = [
-            other
-            for each, other in zip(rows, members, strict=True)
-            if tuple(each[column] for column in known) == cells
-        ]
-        chance = Fraction(alike_members.count(member), len(alike_members))
-        missed[member] = missed.get(member, Fraction(1)) * (1 - chance)
+    for alike_members in classes.values():
+        for member in set(alike_members):
+            own, every = alike_members.count(member), len(alike_members)
+            miss = Fraction(comb(every - own, own), comb(every, own))
+            missed[member] = missed.get(member, Fraction(1)) * miss
     return {member: 1 - each for member, each in missed.items()}
 
 

@@ -51,7 +51,7 @@ from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
-from anonymizer.model.arrays import IntArray, count, numbered
+from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact as Decimals
@@ -356,8 +356,8 @@ class Linkage(Attack):
     1 / records: a guess without the released values.
 
     Where it is known whose the records are, it is the expected share of persons, or other units, of whom a
-    record is linked to any record of the same person: one link for each person's different known values,
-    resolved independently. A household is found through any of its members.
+    record is linked to any record of the same person. Links into one class lead to different records there,
+    those into different classes are independent. A household is found through any of its members.
 
     Attributes
     ----------
@@ -431,19 +431,21 @@ class Linkage(Attack):
         rows, classes = case.places(owners)
         place = space.truth.of_pairs(rows, classes)
         members = owners.members(unit)
-        own_records = numbered([classes, members], len(members))[0]
-        alike = np.bincount(own_records)[own_records]
-        ends = [
-            found_units(owners, unit, place, np.minimum(right[place] * alike, 1.0), once=False)
-            for right in linked.outcomes
-        ]
-        each, guesses = ends[1]
-        success, number = float(each.mean()), len(each)
-        of_ties = [float(units.mean()) for units, _ in ends]
+        own_records, sizes = numbered([classes, members], len(members))[0], space.sizes[classes]
+
+        def found_by(right: FloatArray) -> FloatArray:
+            return found_units(owners, unit, own_records, reached_in(own_records, right, sizes), once=False)[
+                0
+            ]
+
+        ends = [found_by(right[place]) for right in linked.outcomes]
+        success, number = float(ends[1].mean()), len(ends[1])
+        of_ties = [float(units.mean()) for units in ends]
         low, high = _interval(min(of_ties), max(of_ties), number, estimated=case.estimates(linked))
         # Linked to its class alone, a guess is right as often as its member has records there.
-        alone = np.minimum(alike / space.sizes[classes], 1.0)
-        ceiling = float(found_units(owners, unit, place, alone, once=False)[0].mean())
+        ceiling = float(found_by(1 / sizes).mean())
+        alike = np.bincount(own_records)[own_records]
+        guesses = float(np.minimum(linked.outcomes[1][place] * alike, 1.0).mean())
         details = {
             **found.details,
             "ceiling": max(ceiling, success),
@@ -595,6 +597,29 @@ class _Case:
         ones = np.ones(len(owners.release), dtype=np.int64)
         targets = links_of_pairs(*self.places(owners), ones)
         return replace(self, space=self.space.targeting(targets), owned=(unit, owners))
+
+
+def reached_in(own: IntArray, right: FloatArray, sizes: IntArray) -> FloatArray:
+    """Return the probability that a link of the member's records in a class finds any of these.
+
+    Each record is linked to another one of the class, so that of g links to n records, m of them the
+    member's, all miss with C(n - m, g) / C(n, g), if all lead to the class.
+
+    Parameters
+    ----------
+    own: number of the member and class of each record, shape (records,), int64.
+    right: probability that a record is linked to a certain one of its class, shape (records,).
+    sizes: records of its class, shape (records,), int64.
+    """
+    number = np.bincount(own)
+    order = np.lexsort((-right, own))
+    taken = np.empty_like(own)
+    taken[order] = np.arange(len(own)) - (np.cumsum(number) - number)[own[order]]
+    chance = np.minimum(right * sizes, 1.0) * number[own] / (sizes - taken)
+    with np.errstate(divide="ignore"):
+        missed = np.bincount(own, weights=np.log1p(-np.minimum(chance, 1.0)))
+    found: FloatArray = -np.expm1(missed)[own]
+    return found
 
 
 def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:
