@@ -8,7 +8,9 @@ import pytest
 
 from anonymizer.cli.main import main
 
-RECORDS = "pid,age,dx\n1,20,flu\n1.0,20,cold\n2,20,flu\n,20,flu\n3,30,cold\n3e0,30,flu\n-9,30,cold\n-9.0,30,flu\n"
+RECORDS = (
+    "pid,age,dx\n1,20,flu\n1.0,20,cold\n2,20,flu\n,20,flu\n3,30,cold\n3e0,30,flu\n-9,30,cold\n-9.0,30,flu\n"
+)
 
 
 @pytest.mark.parametrize("marker", [{}, {"missing": ""}])
