@@ -193,8 +193,9 @@ def _refuse_masked(release: PublishedTable, original: Original, linked: int) -> 
         return
     raise InputError(
         f"{original.source}: only {linked:,} of {plural(possible, 'record')} fit a record of "
-        f"{release.source}, as where numbers are masked; the three questions need published values that cover "
-        "the true ones. Remove the held-out records, and use the attack linkage, with aligned: true or a key"
+        f"{release.source}, as where numbers are masked; the three questions need published values that "
+        "cover the true ones. Remove the held-out records, and use the attack linkage, with aligned: true "
+        "or a key"
     )
 
 
