@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from anonymizer.attacks.adversary_view import CoveringJoin, codes_in, spans
-from anonymizer.attacks.base import clopper_pearson, known_columns, target_of, targets_of
+from anonymizer.attacks.base import clopper_pearson, known_columns, target_of
 from anonymizer.errors import InputError, listed, plural
 from anonymizer.model.adversary import Original, Owners, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, group_keys, numbered
@@ -84,7 +84,8 @@ class Answer:
         known = known_columns(self.knowledge)
         own, others = f"{100 * self.success:.3g} %", f"{100 * self.control:.3g} %"
         halves = [listed(self.knowledge.get(half, [])) for half in ("first", "second")]
-        one, many = target_of(self.knowledge), targets_of(self.knowledge)
+        one = target_of(self.knowledge)
+        targets = plural(self.records, one)
         what = {
             "singling-out": f"finds exactly one matching {one} for",
             "linkability": f"finds the same {one} by {halves[0]} alone and by {halves[1]} alone for",
@@ -94,7 +95,7 @@ class Answer:
         who = f"{named}, {self.scenario}" if self.scenario else named
         risk = f"{100 * self.risk:.3g} % (95 % interval {100 * self.low:.3g} % to {100 * self.high:.3g} %)"
         return (
-            f"{who}: an adversary who knows {known} {what} {own} of the {many} of the release and for "
+            f"{who}: an adversary who knows {known} {what} {own} of {targets} of the release and for "
             f"{others} of {plural(self.held_out, f'held-out {one}')}; {risk} is due to being in the release."
         )
 
@@ -140,8 +141,8 @@ def three_questions(
 
     Raises
     ------
-    InputError: a column is not in both files, no record of the original is in the release, or the held-out
-        records are none.
+    InputError: a column is not in both files, fewer than half of the records fit a released one, as
+        where numbers are masked, or the held-out records are none.
     """
     names = original.known(known)
     if control.known(names) != names:
@@ -153,6 +154,7 @@ def three_questions(
     if not targets.sum() or not control.records:
         lacking = original if not targets.sum() else control
         raise InputError(f"{lacking.source}: has no record to attack")
+    _refuse_masked(release, original, int(targets.sum()))
     knowledge: dict[str, Any] = {"attributes": list(names)}
     both: tuple[_Covered, _Covered] | tuple[_CoveredPersons, _CoveredPersons]
     published = original.owners
@@ -182,6 +184,19 @@ def three_questions(
         if name in original.sensitive and name in control.sensitive
     ]
     return found
+
+
+def _refuse_masked(release: PublishedTable, original: Original, linked: int) -> None:
+    """Refuse a release of which few records cover an original one: the others would be left out unseen."""
+    possible = min(release.records, original.records)
+    if 2 * linked >= possible:
+        return
+    raise InputError(
+        f"{original.source}: only {linked:,} of {plural(possible, 'record')} fit a record of "
+        f"{release.source}, as where numbers are masked; the three questions need published values that "
+        "cover the true ones. Remove the held-out records, and use the attack linkage, with aligned: true "
+        "or a key"
+    )
 
 
 def worst_answers(

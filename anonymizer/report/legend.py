@@ -12,6 +12,7 @@ from typing import Any
 
 from anonymizer.model.invocation import command, path_word
 from anonymizer.model.units import PERSON
+from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.public import LEFT_OUT
 
 WIDTH = 80
@@ -189,7 +190,7 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
     for each in public["constraints"]:
         name = each["model"] + (f" ({_shown(each['attribute'])})" if each["attribute"] else "")
         given = ", ".join(f"{key} {_plain(value)}" for key, value in each["parameters"].items())
-        yield from _item(f"{name}: {given}" if given else name)
+        yield from _item((f"{name}: {given}" if given else name) + _attacker(each))
     scenarios, counted = public.get("scenarios", {}).values(), [*public["constraints"]]
     for scenario in scenarios:
         yield from _item(scenario["sentence"].removesuffix("."))
@@ -207,6 +208,15 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
             f"unit {unit}: all records of one {unit} count once; {_name(public)} does not say which these "
             "are, so only its author could count them"
         )
+
+
+def _attacker(constraint: Mapping[str, Any]) -> str:
+    """Return by which attack alone a condition holds, empty if it holds whoever attacks."""
+    model, given = PRIVACY_MODELS.get(constraint["model"]), constraint["parameters"]
+    if model is None or not model.by_attack:
+        return ""
+    attack = given.get("linkage", given.get("attack", constraint["model"].removesuffix("-risk")))
+    return f"; by the attacker {_plain(attack)}, while others may succeed more often"
 
 
 def _columns(public: Mapping[str, Any]) -> Iterator[str]:

@@ -37,6 +37,22 @@ def covers(published: Row, row: Row, places: tuple[int, ...] = (0, 1)) -> bool:
     return all(published[place] in (*AGES.get(row[place], ()), row[place], "*") for place in places)
 
 
+@pytest.mark.parametrize(("masked", "refused"), [(2, False), (3, True)])
+def test_a_release_of_which_few_records_cover_the_original_is_refused(masked: int, refused: bool) -> None:
+    rows = [(str(place), "M", "flu") for place in range(4)]
+    shown = [("0-1" if age < "2" else "2-3", sex, illness) for age, sex, illness in rows]
+    published = release(NAMES, shown, ("illness",))
+    became = [None if place < masked else each for place, each in enumerate(shown)]
+    files = [
+        original(NAMES, rows, published, each, ("illness",), {"age": AGES}) for each in (became, [None] * 4)
+    ]
+    if refused:
+        with pytest.raises(InputError, match=r"only 1 of 4 records fit.*masked.*linkage"):
+            three_questions(published, *files)
+        return
+    assert "of 2 records of the release" in three_questions(published, *files)[0].sentence
+
+
 @FEWER
 @given(st.lists(ROWS, min_size=1, max_size=10), st.lists(ROWS, min_size=1, max_size=10), st.integers(0, 2))
 def test_answers_are_what_a_loop_counts(own: list[Row], others: list[Row], level: int) -> None:

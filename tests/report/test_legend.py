@@ -57,6 +57,28 @@ def test_a_legend_names_columns_forms_and_commands(tmp_path: Path) -> None:
     assert "\r" not in text
 
 
+@pytest.mark.parametrize(
+    ("constraint", "attacker"),
+    [
+        ({"model": "linkage-risk", "parameters": {"linkage": "nearest", "max": 0.3}}, "nearest"),
+        ({"model": "inference-risk", "parameters": {"attack": "inference", "max": 0.8}}, "inference"),
+        ({"model": "interval-risk", "parameters": {"max": 0.5}}, "interval"),
+        ({"model": "k-anonymity", "parameters": {"k": 3}}, None),
+    ],
+)
+def test_a_condition_on_an_attack_says_that_it_is_by_this_attacker(
+    tmp_path: Path, constraint: dict[str, Any], attacker: str | None
+) -> None:
+    job = Job(tmp_path)
+    assert job.run("--quiet").code == 0
+    public = json.loads((job.output / "share" / "report.public.json").read_text(encoding="utf-8"))
+    public["constraints"] = [{**public["constraints"][0], "attribute": None, **constraint}]
+    said = " ".join(legend(public).split())
+    assert ("by the attacker" in said) is (attacker is not None)
+    if attacker is not None:
+        assert f"; by the attacker {attacker}, while others may succeed more often" in said
+
+
 def test_the_code_for_python_reads_and_sorts_the_release(tmp_path: Path) -> None:
     rows = [(name, f"{int(age) - 30}", *rest) for name, age, *rest in people()]
     job = Job(tmp_path, data=csv_bytes(rows)).set("output", separator=";", encoding="cp1252")
