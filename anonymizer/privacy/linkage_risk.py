@@ -69,8 +69,9 @@ class LinkageRisk(AttackModel):
 
     The adversary holds the quasi-identifiers of all original records, unless the parameters say otherwise,
     and links them by the attack ``linkage``; ties of n count 1/n. The upper end of the interval decides: of
-    95 % if targets are sampled or errors are drawn, the most links of equally good assignments if there are several. Where units
-    are counted, it is the expected share of units of whom a record is linked to one of their own.
+    95 % if targets are sampled or errors are drawn, the most links of equally good assignments if there are
+    several. Where units are counted, it is the expected share of units of whom a record is linked to one of
+    their own.
     """
 
     name = "linkage-risk"
