@@ -97,7 +97,11 @@ def test_what_is_not_generalized_comes_out_as_it_went_in(column: Any, role: str)
     assert values_of(released) == values_of(given["v"])
 
 
-@pytest.mark.parametrize("column", KEPT)
+# Python's times, in which this test compares, have no nanoseconds.
+IN_PYTHON = [each for each in KEPT if "dictionary of time ns" not in str(each.id)]
+
+
+@pytest.mark.parametrize("column", IN_PYTHON)
 def test_a_quasi_identifier_at_level_0_has_as_many_values(column: Any) -> None:
     given = frame_of(column)
     released = an.anonymize(given, config_of("quasi-identifier")).data["v"]

@@ -26,7 +26,7 @@ from anonymizer.run.prepare import Prepared, prepare
 from tests import strategies
 
 NAMES = ("b", "s", "a")
-VALUES = st.sampled_from(["x", "X", "é", " ", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])
+VALUES = st.sampled_from(["x", "X", "é", "x y", "=1", "10", "9", "", 'say "hi"', "a,b", "𝔘"])
 records = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=12)
 
 

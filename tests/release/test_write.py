@@ -25,6 +25,7 @@ from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import SUFFIXES, CsvDialect
 from anonymizer.errors import OutputError
+from anonymizer.model.identity import text_identity
 from anonymizer.release.folder import check_name
 from anonymizer.release.query import project
 from tests import strategies
@@ -68,6 +69,8 @@ def test_any_text_survives_and_the_order_of_the_input_does_not(
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), strategies.randoms())
 def test_a_recoding_replaces_and_removes(records: list[tuple[str, str, str]], rng: random.Random) -> None:
+    # Of a recoded column, one spelling of a value is published.
+    records = [(text_identity(a), b, text_identity(c)) for a, b, c in records]
     expected = sorted(
         (a[:1] or "nothing", b, c[:1] or "nothing") for a, b, c in records if a[:1] != "a" and c[:1] != "a"
     )

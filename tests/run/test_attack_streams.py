@@ -123,7 +123,7 @@ def test_an_interrupt_during_the_attacks_of_a_run_keeps_the_release(job: Job) ->
     report = job.report()
     assert [each["attack"] for each in report["attacks"]] == ["homogeneity"]
     assert report["release"]["verified"] is True
-    words = "you interrupted the attacks; not run: waiting, uniqueness (run them with anonymizer attack)"
+    words = "you interrupted the attacks; not run: waiting, uniqueness (the command attack runs them)"
     assert words in report["warnings"]
     assert f"Warning: {words}" in out
 

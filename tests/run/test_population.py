@@ -247,7 +247,14 @@ def test_an_estimate_knows_how_many_people_the_whole_population_has(tmp_path: Pa
     (attack,) = report["attacks"]
     uniques = attack["details"]["population"]["expected_uniques"][estimator]
     expected = uniques / sum(attack["details"]["population"]["records_by_uniqueness"].values())
-    assert report["constraints"][0]["measured"] == pytest.approx(expected, rel=1e-9)
+    counting = written(
+        tmp_path, constraints=[{"model": "population-uniqueness", "max": 1, "estimator": "count"}]
+    )
+    assert run(counting).code == 0
+    counted = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["constraints"][0]
+    # With a table of the population, an estimate is at least what the table counts.
+    wanted = max(expected, counted["measured"])
+    assert report["constraints"][0]["measured"] == pytest.approx(wanted, rel=1e-9)
 
 
 def test_check_refuses_a_population_that_is_smaller_than_the_file(tmp_path: Path) -> None:
