@@ -587,7 +587,8 @@ class Judge:
         if best is not None and bound is not None and less(best, bound):
             yield f"{what}: the bound {bound} is above {best}, which is possible"
         exact = self.truth.case.algorithm == "lattice" and what != "cells"
-        if exact and status == "undecided" and not self.truth.of_table:
+        unlimited = "budget" not in self.case.config
+        if exact and unlimited and status == "undecided" and not self.truth.of_table:
             yield f"{what}: undecided without a budget"
 
     def _any_answer(self, status: str, nodes: list[Any]) -> Iterator[str]:
