@@ -23,6 +23,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import inf, prod
 from time import perf_counter
 from typing import Any
@@ -1228,26 +1229,53 @@ def people_of_file(
     with open_people(plan.population) as source:
         _check_columns(source, relation, names)
         typed = plan.typed(_types_in_population(plan, source, relation, names), "the input")
-        people, levels = _alone(typed, source, names, plan.population.weight), []
-    values = []
+        people = _alone(typed, source, names, plan.population.weight)
+    values, fitting = [], []
     for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
         known = _as_labels(plan, name, texts, shown[0])
-        levels.append(next((level for level, own in enumerate(shown) if own.issuperset(known)), -1))
+        fitting.append([level for level, own in enumerate(shown) if own.issuperset(known)])
         values.append(known)
-    if min(levels) < 0:
+    if not all(fitting):
         return None
-    found, sample = people.in_release(values, rows, levels), groups.counts[order]
-    sample, what = (sample, RECORD) if persons is None else (persons, PERSON)
     if persons is None and PERSON in plan.units:  # a release does not show how many persons it has
-        return found
-    smaller = np.flatnonzero(found.scaled < sample * people.scale)
+        return people.in_release(values, rows, [own[0] for own in fitting])
+    sample, what = (groups.counts[order], RECORD) if persons is None else (persons, PERSON)
+    found, smaller = _at_lowest(people, values, rows, fitting, sample)
     if len(smaller):
         first = smaller[0]
         own = [texts[code] for texts, code in zip(values, rows[first], strict=True)]
         number = int(sample[first])
         raise _too_few(people.source, relation.name, names, own, found.people[first], number, what)
     return found
+
+
+def _at_lowest(
+    people: Population,
+    values: Sequence[Sequence[str | None]],
+    rows: CodeArray,
+    fitting: Sequence[Sequence[int]],
+    sample: IntArray,
+) -> tuple[PopulationSizes, IntArray]:
+    """Return the people of classes by the lowest levels at which none has fewer than the sample.
+
+    A label may stand at several levels; the lowest has the fewest people.
+
+    Parameters
+    ----------
+    fitting: levels of each quasi-identifier that have all its texts.
+
+    Returns
+    -------
+    The people; and the classes with too few, all by the lowest levels, if no other levels fit.
+    """
+    tried = []
+    for levels in sorted(product(*fitting), key=sum):
+        found = people.in_release(values, rows, levels)
+        tried.append((found, np.flatnonzero(found.scaled < sample * people.scale)))
+        if not len(tried[-1][1]):
+            return tried[-1]
+    return tried[0]
 
 
 def _types_in_population(

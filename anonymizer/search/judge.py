@@ -16,6 +16,7 @@ from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
+from anonymizer.model.table import SUPPRESSED
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import (
@@ -319,6 +320,20 @@ class CandidateVerdict:
         return not self.failed
 
 
+def _shows_stars(classes: Classes, found: Suppressed) -> bool:
+    """Return whether a class that remains is published with ``*`` alone, as suppressed records are.
+
+    A hierarchy may have this label below its root.
+    """
+    values = classes.values
+    if values is None or values.label is None:
+        return False
+    stars = found.of_classes < classes.sizes
+    for place, texts in enumerate(values.label()):
+        stars &= np.array([text == SUPPRESSED for text in texts])[values.codes[:, place]]
+    return bool(stars.any())
+
+
 def _of_release(constraint: TableConstraint, release: Classes, *, valid: bool) -> CheckerMeasure:
     if not release.number:
         return CheckerMeasure(describe(constraint), None, False, None)
@@ -497,9 +512,10 @@ class Judge:
     def _may_stay(self, classes: Classes, found: Suppressed) -> bool:
         """Return whether the suppressed records may stay as one class; p is then that of the input.
 
-        They are removed if this class violates a constraint or makes the table violate one.
+        They are removed if this class violates a constraint, makes the table violate one, or would look like
+        another class.
         """
-        if not found.of_classes.any():
+        if not found.of_classes.any() or _shows_stars(classes, found):
             return False
         suppressed_class = classes.part(found.gone)[0].pooled()
         if not holding(self._problem.class_constraints, suppressed_class, self._suppressor.input)[0]:

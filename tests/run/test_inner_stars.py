@@ -1,0 +1,60 @@
+"""Hierarchies in which ``*`` stands below the root: it then looks like a suppressed value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import anonymizer as an
+from tests.run.commands import call
+
+pytestmark = pytest.mark.usefixtures("without_page")
+
+FILE = "30;30;*\n36;*;*\n38;a;*\n40;*;*\n"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "method"),
+    [
+        ("lattice", "classes"),
+        ("lattice", "cells"),
+        ("local", "classes"),
+        ("mondrian", "classes"),
+        ("auto", "classes"),
+    ],
+)
+def test_kept_records_do_not_stand_beside_a_class_of_stars(
+    algorithm: str, method: str, tmp_path: Path
+) -> None:
+    tree = str(tmp_path / "a.csv")
+    Path(tree).write_text(FILE)
+    ages = ["30", "38", "36", "40"] * 2
+    config: dict[str, Any] = {
+        "attributes": {"a": {"role": "quasi-identifier", "type": "text", "hierarchy": {"file": tree}}},
+        "constraints": [{"model": "k-anonymity", "k": 3}],
+        "suppression": {"limit": 0.5, "method": method, "keep_rows": True},
+        "algorithm": {"name": algorithm},
+        "budget": {"steps": 20},
+    }
+    result = an.anonymize(pd.DataFrame({"a": ages}), config)
+    counts = Counter(result.data["a"])
+    assert min(counts.values()) >= 3
+    assert result.report.to_dict()["release"]["classes"] == len(counts)
+
+
+def test_a_release_of_stars_is_of_the_level_that_has_its_people(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(FILE)
+    (tmp_path / "people.csv").write_text("a\n" + "36\n" * 5 + "30\n" * 5)
+    (tmp_path / "release.csv").write_text("a\n" + "*\n" * 8)
+    (tmp_path / "job.yaml").write_text(
+        "input: {path: in.csv, population: {path: people.csv}}\n"
+        "attributes: {a: {role: quasi-identifier, type: text, hierarchy: {file: a.csv}}}\n"
+        "constraints: [{model: k-map, k: 9}]\n"
+    )
+    done = call("check", tmp_path / "release.csv", "--config", tmp_path / "job.yaml")
+    assert done.code == 0, done.err
+    assert "10" in done.out
