@@ -1459,11 +1459,18 @@ def _kept_suppressed(case: AuditCase, matched: _Matched) -> int | None:
     levels = case.claims.section(("recoding", "levels"))
     attributes = matched.table.quasi_identifiers
     suppressed = case.claims.number(("release", "suppressed_records"))
-    if suppressed is None or any(
-        levels.get(each.name, each.hierarchy.height) != each.hierarchy.height for each in attributes
-    ):
+    if suppressed is None or not all(_has_stars(each, levels.get(each.name)) for each in attributes):
         return None
     return int(suppressed) - int(matched.table.counts[matched.published < 0].sum())
+
+
+def _has_stars(attribute: QuasiIdentifier, level: Any) -> bool:
+    """Return whether a level has the label ``*``, as a hierarchy may below its root; None is the root's."""
+    height = attribute.hierarchy.height
+    level = height if level is None else level
+    if not isinstance(level, int) or not 0 <= level < height:
+        return level == height
+    return SUPPRESSED in {attribute.hierarchy.labels[node] for node in np.unique(attribute.nodes(level))}
 
 
 def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:

@@ -58,3 +58,19 @@ def test_a_release_of_stars_is_of_the_level_that_has_its_people(tmp_path: Path) 
     done = call("check", tmp_path / "release.csv", "--config", tmp_path / "job.yaml")
     assert done.code == 0, done.err
     assert "10" in done.out
+
+
+def test_a_class_of_stars_is_no_suppressed_class_for_the_owner(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(FILE)
+    (tmp_path / "in.csv").write_text("a\n" + "30\n38\n36\n40\n" * 3)
+    (tmp_path / "job.yaml").write_text(
+        "input: {path: in.csv}\n"
+        "attributes: {a: {role: quasi-identifier, type: text, hierarchy: {file: a.csv}, levels: {min: 1}}}\n"
+        "constraints: [{model: k-anonymity, k: 3}]\n"
+        "suppression: {limit: 0, keep_rows: true}\n"
+        "algorithm: {name: lattice}\n"
+    )
+    assert call("run", tmp_path / "job.yaml").code == 0
+    folder = tmp_path / "job-release"
+    done = call("audit", folder / "share" / "release.csv", "--report", folder / "report.json")
+    assert done.code == 0, done.out
