@@ -1469,7 +1469,7 @@ def _has_stars(attribute: QuasiIdentifier, level: Any) -> bool:
     height = attribute.hierarchy.height
     level = height if level is None else level
     if not isinstance(level, int) or not 0 <= level < height:
-        return level == height
+        return bool(level == height)
     return SUPPRESSED in {attribute.hierarchy.labels[node] for node in np.unique(attribute.nodes(level))}
 
 
