@@ -1238,9 +1238,9 @@ def people_of_file(
         values.append(known)
     if not all(fitting):
         return None
-    if persons is None and PERSON in plan.units:  # a release does not show how many persons it has
-        return people.in_release(values, rows, [own[0] for own in fitting])
     sample, what = (groups.counts[order], RECORD) if persons is None else (persons, PERSON)
+    if persons is None and PERSON in plan.units:  # a release shows only that a class has a person
+        sample, what = np.ones_like(sample), PERSON
     found, smaller = _at_lowest(people, values, rows, fitting, sample)
     if len(smaller):
         first = smaller[0]
