@@ -466,13 +466,20 @@ class Classes:
 
         Parameters
         ----------
-        name: of the attribute, None for the classes alone.
+        name: of the attribute, None for the classes alone, with the records that each unit has there.
         combined: as for ``sensitive_counts``.
+
+        Raises
+        ------
+        ValueError: without an attribute, if it is unknown how many records a unit has in an item.
         """
-        items, numbers, people = self._units[unit].one_by_one
-        groups = self.class_of if name is None else self._divided(name, combined=combined)[0]
-        values = None if name is None else self.sensitive_codes(name)[items]
-        return UnitEntries(groups[items], numbers, people, values)
+        units = self._units[unit]
+        if name is None:
+            items, numbers, people, records = units.with_records(self.counts).one_by_one
+            return UnitEntries(self.class_of[items], numbers, people, records=records)
+        items, numbers, people, _ = units.one_by_one
+        groups = self._divided(name, combined=combined)[0]
+        return UnitEntries(groups[items], numbers, people, self.sensitive_codes(name)[items])
 
     def _divided(self, name: str, *, combined: bool) -> tuple[IntArray, int, IntArray]:
         """Return the part of its class in which each item is, the number of parts, and the class of each.
