@@ -141,6 +141,8 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
     linked = twins.linked_members(rows, persons, at)
     found = one("linkage", scene, knowledge=known)
     assert found.success == pytest.approx(float(sum(linked.values()) / len(linked)))
+    one_link = twins.best_guess(rows, persons, at, by_record=True)
+    assert found.details["each_guess"] == pytest.approx(float(sum(one_link.values()) / len(one_link)))
     # Each nearest record is in the right class, as all values are covered.
     assert found.details["ceiling"] == pytest.approx(float(found.success))
     assert found.details["ceiling"] >= found.success
