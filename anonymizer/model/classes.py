@@ -422,7 +422,9 @@ class Classes:
     def households(self) -> HouseholdClasses | None:
         """The households by class, None if they are unknown."""
         own = self._units.get(MEMBERS)
-        return HouseholdClasses.of(own, self.class_of) if isinstance(own, Households) else None
+        if not isinstance(own, Households):
+            return None
+        return HouseholdClasses.of(own, self.class_of, self.sizes)
 
     def sizes_in(self, unit: str | None) -> IntArray:
         """Return the number of distinct units in each class, shape (classes,), int64; None counts records."""
