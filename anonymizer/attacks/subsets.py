@@ -480,20 +480,20 @@ def unit_subsets(
     sensitive: str | None,
     most: int,
     people: IntArray | None = None,
-    *,
-    records: bool = False,
+    records: IntArray | None = None,
 ) -> Iterator[UnitsOfSubset]:
     """Yield the classes of units by every non-empty set of at most ``most`` quasi-identifiers, each once.
 
     Parameters
     ----------
-    row_of, unit_of: row of the release and unit of each record, shape (records,), int64; units from 0.
+    row_of, unit_of: row of the release and unit of each record, or of each pair of both, shape (pairs,),
+        int64; units from 0.
     sensitive: attribute whose values the entries have; None for classes alone.
     people: that each unit stands for, all with records in these rows, shape (units,), int64; None for one.
-    records: whether each row and unit is a record, and the entries have their numbers.
+    records: of each pair, shape (pairs,), int64, which the entries then have; None if they are unknown.
     """
     entry_of, entry = numbered([unit_of, row_of], len(row_of))
-    own_records = np.bincount(entry_of) if records else None
+    own_records = None if records is None else count(entry_of, records, len(entry))
     values = None if sensitive is None else release.sensitive[sensitive].codes.astype(np.int32)
     columns = dict(enumerate(np.ascontiguousarray(release.codes.T)))
     units = np.arange(int(unit_of.max()) + 1)
@@ -518,10 +518,12 @@ def owned_subsets(
     Parameters
     ----------
     who: is looked for by each record, shape (records,), int64, from 0 without gaps.
-    sensitive, most, records: as for ``unit_subsets``.
+    sensitive, most: as for ``unit_subsets``.
+    records: whether the entries have the records of each unit.
     """
     if not owners.linked:
-        yield from unit_subsets(release, owners.release, who, sensitive, most, records=records)
+        ones = np.ones_like(who) if records else None
+        yield from unit_subsets(release, owners.release, who, sensitive, most, records=ones)
         return
     values = None if sensitive is None else release.sensitive[sensitive].codes[owners.release]
     units = np.arange(int(who.max()) + 1)

@@ -81,7 +81,9 @@ def count_classes(
     members = {}
     if HOUSEHOLD in owners:
         members[MEMBERS] = Households.of_records(items, owners[HOUSEHOLD], size, groups.counts, persons)
-    found = {unit: Units.of_items(items, own, size, groups.counts) for unit, own in owners.items()}
+    found = {
+        unit: Units.of_items(items, own, size, groups.counts, recorded=True) for unit, own in owners.items()
+    }
     known = Groups(groups.values[:width], groups.codes[:, :width], groups.counts)
     return classes_of(relation.name, known, sensitive, quasi_identifiers, found | members, ties)
 

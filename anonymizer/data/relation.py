@@ -548,6 +548,7 @@ class Relation(Closing):
         codings: Sequence[Coding],  # noqa: ARG002 - of any columns
         columns: Mapping[str, str],  # noqa: ARG002 - of any columns
         absent: Collection[str | None],  # noqa: ARG002 - any texts
+        recorded: Collection[str] = (),  # noqa: ARG002 - any names
     ) -> Mapping[str, StoredUnits]:
         """Return the units of the distinct rows of codes, stored by the engine; the relation stays open.
 
@@ -555,6 +556,7 @@ class Relation(Closing):
         ----------
         columns: of the units, by their names.
         absent: texts of records that are units of their own.
+        recorded: names of units whose records in each row are counted.
 
         Raises
         ------
@@ -860,12 +862,14 @@ class RowUnits:
     alone: number of these units, shape (rows,), int64.
     paired: keys of the row of each pair of a row and another unit, each of shape (pairs,), int64.
     units: number of the unit of each pair, shape (pairs,), int64, from 0.
+    records: of each pair, shape (pairs,), int64, as in ``Units``; None if they are not counted.
     """
 
     keys: tuple[IntArray, ...]
     alone: IntArray
     paired: tuple[IntArray, ...]
     units: IntArray
+    records: IntArray | None = None
 
     def of_rows(self, codes: CodeArray, sizes: Sequence[int]) -> Units:
         """Return the units of distinct rows of codes, shape (rows, columns); every row with units is one."""
@@ -874,7 +878,9 @@ class RowUnits:
         alone[_places(known, self.keys)] = self.alone
         items = _places(known, self.paired)
         order = np.argsort(items, kind="stable")
-        return Units(alone, items[order], self.units[order], int(self.units.max(initial=-1)) + 1 or 1)
+        space = int(self.units.max(initial=-1)) + 1 or 1
+        records = None if self.records is None else self.records[order]
+        return Units(alone, items[order], self.units[order], space, records=records)
 
 
 def _places(known: Sequence[IntArray], keys: Sequence[IntArray]) -> IntArray:

@@ -192,33 +192,46 @@ class SparkUnits(StoredUnits):
     alone: keys and a number a of units that are alone; None without any.
     keys: of the rows.
     name: of the input, for messages.
+    recorded: whether ``given`` also has a number of records n, and pairs have their sum; units with several
+        records then stay pairs.
     """
 
-    def __init__(self, given: DataFrame, alone: DataFrame | None, keys: KeyWords, name: str) -> None:
+    def __init__(
+        self, given: DataFrame, alone: DataFrame | None, keys: KeyWords, name: str, *, recorded: bool = False
+    ) -> None:
         from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
         from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
 
-        self._keys, self._name = keys, name
+        self._keys, self._name, self._recorded = keys, name, recorded
         with reading(name):
             known = given.where("u IS NOT NULL")
             lowest = [functions.min(word).alias(f"l{word}") for word in keys.names]
             highest = [functions.max(word).alias(f"h{word}") for word in keys.names]
-            by_unit = known.groupBy("u").agg(*lowest, *highest)
-            spread = " OR ".join(f"l{word} < h{word}" for word in keys.names)
+            records = [functions.sum("n").alias("n")] if recorded else []
+            by_unit = known.groupBy("u").agg(*lowest, *highest, *records)
+            several = [f"l{word} < h{word}" for word in keys.names]
+            spread = " OR ".join([*several, "n > 1"] if recorded else several)
             single = by_unit.where(f"NOT ({spread})").selectExpr(*(f"l{w} AS {w}" for w in keys.names))
             parts = [single, given.where("u IS NULL").select(*keys.names)]
             counted = reduce(type(given).unionAll, parts).selectExpr("*", "CAST(1 AS BIGINT) AS a")
             counted = counted if alone is None else counted.unionAll(alone)
             self._alone = counted.groupBy(*keys.names).agg(functions.sum("a").alias("a"))
             others = by_unit.where(spread).select("u")
-            self._pairs = known.join(others, on="u").select(*keys.names, "u").distinct()
+            pairs = known.join(others, on="u").select(*keys.names, *self._counted)
+            by_row = pairs.groupBy(*keys.names, "u")
+            self._pairs = by_row.agg(*records) if recorded else pairs.distinct()
             for frame in (self._alone, self._pairs):
                 frame.persist(StorageLevel.MEMORY_AND_DISK)
 
     def rolled_up(self, words: Sequence[str]) -> SparkUnits:
         """Return the units of distinct rows of coarser keys, given in SQL."""
-        given, alone = self._pairs.selectExpr(*words, "u"), self._alone.selectExpr(*words, "a")
-        return SparkUnits(given, alone, self._keys, self._name)
+        given, alone = self._pairs.selectExpr(*words, *self._counted), self._alone.selectExpr(*words, "a")
+        return SparkUnits(given, alone, self._keys, self._name, recorded=self._recorded)
+
+    @property
+    def _counted(self) -> list[str]:
+        """The columns of the pairs besides the keys."""
+        return ["u", "n"] if self._recorded else ["u"]
 
     def counted_by(self, groups: Sequence[str], names: Sequence[str]) -> DataFrame:
         """Return the distinct units of groups of rows as their size.
@@ -244,6 +257,7 @@ class SparkUnits(StoredUnits):
             alone.column("a").to_numpy().astype(np.int64),
             tuple(pairs.column(word).to_numpy().astype(np.int64) for word in self._keys.names),
             units.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+            pairs.column("n").to_numpy().astype(np.int64) if self._recorded else None,
         )
 
     def close(self) -> None:
@@ -646,7 +660,11 @@ class SparkRelation(EngineRelation):
             return SparkCombinations(self.session, words, keys, self.name, self.rows)
 
     def stored_units(
-        self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
+        self,
+        codings: Sequence[Coding],
+        columns: Mapping[str, str],
+        absent: Collection[str | None],
+        recorded: Collection[str] = (),
     ) -> dict[str, SparkUnits]:
         """Return the units of the distinct rows of codes, which stay in Spark."""
         keys = KeyWords([coding.size for coding in codings])
@@ -654,8 +672,9 @@ class SparkRelation(EngineRelation):
         for name, column in columns.items():
             with reading(self.name):
                 unit = self._unit(column, absent)
-                given = self.coded(codings, [f"c{self.position(column)}"]).selectExpr(*words, f"{unit} AS u")
-            found[name] = SparkUnits(given, None, keys, self.name)
+                counted = [f"{unit} AS u", *(["CAST(1 AS BIGINT) AS n"] if name in recorded else [])]
+                given = self.coded(codings, [f"c{self.position(column)}"]).selectExpr(*words, *counted)
+            found[name] = SparkUnits(given, None, keys, self.name, recorded=name in recorded)
         return found
 
     def _unit(self, column: str, absent: Collection[str | None]) -> str:

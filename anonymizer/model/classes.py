@@ -422,7 +422,9 @@ class Classes:
     def households(self) -> HouseholdClasses | None:
         """The households by class, None if they are unknown."""
         own = self._units.get(MEMBERS)
-        return HouseholdClasses.of(own, self.class_of) if isinstance(own, Households) else None
+        if not isinstance(own, Households):
+            return None
+        return HouseholdClasses.of(own, self.class_of, self.sizes)
 
     def sizes_in(self, unit: str | None) -> IntArray:
         """Return the number of distinct units in each class, shape (classes,), int64; None counts records."""
@@ -466,13 +468,20 @@ class Classes:
 
         Parameters
         ----------
-        name: of the attribute, None for the classes alone.
+        name: of the attribute, None for the classes alone, with the records that each unit has there.
         combined: as for ``sensitive_counts``.
+
+        Raises
+        ------
+        ValueError: without an attribute, if it is unknown how many records a unit has in an item.
         """
-        items, numbers, people = self._units[unit].one_by_one
-        groups = self.class_of if name is None else self._divided(name, combined=combined)[0]
-        values = None if name is None else self.sensitive_codes(name)[items]
-        return UnitEntries(groups[items], numbers, people, values)
+        units = self._units[unit]
+        if name is None:
+            items, numbers, people, records = units.with_records(self.counts).one_by_one
+            return UnitEntries(self.class_of[items], numbers, people, records=records)
+        items, numbers, people, _ = units.one_by_one
+        groups = self._divided(name, combined=combined)[0]
+        return UnitEntries(groups[items], numbers, people, self.sensitive_codes(name)[items])
 
     def _divided(self, name: str, *, combined: bool) -> tuple[IntArray, int, IntArray]:
         """Return the part of its class in which each item is, the number of parts, and the class of each.

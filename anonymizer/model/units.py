@@ -7,8 +7,8 @@ a unit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -50,16 +50,25 @@ class Units:
         pairs are distinct.
     keys: unit of each pair, shape (pairs,), int64, each in [0, space).
     space: number of possible keys, at least 1.
+    records: of the unit of each pair in its item, shape (pairs,), int64; None if nothing counts them. Where
+        they are counted, units that are alone have one record each, and others stay pairs.
     """
 
     alone: IntArray
     items: IntArray
     keys: IntArray
     space: int
+    records: IntArray | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_items(
-        cls, item_of: IntArray, unit_of: IntArray, items: int, counts: IntArray | None = None
+        cls,
+        item_of: IntArray,
+        unit_of: IntArray,
+        items: int,
+        counts: IntArray | None = None,
+        *,
+        recorded: bool = False,
     ) -> Units:
         """Return the units of records, or of groups of records of one item and unit.
 
@@ -69,13 +78,15 @@ class Units:
         unit_of: unit of each group, shape (groups,), int64; if negative, each record is a unit of its own.
         items: number of items.
         counts: records of each group, shape (groups,), int64; None for one each.
+        recorded: whether to count the records of each unit in each item.
         """
         known = unit_of >= 0
         space = int(unit_of.max(initial=0)) + 1
-        single = item_of[~known]
-        weights = np.ones(len(single), dtype=np.int64) if counts is None else counts[~known]
-        own, keys = _distinct_pairs(item_of[known], unit_of[known], items, space)
-        return cls(count(single, weights, items), own, keys, space).folded()
+        weights = np.ones(len(item_of), dtype=np.int64) if counts is None else counts
+        records = weights[known] if recorded else None
+        alone = count(item_of[~known], weights[~known], items)
+        own, keys, records = _joined_pairs(item_of[known], unit_of[known], records, items, space)
+        return cls(alone, own, keys, space, records=records).folded()
 
     @classmethod
     def of_parts(cls, unit_of: IntArray, counts: IntArray) -> Units:
@@ -110,6 +121,22 @@ class Units:
         unit_of[self.items] = self.keys
         return unit_of
 
+    def with_records(self, counts: IntArray) -> Units:
+        """Return the same with the records of each pair; in rows divided by units, those of its item.
+
+        Parameters
+        ----------
+        counts: records of each item, shape (items,), int64.
+
+        Raises
+        ------
+        ValueError: it is unknown how many records each unit has in an item.
+        """
+        if self.records is not None:
+            return self
+        self.of_each(counts)
+        return replace(self, records=counts[self.items])
+
     @property
     def number(self) -> int:
         """Number of distinct units."""
@@ -134,6 +161,8 @@ class Units:
             space = len(distinct)
         pairs = np.bincount(keys, minlength=space)
         several = pairs > 1
+        if self.records is not None:
+            several[keys[self.records > 1]] = True
         stays = several[keys]
         alone = self.alone + np.bincount(self.items[~stays], minlength=len(self.alone)).astype(np.int64)
         numbers, keys = np.cumsum(several) - 1, keys[stays]
@@ -141,7 +170,8 @@ class Units:
         for begin in range(0, len(keys), BLOCK):
             block = slice(begin, begin + BLOCK)
             keys[block] = numbers[keys[block]]
-        return Units(alone, self.items[stays], keys, max(int(several.sum()), 1))
+        records = _some(self.records, stays)
+        return Units(alone, self.items[stays], keys, max(int(several.sum()), 1), records=records)
 
     def at(self, chosen: IntArray | BoolArray) -> Units:
         """Return the units of some items, renumbered in the order given; without other items nothing folds.
@@ -154,13 +184,15 @@ class Units:
             inside = chosen[self.items]
             numbers = np.cumsum(chosen) - 1
             items = numbers[self.items[inside]].astype(np.int64)
-            return Units(self.alone[chosen], items, self.keys[inside], self.space)
+            records = _some(self.records, inside)
+            return Units(self.alone[chosen], items, self.keys[inside], self.space, records=records)
         starts = np.searchsorted(self.items, np.arange(len(self.alone) + 1))
         lengths = np.diff(starts)[chosen]
         ends = np.cumsum(lengths)
         places = np.arange(int(lengths.sum())) + np.repeat(starts[chosen] - (ends - lengths), lengths)
         owners = np.repeat(np.arange(len(chosen)), lengths)
-        return Units(self.alone[chosen], owners, self.keys[places], self.space)
+        records = _some(self.records, places)
+        return Units(self.alone[chosen], owners, self.keys[places], self.space, records=records)
 
     def parts(self, chosen: IntArray, counts: IntArray, whole: IntArray) -> Units:
         """Return the units of parts of some items.
@@ -183,7 +215,10 @@ class Units:
         of_one = (own.alone == 0) & (np.bincount(own.items, minlength=len(chosen)) == 1)
         if not (single | of_one)[partial].all():
             raise ValueError("whose records of a distinct row remain is unknown, so units cannot be counted")
-        return Units(np.where(single, counts, own.alone), own.items, own.keys, own.space)
+        records = own.records
+        if records is not None:
+            records = np.where(partial[own.items], counts[own.items], records)
+        return replace(own, alone=np.where(single, counts, own.alone), records=records)
 
     def merged(self, group_of: IntArray, groups: int) -> Units:
         """Return the units of groups of items.
@@ -192,8 +227,10 @@ class Units:
         ----------
         group_of: group of each item, shape (items,), int64.
         """
-        own, keys = _distinct_pairs(group_of[self.items], self.keys, groups, self.space)
-        return Units(count(group_of, self.alone, groups), own, keys, self.space).folded()
+        pairs = group_of[self.items], self.keys, self.records
+        own, keys, records = _joined_pairs(*pairs, groups, self.space)
+        alone = count(group_of, self.alone, groups)
+        return Units(alone, own, keys, self.space, records=records).folded()
 
     def counted(self, group_of: IntArray, groups: int) -> IntArray:
         """Return the number of distinct units in each group of items, shape (groups,), int64.
@@ -252,27 +289,31 @@ class Units:
         return count(group_of[self._lone], self.alone[self._lone], groups)
 
     @property
-    def one_by_one(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The item and the number of the unit of each pair, and how many units each number stands for.
+    def one_by_one(self) -> tuple[IntArray, IntArray, IntArray, IntArray | None]:
+        """The item and the number of the unit of each pair, units of each number, and records of each pair.
 
-        Units that are alone in an item share a number. The arrays have the shapes (pairs,), (pairs,) and
-        (numbers,), int64.
+        Units that are alone in an item share a number. The arrays have the shapes (pairs,), (pairs,),
+        (numbers,) and (pairs,), int64. Records are those of one unit; None if they are not counted.
         """
         lone = self._lone
         keys, distinct = group_keys(self.keys, self.space)
+        records = self.records
         return (
             np.concatenate([lone, self.items]),
             np.concatenate([np.arange(len(lone)), len(lone) + keys]),
             np.concatenate([self.alone[lone], np.ones(len(distinct), dtype=np.int64)]),
+            None if records is None else np.concatenate([np.ones(len(lone), dtype=np.int64), records]),
         )
 
     def beside(self, other: Units) -> Units:
         """Return these followed by the units of other items of the same table."""
+        known = self.records is not None and other.records is not None
         return Units(
             np.concatenate([self.alone, other.alone]),
             np.concatenate([self.items, other.items + len(self.alone)]),
             np.concatenate([self.keys, other.keys]),
             max(self.space, other.space),
+            records=np.concatenate([self.records, other.records]) if known else None,
         )
 
 
@@ -362,7 +403,9 @@ class DividedRows:
     units: UnitsByName
 
     @classmethod
-    def of(cls, row_of: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
+    def of(
+        cls, row_of: IntArray, units: Mapping[str, IntArray], recorded: Collection[str] = ()
+    ) -> DividedRows:
         """Divide rows.
 
         Parameters
@@ -370,13 +413,14 @@ class DividedRows:
         row_of: distinct row of each record, shape (records,), int64.
         units: unit of each record by the name of the unit, shape (records,), int64; if negative, the record
             is a unit of its own.
+        recorded: names of units whose records in each row are counted.
         """
         several = {}
         for name, own in units.items():
             known = own >= 0
             with_others = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
             several[name] = np.where(known & with_others, own, -1)
-        return cls._of(row_of, np.ones(len(row_of), dtype=np.int64), several)
+        return cls._of(row_of, np.ones(len(row_of), dtype=np.int64), several, recorded)
 
     @classmethod
     def merged(cls, group_of: IntArray, counts: IntArray, units: UnitsByName) -> DividedRows:
@@ -392,13 +436,21 @@ class DividedRows:
         ------
         ValueError: an item has the records of several units.
         """
-        return cls._of(group_of, counts, unit_codes(units, counts))
+        recorded = [name for name, own in units.items() if own.records is not None]
+        return cls._of(group_of, counts, unit_codes(units, counts), recorded)
 
     @classmethod
-    def _of(cls, row_of: IntArray, counts: IntArray, units: Mapping[str, IntArray]) -> DividedRows:
+    def _of(
+        cls,
+        row_of: IntArray,
+        counts: IntArray,
+        units: Mapping[str, IntArray],
+        recorded: Collection[str] = (),
+    ) -> DividedRows:
         part_of, first = numbered([row_of, *(own + 1 for own in units.values())], len(row_of))
         merged = count(part_of, counts, len(first))
         found = {name: Units.of_parts(own[first], merged) for name, own in units.items()}
+        found |= {name: found[name].with_records(merged) for name in recorded}
         return cls(part_of, row_of[first], merged, found)
 
 
@@ -595,6 +647,29 @@ def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -
     found = packed if pairs == len(packed) else packed[:pairs].copy()
     found &= (1 << bits) - 1
     return own, found
+
+
+def _joined_pairs(
+    groups: IntArray, keys: IntArray, records: IntArray | None, number: int, space: int
+) -> tuple[IntArray, IntArray, IntArray | None]:
+    """Return the distinct pairs of group and key, sorted by group, and their records; overwrites ``groups``.
+
+    Parameters
+    ----------
+    records: of each given pair, positive; None if nothing counts them.
+    """
+    if records is None:
+        return *_distinct_pairs(groups, keys, number, space), None
+    if max(number, 1) * space >= SPACE:
+        keys, distinct = group_keys(keys, space)
+        own, found, records = _joined_pairs(groups, keys, records, number, len(distinct))
+        return own, distinct[found], records
+    pairs, records = add_up(groups * space + keys, records, max(number, 1) * space)
+    return pairs // space, pairs % space, records
+
+
+def _some(records: IntArray | None, pairs: IntArray | BoolArray) -> IntArray | None:
+    return None if records is None else records[pairs]
 
 
 def _packed_pairs(groups: IntArray, keys: IntArray, bits: int) -> IntArray:

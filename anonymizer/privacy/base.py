@@ -110,6 +110,7 @@ class PrivacyModel(ABC):
     needs_population: whether it counts the population that the records are a sample of.
     needs_households: whether it needs to know which records are of one household.
     needs_entries: whether it needs to know which classes have records of one unit, where units are counted.
+    needs_unit_records: whether it needs to know besides how many records of each unit are in a class.
     measured_by_default: whether ``check`` measures it on every file, else where people are known, and with
         configs that have it.
     """
@@ -127,6 +128,7 @@ class PrivacyModel(ABC):
     needs_population: bool = False
     needs_households: ClassVar[bool] = False
     needs_entries: ClassVar[bool] = False
+    needs_unit_records: bool = False
     measured_by_default: ClassVar[bool] = True
 
     def __init__(self, settings: PlugInSettings) -> None:

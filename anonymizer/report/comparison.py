@@ -331,10 +331,14 @@ class Point:
 
 
 LIMITED = ("linkage", "vulnerability re-identification")
-"""Beginnings of the names of attacks whose success k-anonymity limits to 1/k."""
+"""Beginnings of the names of attacks on records whose success is compared with a limit, such as 1/k."""
 
 GUESSED_ONCE = "vulnerability re-identification"
-"""The one that finds a person by one guess; to link each of a person's records is to guess several times."""
+"""The one on persons, whom it finds by one guess; to link each of their records is to guess several times.
+
+Its success is what the constraint `vulnerability` measures. k-anonymity bounds it by 1/k only where the
+persons of a class have equally many records there; a run above 1/k is not within the limit.
+"""
 
 
 @dataclass(frozen=True)
@@ -501,7 +505,7 @@ class Comparison:
         )
 
     def _is_limited(self, attack: str) -> bool:
-        """Return whether k-anonymity limits the success of an attack on records, or on persons, to 1/k."""
+        """Return whether the success of an attack on records, or on persons, is compared with the limit."""
         unit = self._releases[0][1].risks[attack].unit
         return unit in (None, PERSON) and attack.startswith(LIMITED if unit is None else GUESSED_ONCE)
 

@@ -544,10 +544,15 @@ class RiskByKnowledge:
 
 
 def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
-    """Return the risk for each number of known attributes, of persons or records; empty for many sets."""
+    """Return the risk for each number of known attributes, of persons or records; empty for many sets.
+
+    It is also empty if it is unknown how many records each person has in a row.
+    """
     table = released.table
     width = len(table.quasi_identifiers)
     by_person = released_unit(released) == PERSON
+    if by_person and table.units[PERSON].records is None:
+        return ()
     # A person is rolled up with a list of rows, which takes several times as long as the number of a row.
     rows = 4 * len(table.units[PERSON].items) + 4 * table.combinations if by_person else table.combinations
     if width == 0 or (2**width) * rows > MOST_WORK:
@@ -585,8 +590,8 @@ def _by_size(
             classes = len(np.unique(linked.lists(row_of, int(row_of.max()) + 1)))
             by_size[len(names)].append((Fraction(classes, number), names))
     else:
-        row_of, unit_of, people = persons.one_by_one
-        for own in unit_subsets(published, row_of, unit_of, None, width, people):
+        row_of, unit_of, people, records = persons.one_by_one
+        for own in unit_subsets(published, row_of, unit_of, None, width, people, records):
             by_size[len(own.names)].append((found_share(own.entries), own.names))
     found = {}
     for size, risks in by_size.items():

@@ -466,7 +466,8 @@ def risk_limit(config: Config) -> float | None:
     """Return the largest re-identification risk that the constraints of a config allow; None without one.
 
     Constraints about a population allow any risk to those who know that the target is in the data, and
-    constraints on records any to persons, whom attacks count where the config names them.
+    constraints on records any to persons, whom attacks count where the config names them. k persons in each
+    class are a limit of 1/k, which an attack on persons with unequal numbers of records may exceed.
     """
     # A class of k households has k persons, but a share of households says nothing about persons.
     person = None if config.input.person is None else PERSON

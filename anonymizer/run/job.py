@@ -120,7 +120,7 @@ from anonymizer.run.source import (
     release_dialect,
     run_as_spelled,
 )
-from anonymizer.run.units import key_warnings, shares_of_persons
+from anonymizer.run.units import key_warnings, shares_of_persons, with_person_records
 from anonymizer.system import Closing, real_path
 
 if TYPE_CHECKING:
@@ -1454,7 +1454,9 @@ def anonymize_frame(
     prepared = done.found.prepared
     problem = prepared.problem
     table = problem.table if problem.source is None else None
-    basis = ReportInputs(done.found.promised, prepared.constraints, problem.moving_reference, table)
+    # Once the engine is closed, it can no longer be asked.
+    own = with_person_records(prepared, done.found.promised) if prepared.units else done.found.promised
+    basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table)
     first, *others = sink.frames
     content = done.report.to_dict()
     report = Report({**content, "warnings": [*content["warnings"], *warnings]})

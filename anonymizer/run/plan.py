@@ -349,6 +349,11 @@ class Plan:
         return [*dict.fromkeys(unit for unit in counted if unit is not None)]
 
     @property
+    def recorded_units(self) -> set[str]:
+        """The units whose records in each class a constraint counts."""
+        return {each.unit for each in self.planned if each.unit is not None and each.model.needs_unit_records}
+
+    @property
     def counts_population(self) -> bool:
         """Whether a constraint counts the population."""
         return any(each.model.needs_population for each in self.planned)

@@ -479,8 +479,14 @@ def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint
             raise InputError(f"{plan.config}: {dotted(path)}: {model.name}: {fault}")
 
 
-def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> Mapping[str, StoredUnits]:
+def stored_units(
+    plan: Plan, relation: Relation, codings: Sequence[Coding], recorded: Collection[str] = ()
+) -> Mapping[str, StoredUnits]:
     """Return the units that constraints count in distinct rows of codes, stored by the engine.
+
+    Parameters
+    ----------
+    recorded: names of units whose records in each row are counted, besides those that constraints need.
 
     Raises
     ------
@@ -504,7 +510,8 @@ def stored_units(plan: Plan, relation: Relation, codings: Sequence[Coding]) -> M
                 "and only a run in memory looks up a household in other records of the person; fill it in, "
                 "or set engine.name to memory"
             )
-    return relation.stored_units(codings, {name: plan.units[name] for name in asked}, absent)
+    columns = {name: plan.units[name] for name in asked}
+    return relation.stored_units(codings, columns, absent, plan.recorded_units.union(recorded))
 
 
 def _unit_limit(plan: Plan, relation: Relation, unit: str, units: Mapping[str, IntArray]) -> UnitLimit:
@@ -532,13 +539,14 @@ def _with_units(
     """
     rows, most = encoded.combination.astype(np.int64), plan.most_parts
     if most and plan.whole is None:
-        divided = DividedRows.of(rows, units)
+        divided = DividedRows.of(rows, units, plan.recorded_units)
         if len(divided.counts) <= most:
             table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
             for array in (table.codes, table.counts, row_of):
                 freeze(array)
             return table, replace(encoded, codes=table.codes, counts=table.counts, rows=row_of)
-    return replace(table, units=units_of_rows(units, rows, table.combinations)), encoded
+    found = units_of_rows(units, rows, table.combinations, plan.recorded_units)
+    return replace(table, units=found), encoded
 
 
 def _with_counted_people(
@@ -644,16 +652,22 @@ def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
         )
 
 
-def units_of_rows(units: Mapping[str, IntArray], row_of: NDArray[np.integer], rows: int) -> UnitsByName:
+def units_of_rows(
+    units: Mapping[str, IntArray],
+    row_of: NDArray[np.integer],
+    rows: int,
+    recorded: Collection[str] = (),
+) -> UnitsByName:
     """Return the units of the distinct rows of a table.
 
     Parameters
     ----------
     units: of each record, as ``units_of_records`` returns them.
     row_of: distinct row of each record, shape (records,).
+    recorded: names of units whose records in each row are counted.
     """
     items = row_of.astype(np.int64, copy=False)
-    return {name: Units.of_items(items, own, rows) for name, own in units.items()}
+    return {name: Units.of_items(items, own, rows, recorded=name in recorded) for name, own in units.items()}
 
 
 Owning = Callable[[Table, Recoding, AdversaryView], AdversaryView]

@@ -20,6 +20,7 @@ from anonymizer.run.plan import Plan
 from anonymizer.run.prepare import Phase, Prepared, RunMonitor, prepare
 from anonymizer.run.report import report_parts
 from anonymizer.run.shape import Audited, Found, Shape, shape_of
+from anonymizer.run.units import with_person_records
 from anonymizer.search.base import AttackCheck, Control, Incumbent, offer_outcome
 from anonymizer.search.local.bound import QUICK, best_possible
 
@@ -62,7 +63,8 @@ class Task(ABC):
     def facts(self, found: Found, audited: Audited) -> Facts:  # noqa: ARG002 - of an append
         """Return the facts that the page shows in addition to the report."""
         problem = found.prepared.problem
-        return gather(found.promised, found.prepared.constraints, moving_reference=problem.moving_reference)
+        own = with_person_records(found.prepared, found.promised)
+        return gather(own, found.prepared.constraints, moving_reference=problem.moving_reference)
 
 
 class SearchTask(Task):

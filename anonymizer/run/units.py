@@ -27,12 +27,12 @@ from anonymizer.data.source import KeyColumns
 from anonymizer.errors import AuditFailed, listed, plural
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
-from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
+from anonymizer.model.classes import Classes, ClassValues, Released, SensitiveCodes, classes_of_rows
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role, SamplingWeights, ValueType
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Ties, UnitsByName
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
 from anonymizer.profile.knowledge import (
     HOMES,
@@ -112,15 +112,39 @@ def all_records(prepared: Prepared, recoding: Recoding) -> Classes:
     return _classes(prepared, np.zeros(rows, dtype=np.int64), np.arange(rows), 1)
 
 
-def _counted_by_engine(prepared: Prepared, recoding: Recoding) -> tuple[Classes, Classes]:
-    """Return the classes of the release, and of all records."""
-    table, codings = recoding.table, prepared.codings(recoding)
+def with_person_records(prepared: Prepared, found: Released) -> Released:
+    """Return a release with the number of records of each person in each row, if persons are counted."""
+    table, units = found.table, found.table.units
+    if PERSON not in units or units[PERSON].records is not None:
+        return found
+    if prepared.units:
+        persons, rows = {PERSON: prepared.units[PERSON]}, _rows(prepared, found.recoding)
+        own = units_of_rows(persons, rows, table.combinations, [PERSON])
+    else:
+        own = _units_by_engine(prepared, found.recoding, [PERSON])
+    return replace(found, table=replace(table, units={**units, PERSON: own[PERSON]}))
+
+
+def _units_by_engine(prepared: Prepared, recoding: Recoding, recorded: Collection[str] = ()) -> UnitsByName:
+    """Return the units of the rows of the recoding's table, as the engine counts them.
+
+    Parameters
+    ----------
+    recorded: as for ``stored_units``.
+    """
+    codings = prepared.codings(recoding)
     sizes = [coding.size for coding in codings]
     with ExitStack() as stack:
-        units = {
-            name: stack.enter_context(own).fetch().of_rows(table.codes, sizes)
-            for name, own in stored_units(prepared.plan, prepared.encoded.relation, codings).items()
+        stored = stored_units(prepared.plan, prepared.encoded.relation, codings, recorded)
+        return {
+            name: stack.enter_context(own).fetch().of_rows(recoding.table.codes, sizes)
+            for name, own in stored.items()
         }
+
+
+def _counted_by_engine(prepared: Prepared, recoding: Recoding) -> tuple[Classes, Classes]:
+    """Return the classes of the release, and of all records."""
+    table, units = recoding.table, _units_by_engine(prepared, recoding)
     columns = [(each.codes, len(each.labels)) for each in recoding.class_columns()]
     class_of, number = group_rows([(recoding.removed.astype(np.int64), 2), *columns], table.combinations)
     released = np.ones(number, dtype=np.bool_)
@@ -163,7 +187,7 @@ def _classes(
     }
     own = {name: each[records] for name, each in prepared.units.items()}
     items = np.arange(len(records))
-    units = dict(units_of_rows(own, items, len(records)))
+    units = dict(units_of_rows(own, items, len(records), prepared.plan.recorded_units))
     if HOUSEHOLD in own:
         households = own[HOUSEHOLD]
         units[MEMBERS] = Households.of_records(items, households, len(records), person_of=own.get(PERSON))

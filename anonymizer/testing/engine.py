@@ -188,7 +188,7 @@ def check_units(relation: Relation, codings: Sequence[Coding], records: Sequence
             relation, [[record[place] for place in places] for record in records], [each.name for each in own]
         )
         try:
-            stored = relation.stored_units(own, {"unit": name}, absent)
+            stored = relation.stored_units(own, {"unit": name, "recorded": name}, absent, {"recorded"})
         except InputError:
             return
         rows = relation.stored_distinct_rows(own)
@@ -203,8 +203,30 @@ def check_units(relation: Relation, codings: Sequence[Coding], records: Sequence
 
 def _check_units_of(rows: DistinctRows, given: Sequence[tuple[tuple[int, ...], Hashable]]) -> None:
     """Check the units of distinct rows, given the row and the unit of each record."""
+    for name in rows.units:
+        _check_counts_of(rows, name, given)
     codes, _ = rows.fetch()
-    found = rows.units["unit"].fetch().of_rows(codes, rows.sizes)
+    items, numbers, people, records = rows.units["recorded"].fetch().of_rows(codes, rows.sizes).one_by_one
+    assert records is not None, "the engine was asked for them"
+    found: dict[int, set[Hashable]] = {}
+    for item, number, own in zip(items.tolist(), numbers.tolist(), records.tolist(), strict=True):
+        found.setdefault(number, set()).add((*codes[item].tolist(), own))
+    expected: dict[Hashable, set[Hashable]] = {}
+    for (row, unit), own in Counter(given).items():
+        expected.setdefault(unit, set()).add((*row, own))
+    shown = Counter[Hashable]()
+    for number, own_rows in found.items():
+        shown[frozenset(own_rows)] += int(people[number])
+    if shown != Counter(map(frozenset, expected.values())):
+        fail("the records of units in distinct rows differ from the records")
+
+
+def _check_counts_of(
+    rows: DistinctRows, name: str, given: Sequence[tuple[tuple[int, ...], Hashable]]
+) -> None:
+    """Check the numbers of units in groups of distinct rows."""
+    codes, _ = rows.fetch()
+    found = rows.units[name].fetch().of_rows(codes, rows.sizes)
     for columns in range(len(rows.sizes) + 1):
         expected: dict[tuple[int, ...], set[Hashable]] = {}
         records = Counter[tuple[int, ...]]()
@@ -218,7 +240,7 @@ def _check_units_of(rows: DistinctRows, given: Sequence[tuple[tuple[int, ...], H
             fail(f"the units of groups by {columns} columns differ from the records")
         least = max(map(len, expected.values()))
         small = sum(size for row, size in records.items() if len(expected[row]) < least)
-        if columns and rows.records_in_small_groups(columns, least, "unit") != small:
+        if columns and rows.records_in_small_groups(columns, least, name) != small:
             fail(f"the records in groups of few units by {columns} columns differ from the records")
 
 

@@ -133,7 +133,7 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
     rows, persons, homes = published_rows(case[0]), case[1], case[2]
     at, home = positions(known), dict(zip(persons, homes, strict=True))
     scene, _ = view(case)
-    best = twins.best_guess_of_records(rows, persons, at)
+    best = twins.best_guess(rows, persons, at)
     found = run("vulnerability", scene, knowledge=known, target="re-identification")[0]
     assert found.success == pytest.approx(float(sum(best.values()) / len(best)))
     (found,) = run("vulnerability", scene, knowledge=known, target="re-identification", unit="household")
@@ -141,6 +141,8 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
     linked = twins.linked_members(rows, persons, at)
     found = one("linkage", scene, knowledge=known)
     assert found.success == pytest.approx(float(sum(linked.values()) / len(linked)))
+    one_link = twins.best_guess(rows, persons, at, by_record=True)
+    assert found.details["each_guess"] == pytest.approx(float(sum(one_link.values()) / len(one_link)))
     # Each nearest record is in the right class, as all values are covered.
     assert found.details["ceiling"] == pytest.approx(float(found.success))
     assert found.details["ceiling"] >= found.success
@@ -223,7 +225,7 @@ def test_persons_are_found_by_every_set_of_columns(case: Case, size: int, unit: 
     lone = {tuple(at): twins.lone_persons(rows, own, at) for at in sets}
     blind = mean(twins.best_values(rows, persons, [], 3))
     expected = {
-        "re-identification": {tuple(at): mean(twins.best_guess_of_records(rows, persons, at)) for at in sets},
+        "re-identification": {tuple(at): mean(twins.best_guess(rows, persons, at)) for at in sets},
         "attribute-inference": {
             tuple(at): max(mean(twins.best_values(rows, persons, at, 3)), blind) for at in sets
         },
@@ -276,7 +278,7 @@ def test_without_persons_each_record_is_a_member(case: Case, known: tuple[str, .
     members = list(range(len(rows)))
     home = dict(enumerate(case[2]))
     (found,) = run("vulnerability", scene, knowledge=known, target="re-identification", unit="household")
-    best = twins.best_guess_of_records(rows, members, at)
+    best = twins.best_guess(rows, members, at)
     assert found.success == pytest.approx(float(twins.found_households(best, home)))
     assert "unit" not in one("homogeneity", scene, knowledge=known).knowledge
 

@@ -400,20 +400,28 @@ def _people(view: View) -> dict[int, Fraction]:
     return {i: each for part, each in zip(view.classes, view.people, strict=True) for i in part}
 
 
+def _chances(view: View, unit: str) -> dict[int, Fraction]:
+    """Return of each unit how often one guess finds it: any unit of a class, or that of any record."""
+    own = view.records.units[unit]
+    found: dict[int, Fraction] = {}
+    for part in view.classes:
+        records = Counter(own[i] for i in part)
+        for each, number in records.items():
+            one = max(Fraction(1, len(records)), Fraction(number, len(part)))
+            found[each] = max(found.get(each, Fraction(0)), one)
+    return found
+
+
 def _vulnerability(asked: Asked, view: View) -> Fraction | None:
-    sizes = _sizes(view, asked.unit)
     if asked.parameters["target"] == "re-identification":
-        own = view.records.units[asked.unit]
-        best: dict[int, Fraction] = {}
-        for i, size in sizes.items():
-            best[own[i]] = max(best.get(own[i], Fraction(0)), Fraction(1, size))
+        best = _chances(view, asked.unit)
         return sum(best.values(), Fraction(0)) / len(best)
     if asked.unit != "record":
         return None
     at = view.records.at(asked.attribute)
     values = view.records.values
     right = sum(max(Counter(values[i][at] for i in part).values()) for part in view.classes)
-    return Fraction(right, len(sizes))
+    return Fraction(right, sum(map(len, view.classes)))
 
 
 def _household_risk(asked: Asked, view: View) -> Fraction | None:
@@ -423,13 +431,15 @@ def _household_risk(asked: Asked, view: View) -> Fraction | None:
         return None
     records = view.records
     unit = "person" if "person" in records.units else "record"
+    released = [i for part in view.classes for i in part]
+    home = {records.units[unit][i]: records.units["household"][i] for i in released}
     own: dict[int, Fraction] = {}
-    home: dict[int, int] = {}
-    sizes = _people(view) if against == "population" else _sizes(view, unit)
-    for i, size in sizes.items():
-        member = records.units[unit][i]
-        own[member] = max(own.get(member, Fraction(0)), 1 / Fraction(size))
-        home[member] = records.units["household"][i]
+    if against == "population":
+        for i, size in _people(view).items():
+            member = records.units[unit][i]
+            own[member] = max(own.get(member, Fraction(0)), 1 / size)
+    else:
+        own = _chances(view, unit)
     safe: dict[int, Fraction] = {}
     for member, risk in own.items():
         safe[home[member]] = safe.get(home[member], Fraction(1)) * (1 - risk)

@@ -80,18 +80,28 @@ def _sensitive(data: Microdata, number: int) -> tuple[SensitiveAttribute, np.nda
     return SensitiveAttribute(own, tree, leaves, spec.distance), codes
 
 
-def table(data: Microdata, *, whole: bool = False, linked: bool = False, divided: bool = False) -> Table:
+def table(
+    data: Microdata,
+    *,
+    whole: bool = False,
+    linked: bool = False,
+    divided: bool = False,
+    recorded: bool = False,
+) -> Table:
     """Return the frequency table of the records, with those of a person tied if suppressed as a whole.
 
     Parameters
     ----------
     divided: whether its rows are divided by persons.
+    recorded: whether the records of each person in each row are counted.
     """
-    found = table_and_rows(data, whole=whole, linked=linked)[0]
-    return found.divided(divided_rows(data)) if divided else found
+    found = table_and_rows(data, whole=whole, linked=linked, recorded=recorded)[0]
+    return found.divided(divided_rows(data, recorded=recorded)) if divided else found
 
 
-def table_and_rows(data: Microdata, *, whole: bool = False, linked: bool = False) -> tuple[Table, np.ndarray]:
+def table_and_rows(
+    data: Microdata, *, whole: bool = False, linked: bool = False, recorded: bool = False
+) -> tuple[Table, np.ndarray]:
     """Return the same without divided rows, and the row of each record."""
     own = [_quasi_identifier(data, position) for position in range(len(data.quasi_identifiers))]
     sensitive = [_sensitive(data, number) for number in range(len(data.sensitive))]
@@ -103,7 +113,7 @@ def table_and_rows(data: Microdata, *, whole: bool = False, linked: bool = False
         if whole or linked:
             row_of, rows, ties = Ties.of_records(row_of, own_persons, len(counts), linked=linked)
             distinct, counts = distinct[rows], np.bincount(row_of)
-        units["person"] = Units.of_items(row_of, own_persons, len(counts))
+        units["person"] = Units.of_items(row_of, own_persons, len(counts), recorded=recorded)
     found = Table(
         tuple(attribute for attribute, _ in own),
         tuple(attribute for attribute, _ in sensitive),
@@ -120,10 +130,10 @@ def persons(data: Microdata) -> IntArray:
     return np.array([-1 if each is None else each for each in data.persons], dtype=np.int64)
 
 
-def divided_rows(data: Microdata) -> DividedRows:
+def divided_rows(data: Microdata, *, recorded: bool = False) -> DividedRows:
     """Return the distinct rows of the records, divided by persons."""
     _, row_of = table_and_rows(data)
-    return DividedRows.of(row_of, {"person": persons(data)})
+    return DividedRows.of(row_of, {"person": persons(data)}, ["person"] if recorded else [])
 
 
 def classes(data: Microdata, class_of: list[int]) -> Classes:

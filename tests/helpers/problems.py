@@ -42,8 +42,9 @@ def problem(spec: ProblemSpec, *, divided: bool = False) -> SearchProblem:
     unit_limit = None
     if (lost := spec.lost) is not None:
         unit_limit = UnitLimit.of_records("person", lambda _: lost, build.persons(spec.data))
+    recorded = any(own.unit is not None and own.model.needs_unit_records for own in constraints)
     return SearchProblem(
-        build.table(spec.data, whole=spec.whole, linked=spec.linked, divided=divided),
+        build.table(spec.data, whole=spec.whole, linked=spec.linked, divided=divided, recorded=recorded),
         tuple(own for own in constraints if isinstance(own, ClassConstraint)),
         tuple(own for own in constraints if isinstance(own, TableConstraint)),
         metric(spec.metric, spec.aggregate),

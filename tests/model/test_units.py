@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
@@ -68,6 +69,85 @@ def test_counts_of_groups_merged_and_chosen_items(random: Random) -> None:
     if (~mask).any():
         both = units.at(mask).beside(units.at(~mask))
         assert both.counted(np.zeros(items, dtype=np.int64), 1).tolist() == [len(set().union(*sets))]
+
+
+Records = Counter[tuple[object, int]]
+"""Records of each unit in each item, or in each group of items."""
+
+
+def lists_of(records: Records) -> Counter[frozenset[tuple[int, int]]]:
+    """Return how many units have the same records in the same items."""
+    own: dict[object, set[tuple[int, int]]] = defaultdict(set)
+    for (unit, item), number in records.items():
+        own[unit].add((item, number))
+    return Counter(map(frozenset, own.values()))
+
+
+def found_lists(units: Units, counts: IntArray) -> Counter[frozenset[tuple[int, int]]]:
+    items, numbers, people, records = units.with_records(counts).one_by_one
+    assert records is not None
+    own: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for item, number, each in zip(items.tolist(), numbers.tolist(), records.tolist(), strict=True):
+        own[number].add((item, each))
+    found = Counter[frozenset[tuple[int, int]]]()
+    for number, places in own.items():
+        found[frozenset(places)] += int(people[number])
+    return found
+
+
+@pytest.mark.parametrize("spread", [1, 2**57])
+@given(random=strategies.randoms())
+def test_the_records_of_each_unit_in_each_item(spread: int, random: Random) -> None:
+    items, number = random.randint(1, 8), random.randint(0, 20)
+    item_of = [*range(items), *(random.randrange(items) for _ in range(number))]
+    unit_of = [random.choice((-1, *range(random.choice((1, 3, 30))))) for _ in item_of]
+    records = Records(
+        (("record", place) if unit < 0 else unit, item)
+        for place, (item, unit) in enumerate(zip(item_of, unit_of, strict=True))
+    )
+    given_items, keys = np.array(item_of), np.array([max(own, own * spread) for own in unit_of])
+    units = Units.of_items(given_items, keys, items, recorded=True)
+    counts = np.bincount(item_of)
+    assert found_lists(units, counts) == lists_of(records)
+    group_of, number = groups(random, items)
+    merged = Records()
+    for (unit, item), own in records.items():
+        merged[unit, int(group_of[item])] += own
+    assert found_lists(units.merged(group_of, number), counts) == lists_of(merged)
+    chosen = np.array(random.sample(range(items), random.randint(1, items)))
+    mask = np.isin(np.arange(items), chosen)
+    beside = np.concatenate([np.flatnonzero(mask), np.flatnonzero(~mask)])
+    both = units.at(mask).beside(units.at(~mask))
+    for own, order in ((units.at(chosen), chosen), (units.at(mask), np.sort(chosen)), (both, beside)):
+        place = {item: at for at, item in enumerate(order.tolist())}
+        some = Records({(unit, place[item]): n for (unit, item), n in records.items() if item in place})
+        assert found_lists(own, counts[order]) == lists_of(some)
+    # If they were not counted, they are unknown, or follow from the records of the items.
+    with suppress(ValueError):
+        assert found_lists(Units.of_items(given_items, keys, items), counts) == lists_of(records)
+
+
+@given(strategies.randoms())
+def test_divided_rows_know_the_records_of_each_unit(random: Random) -> None:
+    data = strategies.with_persons(random, strategies.problem(random)).data
+    divided = build.divided_rows(data)
+    known = [-place - 1 if own is None else own for place, own in enumerate(data.persons)]
+    records = Records(zip(known, divided.of_record.tolist(), strict=True))
+    units = divided.units["person"]
+    assert found_lists(units, divided.counts) == lists_of(records)
+    group_of, number = groups(random, len(divided.counts))
+    merged = Records()
+    for (unit, row), own in records.items():
+        merged[unit, int(group_of[row])] += own
+    again = units.with_records(divided.counts)
+    assert found_lists(again.merged(group_of, number), divided.counts) == lists_of(merged)
+    counted = build.divided_rows(data, recorded=True)
+    same = DividedRows.merged(np.arange(len(counted.counts)), counted.counts, counted.units)
+    assert np.array_equal(same.units["person"].records, again.records)
+    half = np.maximum(divided.counts // 2, 1)
+    part = again.parts(np.arange(len(half)), half, divided.counts)
+    assert found_lists(part, half).total() <= found_lists(units, divided.counts).total()
+    assert sum(n * own for lists, own in found_lists(part, half).items() for _, n in lists) == half.sum()
 
 
 @pytest.mark.parametrize("spread", [1, 2**40, 2**60])

@@ -86,6 +86,17 @@ def test_the_lattice_finds_the_optimum_of_an_exhaustive_search(spec: ProblemSpec
     check_optimum(spec)
 
 
+@given(strategies.randoms())
+def test_the_best_release_in_which_one_guess_finds_few_persons(random: Random) -> None:
+    """A person is found by any record of the class in which most of the records are hers."""
+    spec = strategies.with_persons(random, strategies.problem(random))
+    most = random.choice((0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+    own = ConstraintSpec("vulnerability", {"max": most}, unit="person")
+    others = [each for each in spec.constraints if each.model != "vulnerability"]
+    chosen = others if random.random() < 0.4 else []
+    check_optimum(replace(spec, constraints=(*chosen, own), whole=random.random() < 0.4))
+
+
 def published(
     spec: ProblemSpec, algorithm: SearchAlgorithm
 ) -> tuple[BruteForce, list[list[int]], bool] | None:

@@ -475,34 +475,27 @@ def lone_persons(rows: Sequence[Row], persons: Sequence[Any], known: Sequence[in
     return Fraction(len(lone), len(set(persons)))
 
 
-def best_guess(rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]) -> dict[Any, Fraction]:
-    """Return for each member one divided by the members of its smallest class."""
-    found: dict[Any, Fraction] = {}
-    for row, member in zip(rows, members, strict=True):
-        alike_members = {
-            other
-            for each, other in zip(rows, members, strict=True)
-            if all(each[column] == row[column] for column in known)
-        }
-        found[member] = max(found.get(member, Fraction(0)), Fraction(1, len(alike_members)))
-    return found
-
-
-def best_guess_of_records(
-    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int]
+def best_guess(
+    rows: Sequence[Row], members: Sequence[Any], known: Sequence[int], *, by_record: bool = False
 ) -> dict[Any, Fraction]:
     """Return for each member the probability to be found in its best class.
 
     The guess is any of the members of the class, or the one of any of its records, if that is better.
+
+    Parameters
+    ----------
+    by_record: whether it is always the one of any of the records.
     """
-    found = best_guess(rows, members, known)
+    found: dict[Any, Fraction] = {}
     for row, member in zip(rows, members, strict=True):
         own = [
             other
             for each, other in zip(rows, members, strict=True)
             if all(each[column] == row[column] for column in known)
         ]
-        found[member] = max(found[member], Fraction(own.count(member), len(own)))
+        one = Fraction(own.count(member), len(own))
+        one = one if by_record else max(one, Fraction(1, len(set(own))))
+        found[member] = max(found.get(member, Fraction(0)), one)
     return found
 
 

@@ -445,11 +445,13 @@ class Linkage(Attack):
         # Linked to its class alone, a guess is right as often as its member has records there.
         ceiling = float(found_by(1 / sizes).mean())
         alike = np.bincount(own_records)[own_records]
-        guesses = float(np.minimum(linked.outcomes[1][place] * alike, 1.0).mean())
+        one_link = np.minimum(linked.outcomes[1][place] * alike, 1.0)
+        # The share of members whom their best link finds, as `vulnerability` does.
+        best = found_units(owners, unit, own_records, one_link, once=True)[1]
         details = {
             **found.details,
             "ceiling": max(ceiling, success),
-            "each_guess": guesses,
+            "each_guess": best,
             "of_records": float(found.success),
             "estimated": low < high,
         }

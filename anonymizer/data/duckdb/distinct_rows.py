@@ -145,6 +145,8 @@ class DuckUnits(StoredUnits):
     given: a query for keys and a unit u, which may repeat rows and is null for records of their own.
     parameters: of each query.
     alone: a query for keys and a number a of units that are alone; None without any.
+    recorded: whether ``given`` also has a number of records n, and pairs have their sum; units with several
+        records then stay pairs.
     """
 
     def __init__(
@@ -154,14 +156,17 @@ class DuckUnits(StoredUnits):
         given: str,
         parameters: Sequence[Any] = (),
         alone: str | None = None,
+        *,
+        recorded: bool = False,
     ) -> None:
-        self._database, self._words = database, words
+        self._database, self._words, self._recorded = database, words, recorded
         self._keys = keys = ", ".join(words.names)
         given_table, by_unit = new_name("given"), new_name("units")
         self._alone, self._pairs = new_name("alone"), new_name("pairs")
         database.run(f"CREATE TABLE {given_table} AS {given}", parameters)
         least = ", ".join(f"min({name}) AS {name}" for name in words.names)
-        spread = " OR ".join(f"min({name}) < max({name})" for name in words.names)
+        several = [f"min({name}) < max({name})" for name in words.names]
+        spread = " OR ".join([*several, "sum(n) > 1"] if recorded else several)
         database.run(
             f"CREATE TABLE {by_unit} AS SELECT u, {least}, ({spread}) AS spread FROM {given_table} "
             "WHERE u IS NOT NULL GROUP BY u"
@@ -178,10 +183,11 @@ class DuckUnits(StoredUnits):
         )
         own = ", ".join(f"{given_table}.{name}" for name in words.names)
         numbers = f"SELECT u, row_number() OVER () - 1 AS k FROM {by_unit} WHERE spread"
-        database.run(
-            f"CREATE TABLE {self._pairs} AS SELECT DISTINCT {own}, k AS u FROM {given_table} "
-            f"JOIN ({numbers}) AS numbers ON {given_table}.u = numbers.u"
-        )
+        joined = f"FROM {given_table} JOIN ({numbers}) AS numbers ON {given_table}.u = numbers.u"
+        pairs = f"SELECT DISTINCT {own}, k AS u {joined}"
+        if recorded:
+            pairs = f"SELECT {own}, k AS u, sum(n)::BIGINT AS n {joined} GROUP BY {own}, k"
+        database.run(f"CREATE TABLE {self._pairs} AS {pairs}")
         for table in (given_table, by_unit):
             database.run(f"DROP TABLE {table}")
 
@@ -190,10 +196,16 @@ class DuckUnits(StoredUnits):
         return DuckUnits(
             self._database,
             self._words,
-            f"SELECT {coarser.keys}, u FROM {self._pairs}{coarser.joins}",
+            f"SELECT {coarser.keys}, {self._counted} FROM {self._pairs}{coarser.joins}",
             coarser.parameters,
             f"SELECT {coarser.keys}, a FROM {self._alone}{coarser.joins}",
+            recorded=self._recorded,
         )
+
+    @property
+    def _counted(self) -> str:
+        """The columns of the pairs besides the keys."""
+        return "u, n" if self._recorded else "u"
 
     def counted_by(self, keys: str, names: str) -> str:
         """Return a query for the distinct units of groups of rows.
@@ -212,12 +224,13 @@ class DuckUnits(StoredUnits):
     def fetch(self) -> RowUnits:
         """Return the units."""
         alone = self._database.arrays(f"SELECT {self._keys}, a FROM {self._alone}")
-        pairs = self._database.arrays(f"SELECT {self._keys}, u FROM {self._pairs}")
+        pairs = self._database.arrays(f"SELECT {self._keys}, {self._counted} FROM {self._pairs}")
         return RowUnits(
             tuple(alone[name].astype(np.int64, copy=False) for name in self._words.names),
             alone["a"].astype(np.int64, copy=False),
             tuple(pairs[name].astype(np.int64, copy=False) for name in self._words.names),
             pairs["u"].astype(np.int64, copy=False),
+            pairs["n"].astype(np.int64, copy=False) if self._recorded else None,
         )
 
     def close(self) -> None:

@@ -342,15 +342,20 @@ class DuckRelation(EngineRelation):
         return identities_of_keys(texts, keys.codes, keys.numerals, numeric=False)
 
     def stored_units(
-        self, codings: Sequence[Coding], columns: Mapping[str, str], absent: Collection[str | None]
+        self,
+        codings: Sequence[Coding],
+        columns: Mapping[str, str],
+        absent: Collection[str | None],
+        recorded: Collection[str] = (),
     ) -> dict[str, DuckUnits]:
         """Return the units of the distinct rows of codes, counted and stored by the database."""
         words, found = KeyWords([coding.size for coding in codings]), {}
         for name, column in columns.items():
             unit, given = self._unit(column, absent)
-            with keyed_records(self._database, codings, self._coded, [f"{unit} AS u"]) as keyed:
-                parameters = (*keyed.parameters, *given)
-                found[name] = DuckUnits(self._database, words, keyed.query, parameters)
+            counted = [f"{unit} AS u", *(["1 AS n"] if name in recorded else [])]
+            with keyed_records(self._database, codings, self._coded, counted) as keyed:
+                parameters, counts = (*keyed.parameters, *given), name in recorded
+                found[name] = DuckUnits(self._database, words, keyed.query, parameters, recorded=counts)
         return found
 
     def _unit(self, column: str, absent: Collection[str | None]) -> tuple[str, list[Any]]:
