@@ -16,9 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from string import punctuation
 from typing import Any, ClassVar, Protocol
+
+_LONGEST = 60
 
 
 class AnonymizerError(Exception):
@@ -164,6 +167,30 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     ('a', 'a and b', 'a, b or c')
     """
     return f" {word} ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + list(names[-1:]))
+
+
+def shown(value: Any) -> str:
+    """Return a config value for a message: as you would type it, on one line, long texts cut.
+
+    >>> shown("k"), shown(True), shown(Decimal("1.5")), shown([1, 2])
+    ("'k'", 'true', '1.5', 'a list')
+    """
+    match value:
+        case bool():
+            text = "true" if value else "false"
+        case None:
+            text = "nothing"
+        case str():
+            text = repr(value if len(value) <= _LONGEST else value[:_LONGEST] + "…")
+        case int() | float() | Decimal():
+            text = str(value)[:_LONGEST]
+        case Mapping():
+            text = "a mapping"
+        case Sequence():
+            text = "a list"
+        case _:
+            text = f"a {type(value).__name__}"
+    return text
 
 
 def settings_in_line(settings: Mapping[str, Any]) -> str:

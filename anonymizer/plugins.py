@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from anonymizer.errors import InputError, suggestion
+from anonymizer.errors import InputError, shown, suggestion
 
 T = TypeVar("T")
 
@@ -314,7 +314,7 @@ def label_text(value: Any) -> Any:
         return str(value)
     if isinstance(value, date):
         return value.isoformat()
-    raise ValueError(f"'{value}' is not a label; accepted: text or a number")
+    raise ValueError(f"{shown(value)} is not a label; accepted: text or a number")
 
 
 Label = Annotated[str, BeforeValidator(label_text), WithJsonSchema({"type": ["string", "number"]})]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ import pandas as pd
 import anonymizer as an
 from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.base import clopper_pearson, draw_sample
-from anonymizer.attacks.linkage.attack import portfolio_of, with_errors
+from anonymizer.attacks.linkage.attack import FALSE_LINKS, MISSED_LINKS, with_errors
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     ErrorRates,
@@ -38,8 +38,10 @@ from anonymizer.attacks.linkage.families import (
     WeightedMean,
 )
 from anonymizer.attacks.linkage.learned import Exact, learn
+from anonymizer.attacks.linkage.linkers import ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast, Fit
 from anonymizer.attacks.linkage.pairs import Pairs
+from anonymizer.attacks.linkage.portfolio import PortfolioLinking
 from anonymizer.masking import AdditiveNoise, Masking, Microaggregation, RankSwapping
 from anonymizer.model.adversary import AdversaryView, Links, ValueCoverage
 from anonymizer.model.arrays import CodeArray
@@ -283,15 +285,6 @@ COLUMNS = {
 
 WORSE, BETTER = 2.5, 0.25
 """In the uneven setting, times the mean share of wrong values in one column of three, and in the others."""
-ATTACKERS = (
-    "coverage",
-    "euclidean",
-    "rank, assignment",
-    "likelihood",
-    "probabilistic",
-    "learned",
-    "learned likelihood",
-)
 
 
 @dataclass(frozen=True)
@@ -365,8 +358,8 @@ def settings_of(
 
 def adult_rows(
     name: str, algorithm: str, k: int, shares: Sequence[float], size: tuple[int, int]
-) -> Iterator[list[str]]:
-    """Yield a row for each setting: the ceiling, and what each attacker links of held-out targets.
+) -> Iterator[dict[str, str]]:
+    """Yield a row for each setting, by column: the ceiling, and what each attacker of the portfolio links.
 
     Parameters
     ----------
@@ -375,33 +368,32 @@ def adult_rows(
     """
     records, targets = size
     view = release_of(name, algorithm, k, records)
+    probabilistic = ProbabilisticLinking(FALSE_LINKS, MISSED_LINKS)
     for told, rates, believed in settings_of(COLUMNS[name], shares):
         space = drawn_space(view, rates, targets)
-        linked = portfolio_of(Parametrized(Likelihood, believed)).link(space, np.random.default_rng(2))
-        reached: Mapping[str, Any] = linked.details["attackers"]
-        held = {each: reached[each]["held_out"] for each in ATTACKERS if each in reached}
-        best = max(held.values())
+        attackers = PortfolioLinking(Parametrized(Likelihood, believed), probabilistic)
+        linked = attackers.each(space, np.random.default_rng(2))
+        reached = {each: own.right @ space.truth.counts / space.truth.records for each, own in linked.items()}
+        best = max(reached.values())
         low, high = clopper_pearson(best * space.truth.records, space.truth.records)
-        row = [
-            name,
-            algorithm,
-            str(k),
-            f"{len(space.sizes):,}",
-            told,
-            f"{100 * space.ceiling:.1f}",
-            *(f"{100 * held[each]:.1f}" if each in held else "-" for each in ATTACKERS),
-            f"{100 * best:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
-            f"{100 * float(linked.right @ space.truth.counts) / space.truth.records:.1f}",
-        ]
-        print(*row, sep="; ", file=sys.stderr, flush=True)
+        row = {
+            "file": name,
+            "algorithm": algorithm,
+            "k": str(k),
+            "classes": f"{len(space.sizes):,}",
+            "originals": told,
+            "ceiling": f"{100 * space.ceiling:.1f}",
+            "best": f"{100 * best:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+            **{each: f"{100 * share:.1f}" for each, share in reached.items()},
+        }
+        print(*row.values(), sep="; ", file=sys.stderr, flush=True)
         yield row
 
 
 def generalized(
     names: Sequence[str], ks: Sequence[int], shares: Sequence[float], size: tuple[int, int]
 ) -> str:
-    """Return the table of generalized releases."""
-    headers = ("file", "algorithm", "k", "classes", "originals", "ceiling", *ATTACKERS, "best", "portfolio")
+    """Return the table of generalized releases, with a column for each attacker."""
     rows = [
         row
         for name in names
@@ -409,7 +401,8 @@ def generalized(
         for k in ks
         for row in adult_rows(name, algorithm, k, shares, size)
     ]
-    return table(headers, rows)
+    headers = list(dict.fromkeys(header for row in rows for header in row))
+    return table(headers, ([row.get(header, "-") for header in headers] for row in rows))
 
 
 def main() -> None:
@@ -430,7 +423,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     if chosen.adult is not None:
-        print(f"Right links in % of {chosen.targets} held-out targets:\n")
+        print(f"Right links in % of {chosen.targets} targets, on which learners have learned:\n")
         size = chosen.records, chosen.targets
         print(generalized(chosen.adult or list(COLUMNS), chosen.k, chosen.wrong, size))
         print(f"\n{machine()}")

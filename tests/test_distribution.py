@@ -174,6 +174,23 @@ def test_another_vendor_that_has_this_package_and_command_is_named(
     assert "the distribution nemo-anonymizer 0.0.6 also has a package 'anonymizer'" in str(noticed)
 
 
+def test_what_repairs_a_folder_of_two_packages_is_on_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a wheel of this package, too, whose name anybody could register."""
+    (tmp_path / "anonymizer").mkdir()
+    write_distribution(tmp_path, "nemo-anonymizer", record=NEMO, command="anonymizer.interface.cli.main:main")
+    monkeypatch.setattr(distribution, "FOLDER", tmp_path / "anonymizer")
+    monkeypatch.setattr(distribution, "own_distribution", Installed)
+    monkeypatch.setattr(distribution, "in_checkout", lambda: False)
+    assert found_in(tmp_path, monkeypatch) == ["nemo-anonymizer"]
+    (noticed,) = namesakes()
+    assert str(noticed).endswith(
+        "files of one replace files of the other; run: pip uninstall nemo-anonymizer; then install this one "
+        "again from its wheel, with the options --force-reinstall --no-deps"
+    )
+
+
 def test_a_folder_without_such_a_package_is_not_looked_into(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

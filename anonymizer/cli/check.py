@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,9 @@ from anonymizer.errors import InputError, format_measure, plural, settings_in_li
 from anonymizer.plugins import LARGEST_WHOLE
 
 if TYPE_CHECKING:
+    from anonymizer.config.model import Config
     from anonymizer.data.relation import Relation
+    from anonymizer.release.anatomy import AnatomyFiles
     from anonymizer.run.check import Check
 
 LEVELS = 5
@@ -82,7 +84,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from anonymizer.model.report import to_json  # noqa: PLC0415 - --help needs none of it
 
-    found = _measure(data, config, (qi, sensitive, person), (table, query), special_uniques)
+    found = _measured(_question(config, qi, sensitive, person, special_uniques), data, table, query)
     if json:
         for warning in found.warnings:
             typer.echo(f"Warning: {warning}", err=True)
@@ -93,75 +95,110 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     return 0 if found.satisfied else 1
 
 
-def _measure(
-    data: str,
-    config: Path | None,
-    names: tuple[list[str] | None, list[str] | None, str | None],
-    selection: tuple[str | None, str | None],
-    size: int | None = None,
-) -> Check:
-    """Return the measurements.
+@dataclass(frozen=True)
+class _Question:
+    """The models to measure: those of a config, or those of named columns.
 
-    Parameters
+    Attributes
     ----------
-    names: the options --qi, --sensitive and --person.
-    selection: the options --table and --query.
-    size: the option --special-uniques.
+    config: None where columns are named.
+    quasi_identifiers, sensitive, person: the named columns.
+    size: largest number of values that single out a record; None if special uniques are not counted.
+    """
+
+    config: Config | None
+    quasi_identifiers: list[str]
+    sensitive: list[str]
+    person: str | None
+    size: int | None
+
+    def of_file(self, relation: Relation, path: Path) -> Check:
+        """Return the measurements of a file, or of rows of a database."""
+        from anonymizer.model.table import Role  # noqa: PLC0415
+        from anonymizer.run.check import check_config, check_names, with_special_uniques  # noqa: PLC0415
+        from anonymizer.run.plan import plan_of  # noqa: PLC0415
+        from anonymizer.run.source import is_input  # noqa: PLC0415
+
+        if self.config is None:
+            known = self.quasi_identifiers
+            found = check_names(relation, known, self.sensitive, self.person)
+        else:
+            known = list(self.config.with_role(Role.QUASI_IDENTIFIER))
+            found = check_config(relation, plan_of(self.config), is_input=is_input(self.config, path))
+        if self.size is None:
+            return found
+        return with_special_uniques(found, relation, known, min(self.size, LARGEST_WHOLE))
+
+    def of_pair(self, pair: AnatomyFiles, path: Path) -> Check:
+        """Return the measurements of an Anatomy release, of which ``path`` is a file or the name."""
+        from anonymizer.run.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
+        from anonymizer.run.plan import plan_of  # noqa: PLC0415
+
+        _refuse_of_pairs(path, self.person, self.size)
+        with open_pair(pair, self.config) as tables:
+            if self.config is None:
+                return check_pair_names(tables, self.quasi_identifiers, self.sensitive)
+            return check_pair_config(tables, plan_of(self.config))
+
+    def opened(self, path: Path) -> Relation:
+        """Open a file as the config describes it, or with the spelling of the named columns."""
+        from anonymizer.data.open import open_file  # noqa: PLC0415
+        from anonymizer.data.source import EngineOptions  # noqa: PLC0415
+        from anonymizer.run.source import open_described  # noqa: PLC0415
+
+        if self.config is not None:
+            return open_described(self.config, path)
+        person = [] if self.person is None else [self.person]
+        return open_file(
+            path, options=EngineOptions(named=frozenset([*self.quasi_identifiers, *self.sensitive, *person]))
+        )
+
+
+def _question(
+    config: Path | None,
+    qi: list[str] | None,
+    sensitive: list[str] | None,
+    person: str | None,
+    size: int | None,
+) -> _Question:
+    """Return what the options ask for.
+
+    Raises
+    ------
+    InputError: options that do not go together.
     """
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.data.open import open_file  # noqa: PLC0415
-    from anonymizer.data.source import EngineOptions  # noqa: PLC0415
-    from anonymizer.model.table import Role  # noqa: PLC0415
-    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.check import (  # noqa: PLC0415
-        check_config,
-        check_names,
-        check_pair_config,
-        check_pair_names,
-        open_pair,
-        with_special_uniques,
-    )
-    from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.source import is_input, open_checked_rows, open_described, rows_named  # noqa: PLC0415
 
-    qi, sensitive, person = names
     if (config is None) == (not qi):
         raise InputError("check: give either -c CONFIG or --qi A,B (optionally with --sensitive C)")
     if config is not None and sensitive:
         raise InputError("check: --sensitive needs --qi; with -c, the config names the sensitive attributes")
     if config is not None and person is not None:
         raise InputError("check: --person needs --qi; with -c, input.person names the column")
-    loaded = None if config is None else load_config(config)
-    named = column_names("check: --qi", qi), column_names("check: --sensitive", sensitive)
+    return _Question(
+        None if config is None else load_config(config),
+        column_names("check: --qi", qi),
+        column_names("check: --sensitive", sensitive),
+        person,
+        size,
+    )
 
-    def measured(relation: Relation) -> Check:
-        if loaded is None:
-            found, known = check_names(relation, *named, person), named[0]
-        else:
-            found = check_config(relation, plan_of(loaded), is_input=is_input(loaded, path))
-            known = list(loaded.with_role(Role.QUASI_IDENTIFIER))
-        if size is None:
-            return found
-        return with_special_uniques(found, relation, known, min(size, LARGEST_WHOLE))
 
-    rows, path = rows_named(data, *selection, loaded), Path(data)
+def _measured(question: _Question, data: str, table: str | None, query: str | None) -> Check:
+    """Return the measurements of a file, an Anatomy release, or rows of a database."""
+    from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
+    from anonymizer.run.source import open_checked_rows, rows_named  # noqa: PLC0415
+
+    rows, path = rows_named(data, table, query, question.config), Path(data)
     check_path(path)
     if rows is not None:
-        with open_checked_rows(rows, loaded) as relation:
-            return measured(relation)
+        with open_checked_rows(rows, question.config) as relation:
+            return question.of_file(relation, path)
     pair = find_anatomy_files(path)
     if pair is not None:
-        _refuse_of_pairs(path, person, size)
-        with open_pair(pair, loaded) as tables:
-            if loaded is None:
-                return check_pair_names(tables, *named)
-            return check_pair_config(tables, plan_of(loaded))
-    if loaded is not None:
-        with open_described(loaded, path) as relation:
-            return measured(relation)
-    asked = frozenset((*named[0], *named[1], *([] if person is None else [person])))
-    with open_file(path, options=EngineOptions(named=asked)) as relation:
-        return measured(relation)
+        return question.of_pair(pair, path)
+    with question.opened(path) as relation:
+        return question.of_file(relation, path)
 
 
 def _refuse_of_pairs(path: Path, person: str | None, size: int | None) -> None:

@@ -35,9 +35,8 @@ from anonymizer.config.section import (
     ShortSection,
     problem,
     refusal,
-    shown,
 )
-from anonymizer.errors import HierarchyError, listed, suggestion
+from anonymizer.errors import HierarchyError, listed, shown, suggestion
 from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.table import LEFT_OUT, NumberLabels, Role, ValueType

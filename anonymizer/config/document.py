@@ -21,9 +21,9 @@ from typing import Any
 
 import yaml
 
-from anonymizer.config.section import KeyPath, dotted, shown
+from anonymizer.config.section import KeyPath, dotted
 from anonymizer.data.source import SUFFIXES
-from anonymizer.errors import ConfigError, ConfigProblem, InputError
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, shown
 from anonymizer.model.invocation import command, path_word
 from anonymizer.plugins import (
     LARGEST_EXPONENT,

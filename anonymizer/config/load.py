@@ -29,8 +29,8 @@ from anonymizer.config.document import (
     read_document,
 )
 from anonymizer.config.model import Config, Origin
-from anonymizer.config.section import KeyPath, dotted, shown
-from anonymizer.errors import ConfigError, ConfigProblem, InputError
+from anonymizer.config.section import KeyPath, dotted
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, shown
 from anonymizer.model.naming import Spellings, columns_named
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role

@@ -24,11 +24,10 @@ from anonymizer.config.section import (
     nowhere,
     problem,
     refusal,
-    shown,
     validated,
     with_field_bounds,
 )
-from anonymizer.errors import listed, nearest, suggestion
+from anonymizer.errors import listed, nearest, shown, suggestion
 from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Registry
 

@@ -16,9 +16,9 @@ from anonymizer.config.plugin_sections import (
     loss_metrics,
     search_algorithms,
 )
-from anonymizer.config.section import Section, problem, refusal, shown
+from anonymizer.config.section import Section, problem, refusal
 from anonymizer.data.relation import REMOTE, engine_names
-from anonymizer.errors import listed, suggestion
+from anonymizer.errors import listed, shown, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD

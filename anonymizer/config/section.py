@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from anonymizer.errors import nearest, suggestion
+from anonymizer.errors import nearest, shown, suggestion
 from anonymizer.plugins import LARGEST_WHOLE, Settings
 
 JsonSchema = dict[str, Any]
@@ -33,31 +33,6 @@ KeyPath = tuple[str | int, ...]
 
 _PLAIN_KEY = re.compile(r"[\w-]+", re.ASCII)
 _PER_CENT = re.compile(r"\s*(\d{1,3}(?:[.,]\d{1,9})?)\s*%\s*", re.ASCII)
-_LONGEST = 60
-
-
-def shown(value: Any) -> str:
-    """Return a config value for a message: as you would type it, on one line, long texts cut.
-
-    >>> shown("k"), shown(True), shown(Decimal("1.5")), shown([1, 2])
-    ("'k'", 'true', '1.5', 'a list')
-    """
-    match value:
-        case bool():
-            text = "true" if value else "false"
-        case None:
-            text = "nothing"
-        case str():
-            text = repr(value if len(value) <= _LONGEST else value[:_LONGEST] + "…")
-        case int() | float() | Decimal():
-            text = str(value)[:_LONGEST]
-        case Mapping():
-            text = "a mapping"
-        case Sequence():
-            text = "a list"
-        case _:
-            text = f"a {type(value).__name__}"
-    return text
 
 
 def dotted(path: KeyPath) -> str:

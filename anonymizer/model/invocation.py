@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePath
 
 from anonymizer.system import shell_words
 
@@ -28,6 +28,16 @@ def path_word(path: str) -> str:
     ('./-a.yaml', 'desk/a.yaml')
     """
     return f"./{path}" if path.startswith("-") else path
+
+
+def release_beside(config: str, number: int) -> str:
+    """Return the folder beside a config for one of several releases: no command stands in the way of another.
+
+    >>> release_beside("a/b.yaml", 2)
+    'a/b-release-2'
+    """
+    path = PurePath(config)
+    return path.with_name(f"{path.stem}-release-{number}").as_posix()
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,8 @@ class RunCommand:
         >>> print(RunCommand("a/b.yaml", "out", ("seed=1",), overwrite=True).beside(2))
         anonymizer run b.yaml -o b-release-2 --set seed=1
         """
-        config = Path(self.config)
-        return RunCommand(config.name, f"{config.stem}-release-{number}", self.overrides)
+        config = PurePath(self.config).name
+        return RunCommand(config, release_beside(config, number), self.overrides)
 
     def __str__(self) -> str:
         """Return the command.

@@ -12,14 +12,14 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 from math import inf
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anonymizer.attacks.base import targets_of
 from anonymizer.model.arrays import BoolArray, FloatArray
-from anonymizer.model.invocation import RunCommand
+from anonymizer.model.invocation import RunCommand, release_beside
 from anonymizer.model.units import PERSON
 from anonymizer.report.wording import by_unit, by_weights, percent
 
@@ -227,10 +227,7 @@ class ComparedRun:
         ----------
         config: path of the config file.
         """
-        # Each run has a folder of its own, so that one command does not stand in the way of the next.
-        path = PurePath(config)
-        folder = path.with_name(f"{path.stem}-release-{self.number}").as_posix()
-        return str(RunCommand(config, folder, self.overrides))
+        return str(RunCommand(config, release_beside(config, self.number), self.overrides))
 
 
 def measured_of(report: Mapping[str, Any]) -> Measured:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.config.load import parse_override
-from anonymizer.config.section import describe, dotted, shown
+from anonymizer.config.section import describe, dotted
+from anonymizer.errors import shown
 
 
 @pytest.mark.parametrize(

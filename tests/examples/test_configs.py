@@ -16,6 +16,7 @@ from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import ApplySettings, Config, ScenarioSettings
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 from anonymizer.privacy.base import PRIVACY_MODELS
+from tests.run.commands import call, read_rows
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONFIGS = sorted(path.name for path in EXAMPLES.glob("*.yaml"))
@@ -118,3 +119,14 @@ def test_the_sample_is_what_init_would_draft_and_attacks_itself() -> None:
     full = yaml.safe_load((EXAMPLES / "full_domain.yaml").read_text(encoding="utf-8"))
     same = {key: value for key, value in config.items() if key not in ("algorithm", "attacks")}
     assert full == {**same, "algorithm": {"name": "lattice"}}
+
+
+@pytest.mark.slow
+def test_the_sample_loses_little_and_shows_what_attacks_on_it_find(tmp_path: Path) -> None:
+    done = call("run", EXAMPLES / "sample.yaml", "-o", tmp_path / "out", "--json")
+    assert done.code == 0, done.err
+    assert done.json["release"]["suppressed_records"] == 0
+    assert done.json["loss"]["loss"] < 0.12
+    assert {each["attack"] for each in done.json["attacks"]} == {"linkage", "homogeneity", "inference"}
+    columns = zip(*read_rows(tmp_path / "out" / "share" / "release.csv"), strict=True)
+    assert all(set(values) != {"*"} for values in columns)

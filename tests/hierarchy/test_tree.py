@@ -59,7 +59,7 @@ def test_a_deep_tree_needs_no_recursion() -> None:
         ("{}", "0 roots: none"),
         ("{'*': {a: []}}", "'a' has an empty list"),
         ("{'*': [yes, no]}", "True is a truth value"),
-        ("{'*': [[a]]}", "is not a label"),
+        ("{'*': [[a]]}", "a list is not a label"),
         ("{'*': {a: [x], b: [x]}}", "value 'x' is listed more than once, under 'a' and under 'b'"),
         ("{'*': {a: {b: [x]}, c: [b, y]}}", "level 1 has two nodes 'b', under 'a' and under 'c'"),
         ("[a, b]", "valid dict"),

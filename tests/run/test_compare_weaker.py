@@ -7,8 +7,11 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import anonymizer as an
 from anonymizer.config.load import load_config
 from anonymizer.report.comparison import RunStatus
 from anonymizer.run import compare
@@ -97,3 +100,30 @@ def test_random_thresholds_are_monotone() -> None:
         for other, (more, _) in zip(values, found, strict=True):
             if other["k"] >= own["k"] and other["t"] <= own["t"]:
                 assert loss <= more
+
+
+def test_a_greedy_search_that_loses_more_under_a_weaker_threshold_gets_the_other_release() -> None:
+    random = np.random.default_rng(4)
+    records = 60
+    frame = pd.DataFrame(
+        {
+            "a": random.integers(0, 40, records),
+            "b": random.integers(0, 40, records),
+            "c": random.choice(list("uvwxyz"), records),
+            "s": random.choice(list("pqr"), records),
+        }
+    )
+    intervals = {"role": "quasi-identifier", "hierarchy": {"intervals": {"width": [5, 10, 20]}}}
+    config: dict[str, Any] = {
+        "attributes": {"a": intervals, "b": intervals, "c": "quasi-identifier", "s": "sensitive"},
+        "constraints": [
+            {"model": "k-anonymity", "k": 2},
+            {"model": "t-closeness", "t": 0.6, "attribute": "s"},
+        ],
+        "algorithm": {"name": "mondrian"},
+    }
+    stronger = {**config, "constraints": [config["constraints"][0], {**config["constraints"][1], "t": 0.4}]}
+    alone = [an.anonymize(frame, own).report["loss"]["loss"] for own in (config, stronger)]
+    assert alone[0] > alone[1]
+    found = an.compare(frame, config, vary={"constraints.1.t": [0.6, 0.4]})
+    assert found["loss"].tolist() == [alone[1], alone[1]]
