@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from anonymizer.attacks.vulnerability import found_share
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
 from anonymizer.model.units import DividedRows, Ties, Units
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
+from tests.twins.attacks import best_guess
 
 Sets = list[set[object]]
 """The units of each item."""
@@ -148,6 +150,23 @@ def test_divided_rows_know_the_records_of_each_unit(random: Random) -> None:
     part = again.parts(np.arange(len(half)), half, divided.counts)
     assert found_lists(part, half).total() <= found_lists(units, divided.counts).total()
     assert sum(n * own for lists, own in found_lists(part, half).items() for _, n in lists) == half.sum()
+
+
+@given(strategies.randoms())
+def test_merging_classes_never_raises_what_one_guess_finds(random: Random) -> None:
+    items, number = random.randint(1, 8), random.randint(0, 30)
+    item_of = [*range(items), *(random.randrange(items) for _ in range(number))]
+    unit_of = [random.randrange(random.choice((2, 4, 20))) for _ in item_of]
+    units = Units.of_items(np.array(item_of), np.array(unit_of), items, recorded=True)
+    group_of, groups_of = groups(random, items)
+    found = []
+    for class_of, classes in ((np.arange(items), items), (group_of, groups_of)):
+        own = Classes(class_of, np.bincount(item_of), classes, {}, {"person": units})
+        rows = [(int(class_of[item]),) for item in item_of]
+        best = best_guess(rows, unit_of, [0])
+        found.append(found_share(own.entries("person", None)))
+        assert found[-1] == sum(best.values()) / len(best)
+    assert found[1] <= found[0]
 
 
 @pytest.mark.parametrize("spread", [1, 2**40, 2**60])
