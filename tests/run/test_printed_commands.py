@@ -97,6 +97,25 @@ def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
     assert kept["config"]["attributes"]["sex"]["role"] == "insensitive"
 
 
+@pytest.mark.parametrize("options", [[], ["-o", "the release"]], ids=str)
+def test_the_advice_of_a_report_runs_beside_the_config(
+    options: list[str], desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the release is: the reader of a report knows its config only."""
+    done = call("run", wide_job(desk), *options, "--set", "attributes.income.role=drop", "-q")
+    assert done.code == 0, done.err
+    release = desk / (options[1] if options else f"{FOLDER}/job-release")
+    advice = json.loads((release / "report.json").read_text(encoding="utf-8"))["advice"]
+    commands = [each["command"] for each in advice["changes"]]
+    page = html.unescape((release / "report.html").read_text(encoding="utf-8"))
+    assert all(command in page for command in commands)
+    monkeypatch.chdir(desk / FOLDER)
+    assert_they_run(commands, 3)
+    for number in (1, 2, 3):
+        again = json.loads(Path(f"job-release-{number}", "report.json").read_text(encoding="utf-8"))
+        assert again["config"]["attributes"]["income"]["role"] == "drop"
+
+
 def test_advice_leaves_out_what_the_config_needs(desk: Path) -> None:
     """A column that an attack or a utility measure names cannot be dropped by one more --set."""
     config = wide_job(
