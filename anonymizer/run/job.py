@@ -1454,8 +1454,7 @@ def anonymize_frame(
     prepared = done.found.prepared
     problem = prepared.problem
     table = problem.table if problem.source is None else None
-    # Once the engine is closed, it can no longer be asked.
-    own = with_person_records(prepared, done.found.promised) if prepared.units else done.found.promised
+    own = with_person_records(prepared, done.found.promised)
     basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table)
     first, *others = sink.frames
     content = done.report.to_dict()
