@@ -12,17 +12,17 @@ from anonymizer.errors import AnonymizerError, AuditFailed, Infeasible, InputErr
 
 if _typing.TYPE_CHECKING:
     from anonymizer.api import anonymize, attack, build_hierarchy, check, compare, init, measure_utility
+    from anonymizer.commands.frame import Result
+    from anonymizer.commands.init import Draft
     from anonymizer.config.load import load_config
     from anonymizer.config.model import Config
     from anonymizer.model.report import Report
-    from anonymizer.run.init import Draft
-    from anonymizer.run.job import Result
 
 _HOMES = {
     "Config": "anonymizer.config.model",
-    "Draft": "anonymizer.run.init",
+    "Draft": "anonymizer.commands.init",
     "Report": "anonymizer.model.report",
-    "Result": "anonymizer.run.job",
+    "Result": "anonymizer.commands.frame",
     "anonymize": "anonymizer.api",
     "attack": "anonymizer.api",
     "build_hierarchy": "anonymizer.api",

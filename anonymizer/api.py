@@ -8,7 +8,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anonymizer.adversary.files import adversary_from_files, answers_of_files
 from anonymizer.attacks.three_questions import Answer
+from anonymizer.commands.check import check_names, check_pair_names, refused_second, scene_of_pair
+from anonymizer.commands.compare import compare_frame, planned
+from anonymizer.commands.frame import Result, anonymize_frame, tree_of_attribute
+from anonymizer.commands.init import Draft, draft_frame, unnamed_warnings
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
@@ -17,19 +22,15 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import read_columns
 from anonymizer.errors import InputError
+from anonymizer.job.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.naming import Spellings
 from anonymizer.model.table import Role
+from anonymizer.people.warnings import attack_warnings, records_warnings
+from anonymizer.plan.engine import key_columns, reading_release, rewritten_numbers
+from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
-from anonymizer.run.assessment import measures_of, origin_warning, run_attacks
-from anonymizer.run.check import check_names, check_pair_names, refused_second, scene_of_pair
-from anonymizer.run.compare import compare_frame, planned
-from anonymizer.run.init import Draft, draft_frame, unnamed_warnings
-from anonymizer.run.job import Result, anonymize_frame, tree_of_attribute
-from anonymizer.run.plan import Plan, key_columns, plan_of, reading_release, rewritten_numbers
-from anonymizer.run.shape import adversary_from_files, answers_of_files
-from anonymizer.run.units import attack_warnings, records_warnings
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.config.load import load_config
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
 from anonymizer.model.recoding import LocalSuppressionRecoding
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import prepare
-from anonymizer.run.source import input_path, open_as
+from anonymizer.plan.plan import plan_of
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.lattice.local_suppression import CellNode, CellWeights

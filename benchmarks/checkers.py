@@ -16,8 +16,8 @@ from typing import Any
 import pandas as pd
 
 import anonymizer
+from anonymizer.commands.check import check_names
 from anonymizer.data.open import open_frame
-from anonymizer.run.check import check_names
 from benchmarks import adult
 from benchmarks.common import machine, median_seconds, peer_environment, run_peer, table
 

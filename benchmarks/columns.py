@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from anonymizer.config.load import load_config
 from anonymizer.errors import Interrupted
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
 from anonymizer.model.classes import released
 from anonymizer.model.recoding import FullDomainRecoding, Outcome, Status, Step
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source import input_path, open_as
+from anonymizer.plan.plan import plan_of
+from anonymizer.plan.prepared import Prepared
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 from anonymizer.search.judge import Judge, search_with_attack_checks
 from anonymizer.search.lattice.algorithm import Lattice, parts_of

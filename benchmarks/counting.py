@@ -12,13 +12,13 @@ from statistics import median
 
 import numpy as np
 
+from anonymizer.adversary.release import read_release
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_file
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import read_release
+from anonymizer.plan.plan import plan_of
 from benchmarks import adult, million
 from benchmarks.common import machine, seconds_of, table
 

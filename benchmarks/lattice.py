@@ -16,10 +16,11 @@ from statistics import median
 import numpy as np
 
 from anonymizer.config.load import load_config
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
 from anonymizer.model.recoding import FullDomainRecoding, Outcome
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source import input_path, open_as
+from anonymizer.plan.plan import plan_of
+from anonymizer.plan.prepared import Prepared
 from anonymizer.search.base import Control
 from benchmarks import adult
 from benchmarks.common import (

@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 
 from anonymizer.config.load import load_config
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import prepare
-from anonymizer.run.source import input_path, open_as
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
+from anonymizer.plan.plan import plan_of
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control
 from benchmarks import adult
 from benchmarks.common import machine, table

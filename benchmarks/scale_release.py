@@ -13,12 +13,14 @@ import time
 from pathlib import Path
 
 from anonymizer.config.load import load_config
+from anonymizer.job.clock import UNWATCHED
+from anonymizer.job.search import search
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
+from anonymizer.job.verify import shape_of
 from anonymizer.model.classes import released
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import UNWATCHED, prepare
-from anonymizer.run.search import search
-from anonymizer.run.shape import Found, shape_of
-from anonymizer.run.source import input_path, open_as
+from anonymizer.plan.plan import plan_of
+from anonymizer.plan.prepared import Found
 from benchmarks import scale_data
 from benchmarks.common import machine, run_process, table
 from benchmarks.scale import ALGORITHMS, K, bare_copy

@@ -17,8 +17,8 @@ import pandas as pd
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import prepare
+from anonymizer.job.table import prepare
+from anonymizer.plan.plan import plan_of
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.rollup import RollUp

@@ -58,7 +58,7 @@ def message(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 @pytest.fixture
 def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare drawing the page of a run, which takes a third of the time of a small one."""
-    monkeypatch.setattr("anonymizer.run.report.page", lambda *_: "")
+    monkeypatch.setattr("anonymizer.job.report.page", lambda *_: "")
 
 
 @pytest.fixture

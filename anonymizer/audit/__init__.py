@@ -1,1 +1,1 @@
-"""Judging a file from the file alone: counted by the engine's GROUP BY, not by the search's tables."""
+"""A release and its report, judged from the files alone."""

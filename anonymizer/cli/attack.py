@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from anonymizer.attacks.three_questions import Answer
     from anonymizer.config.model import Config
     from anonymizer.data.relation import Relation
+    from anonymizer.job.assessment import Attacked
     from anonymizer.model.adversary import AdversaryView
-    from anonymizer.run.assessment import Attacked
-    from anonymizer.run.plan import Plan
+    from anonymizer.plan.plan import Plan
 
 COMPARING = "finding the records that each published row may stem from"
 """Phase between reading the files and the attacks."""
@@ -87,10 +87,10 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.run.assessment import attack_in_turn, origin_warning, skipped_attacks  # noqa: PLC0415
-    from anonymizer.run.plan import plan_of  # noqa: PLC0415
-    from anonymizer.run.source import open_as  # noqa: PLC0415
-    from anonymizer.run.units import attack_warnings  # noqa: PLC0415
+    from anonymizer.job.assessment import attack_in_turn, origin_warning, skipped_attacks  # noqa: PLC0415
+    from anonymizer.job.source import open_as  # noqa: PLC0415
+    from anonymizer.people.warnings import attack_warnings  # noqa: PLC0415
+    from anonymizer.plan.plan import plan_of  # noqa: PLC0415
 
     loaded = load_config(config)
     plan = plan_of(loaded)
@@ -158,7 +158,7 @@ class _Results:
 
     def count_records(self, plan: Plan, answers: list[Answer]) -> None:
         """Print the warning about attacks that counted records where others counted persons."""
-        from anonymizer.run.units import records_warnings  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.people.warnings import records_warnings  # noqa: PLC0415 - --help needs none of it
 
         for warning in records_warnings(plan, self._counted, answers):
             self.warn(warning, "Warning: ")
@@ -233,7 +233,7 @@ class _Opened:
 
     def file(self, path: Path) -> Relation:
         """Return a released file, opened once."""
-        from anonymizer.run.source import open_foreign_release  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.job.source import open_foreign_release  # noqa: PLC0415 - --help needs none of it
 
         if path not in self.files:
             self.files[path] = self.stack.enter_context(open_foreign_release(path, self.config))
@@ -249,7 +249,7 @@ class _Opened:
 
     def records(self, path: Path) -> Relation:
         """Open a file with the columns of the original records."""
-        from anonymizer.run.source import open_as  # noqa: PLC0415 - --help needs none of it
+        from anonymizer.job.source import open_as  # noqa: PLC0415 - --help needs none of it
 
         return self.stack.enter_context(open_as(self.config, path))
 
@@ -260,8 +260,8 @@ class _Opened:
         ----------
         phase: receives what is done once the files are open.
         """
-        from anonymizer.run.check import refused_second, scene_of_pair  # noqa: PLC0415
-        from anonymizer.run.shape import adversary_from_files  # noqa: PLC0415
+        from anonymizer.adversary.files import adversary_from_files  # noqa: PLC0415
+        from anonymizer.commands.check import refused_second, scene_of_pair  # noqa: PLC0415
 
         if other is not None and len(self.paths) > 1:
             raise refused_second(str(self.release))
@@ -274,8 +274,9 @@ class _Opened:
 
     def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:
         """Return the beliefs about a row of the original, or of the release, or the records of a file."""
-        from anonymizer.run.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
-        from anonymizer.run.shape import as_in_config, original_of_files  # noqa: PLC0415
+        from anonymizer.adversary.original import original_of_files  # noqa: PLC0415
+        from anonymizer.adversary.release import as_in_config  # noqa: PLC0415
+        from anonymizer.commands.beliefs import attack_of, beliefs_about, hidden_of, persons_of  # noqa: PLC0415
 
         plan, names, known = self.plan, view.release.names, None
         hidden: list[str] = []
@@ -297,7 +298,7 @@ class _Opened:
 
     def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
         """Return the answers to the three questions; none without held-out records."""
-        from anonymizer.run.shape import answers_of_files  # noqa: PLC0415
+        from anonymizer.adversary.files import answers_of_files  # noqa: PLC0415
 
         if control is None:
             return []

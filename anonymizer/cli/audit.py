@@ -14,7 +14,7 @@ from anonymizer.cli.output import Json, Quiet, write_line
 from anonymizer.errors import plural
 
 if TYPE_CHECKING:
-    from anonymizer.run.audit import ReleaseAudit
+    from anonymizer.audit.case import ReleaseAudit
 
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Its report [default: report.public.json next to RELEASE].")
@@ -33,9 +33,9 @@ def audit(
     constraints on persons are measured. Exit code 1 if RELEASE differs from the report, violates a constraint
     or no constraint could be measured.
     """
+    from anonymizer.audit.audit import audit_release  # noqa: PLC0415
     from anonymizer.cli.summary import verdict_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
-    from anonymizer.run.audit import audit_release  # noqa: PLC0415
 
     found = audit_release(release, report)
     if json:

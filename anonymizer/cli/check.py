@@ -14,10 +14,10 @@ from anonymizer.errors import InputError, format_measure, plural, settings_in_li
 from anonymizer.plugins import LARGEST_WHOLE
 
 if TYPE_CHECKING:
+    from anonymizer.commands.check import Check
     from anonymizer.config.model import Config
     from anonymizer.data.relation import Relation
     from anonymizer.release.anatomy import AnatomyFiles
-    from anonymizer.run.check import Check
 
 LEVELS = 5
 """Levels of an attribute that a line names."""
@@ -114,10 +114,10 @@ class _Question:
 
     def of_file(self, relation: Relation, path: Path) -> Check:
         """Return the measurements of a file, or of rows of a database."""
+        from anonymizer.commands.check import check_config, check_names, with_special_uniques  # noqa: PLC0415
+        from anonymizer.job.source import is_input  # noqa: PLC0415
         from anonymizer.model.table import Role  # noqa: PLC0415
-        from anonymizer.run.check import check_config, check_names, with_special_uniques  # noqa: PLC0415
-        from anonymizer.run.plan import plan_of  # noqa: PLC0415
-        from anonymizer.run.source import is_input  # noqa: PLC0415
+        from anonymizer.plan.plan import plan_of  # noqa: PLC0415
 
         if self.config is None:
             known = self.quasi_identifiers
@@ -131,8 +131,8 @@ class _Question:
 
     def of_pair(self, pair: AnatomyFiles, path: Path) -> Check:
         """Return the measurements of an Anatomy release, of which ``path`` is a file or the name."""
-        from anonymizer.run.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
-        from anonymizer.run.plan import plan_of  # noqa: PLC0415
+        from anonymizer.commands.check import check_pair_config, check_pair_names, open_pair  # noqa: PLC0415
+        from anonymizer.plan.plan import plan_of  # noqa: PLC0415
 
         _refuse_of_pairs(path, self.person, self.size)
         with open_pair(pair, self.config) as tables:
@@ -144,7 +144,7 @@ class _Question:
         """Open a file as the config describes it, or with the spelling of the named columns."""
         from anonymizer.data.open import open_file  # noqa: PLC0415
         from anonymizer.data.source import EngineOptions  # noqa: PLC0415
-        from anonymizer.run.source import open_described  # noqa: PLC0415
+        from anonymizer.job.source import open_described  # noqa: PLC0415
 
         if self.config is not None:
             return open_described(self.config, path)
@@ -186,8 +186,8 @@ def _question(
 
 def _measured(question: _Question, data: str, table: str | None, query: str | None) -> Check:
     """Return the measurements of a file, an Anatomy release, or rows of a database."""
+    from anonymizer.job.source import open_checked_rows, rows_named  # noqa: PLC0415
     from anonymizer.release.anatomy import find_anatomy_files  # noqa: PLC0415
-    from anonymizer.run.source import open_checked_rows, rows_named  # noqa: PLC0415
 
     rows, path = rows_named(data, table, query, question.config), Path(data)
     check_path(path)
@@ -228,7 +228,7 @@ def _content(found: Check) -> dict[str, Any]:
 
 def _lines(found: Check) -> list[str]:
     from anonymizer.cli.summary import verdict_line  # noqa: PLC0415
-    from anonymizer.run.check import chosen_parameters  # noqa: PLC0415
+    from anonymizer.commands.check import chosen_parameters  # noqa: PLC0415
 
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]

@@ -25,8 +25,8 @@ from anonymizer.cli.output import (
     write_json,
     write_line,
 )
+from anonymizer.commands.compare import ComparisonWatch
 from anonymizer.report.comparison import ComparedRun
-from anonymizer.run.compare import ComparisonWatch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,12 +79,12 @@ def compare(
     --algorithm and --vary, every algorithm that suits CONFIG runs. Exit code 1 if no run found a release, or
     one failed.
     """
+    from anonymizer.commands.compare import compare as compare_runs  # noqa: PLC0415
+    from anonymizer.commands.compare import open_folder, planned  # noqa: PLC0415
     from anonymizer.config.load import variations  # noqa: PLC0415
     from anonymizer.report.build import environment  # noqa: PLC0415
     from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
     from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
-    from anonymizer.run.compare import compare as compare_runs  # noqa: PLC0415
-    from anonymizer.run.compare import open_folder, planned  # noqa: PLC0415
     from anonymizer.system import processors  # noqa: PLC0415
 
     plan = planned(config, algorithm or [], variations(vary or []))

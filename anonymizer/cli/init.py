@@ -28,9 +28,9 @@ from anonymizer.data.source import READABLE, SEPARATORS
 from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
+    from anonymizer.commands.init import Drafted
     from anonymizer.model.table import Role
     from anonymizer.profile.proposal import ColumnProposal
-    from anonymizer.run.init import Drafted
 
 SHOWN = 40
 """Number of columns from which on the terminal lists uncertain ones first; the config lists all."""
@@ -94,10 +94,10 @@ def init(  # noqa: PLR0913 - one for each option
     json: Json = False,
 ) -> None:
     """Profile DATA, propose the role of each column, and write a commented config that `run` accepts."""
+    from anonymizer.commands.init import init as draft  # noqa: PLC0415
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.job.source import rows_named  # noqa: PLC0415
     from anonymizer.profile.proposal import Choices, as_proposed  # noqa: PLC0415
-    from anonymizer.run.init import init as draft  # noqa: PLC0415
-    from anonymizer.run.source import rows_named  # noqa: PLC0415
 
     rows, path = rows_named(data, table, query, None), Path(data)
     check_path(path)
@@ -206,8 +206,8 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
 
 
 def _lines(drafted: Drafted) -> Iterator[str]:
+    from anonymizer.commands.run import next_run  # noqa: PLC0415
     from anonymizer.profile.proposal import percent  # noqa: PLC0415
-    from anonymizer.run.job import next_run  # noqa: PLC0415
 
     proposal = drafted.proposal
     columns = _shown(proposal.columns)

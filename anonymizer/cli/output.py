@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from anonymizer.attacks.base import AttackResult
-    from anonymizer.run.prepare import RunMonitor
+    from anonymizer.job.clock import RunMonitor
     from anonymizer.search.base import Progress
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -373,8 +373,8 @@ def progress_monitor(stopped: Callable[[], bool], *, quiet: bool) -> Iterator[Ru
     A terminal shows each attack as it ends; a pipe has the attacks once, in the last lines of the run.
     """
     from anonymizer.cli.summary import attack_lines  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.job.clock import RunMonitor  # noqa: PLC0415
     from anonymizer.report.build import attack_entry  # noqa: PLC0415
-    from anonymizer.run.prepare import RunMonitor  # noqa: PLC0415
 
     if quiet:
         yield RunMonitor(stopped=stopped)

@@ -41,10 +41,10 @@ def run(
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
+    from anonymizer.commands.run import release_folder  # noqa: PLC0415
+    from anonymizer.commands.run import run as run_job  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
     from anonymizer.model.invocation import RunCommand  # noqa: PLC0415
-    from anonymizer.run.job import release_folder  # noqa: PLC0415
-    from anonymizer.run.job import run as run_job  # noqa: PLC0415
 
     folder = None if output is None else str(output)
     given = RunCommand(str(config), folder, tuple(set_ or ()), overwrite)

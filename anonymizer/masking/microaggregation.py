@@ -12,8 +12,8 @@ import numpy as np
 
 from anonymizer.errors import InputError, plural
 from anonymizer.masking.base import Masking, MaskingInput, require
-from anonymizer.masking.mdav import FixedSize, whole_numbers
 from anonymizer.model.arrays import FloatArray
+from anonymizer.search.microaggregation.mdav import FixedSize, whole_numbers
 
 
 class IndividualRanking(Masking):

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anonymizer.adversary.files import adversary_from_files
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.errors import InputError
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import adversary_from_files
+from anonymizer.plan.plan import plan_of
 from tests.attacks.published import invalid
 from tests.helpers.linkage import EVERY, linkage, noisy
 from tests.helpers.linkage import frame_scene as scene

@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymizer.adversary.files import adversary_from_files
+from anonymizer.adversary.release import scene_of_run
 from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
+from anonymizer.job.clock import UNWATCHED
+from anonymizer.job.search import search
+from anonymizer.job.source import open_as, open_release
+from anonymizer.job.table import prepare
 from anonymizer.model.adversary import Truth
 from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.plan.plan import plan_of
 from anonymizer.release.query import project
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import UNWATCHED, prepare
-from anonymizer.run.search import search
-from anonymizer.run.shape import adversary_from_files, scene_of_run
-from anonymizer.run.source import open_as, open_release
 from tests.helpers.linkage import linkage, write
 
 ALGORITHMS: tuple[dict[str, Any], ...] = (

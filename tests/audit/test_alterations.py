@@ -20,18 +20,10 @@ from typing import Any
 
 import pytest
 
+from anonymizer.audit.against_input import AGAINST_THE_INPUT, COLUMN_ORDER, GROUP_ORDER
+from anonymizer.audit.audit import AROUND_VALUES, COLUMN_TYPES, LEFT_OUT, MISSING_CELLS, audit_release
 from anonymizer.audit.claims import Key, dotted_key
 from anonymizer.errors import InputError
-from anonymizer.run.audit import (
-    AGAINST_THE_INPUT,
-    AROUND_VALUES,
-    COLUMN_ORDER,
-    COLUMN_TYPES,
-    GROUP_ORDER,
-    LEFT_OUT,
-    MISSING_CELLS,
-    audit_release,
-)
 from tests.helpers.slow import slow_but
 from tests.run.commands import Job, people, read_rows
 

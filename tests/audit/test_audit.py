@@ -15,9 +15,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.attacks.skewness import Skewness, SkewnessSettings
+from anonymizer.audit.audit import audit_release
 from anonymizer.plugins import Exact
 from anonymizer.report.public import unplaced_keys
-from anonymizer.run.audit import audit_release
 from tests.helpers.messages import exchange
 from tests.run.commands import Job, call, people, spawn
 from tests.run.tampering import TAMPERS, Tamper, rewrite

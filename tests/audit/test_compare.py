@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from anonymizer.audit.classes import value_codes
-from anonymizer.audit.comparison import Compared, fingerprint, mismatched_records, surplus
 from anonymizer.data.relation import Groups
 from anonymizer.data.table import ColumnRequest, column_of
 from anonymizer.errors import DataError
 from anonymizer.model.recoding import FullDomainRecoding, Recoding
+from anonymizer.release.classes import value_codes
+from anonymizer.release.comparison import Compared, fingerprint, mismatched_records, surplus
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.recodings import highest, levels_between, lowest, node

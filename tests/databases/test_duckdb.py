@@ -11,10 +11,10 @@ import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-import anonymizer.run.assessment as assessment
-import anonymizer.run.job as job
-import anonymizer.run.report as flow
-import anonymizer.run.shape as shape
+import anonymizer.job.assessment as assessment
+import anonymizer.job.report as flow
+import anonymizer.job.sinks as sinks
+import anonymizer.job.verify as verify
 from anonymizer.data.open import open_duckdb, open_file
 from anonymizer.data.source import EngineOptions, Query, TableName, WholeTable
 from anonymizer.errors import DataError
@@ -188,8 +188,8 @@ def broken(*args: object) -> Any:
 @pytest.mark.parametrize(
     ("room", "phase", "existing"),
     [
-        (shape, "counted_rows", False),
-        (job, "table_digest", True),
+        (verify, "counted_rows", False),
+        (sinks, "table_digest", True),
         (assessment, "verify", False),
         (flow, "public_report", True),
     ],

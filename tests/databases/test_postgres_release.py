@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer.run.assessment as assessment
-import anonymizer.run.job as job
-import anonymizer.run.report as flow
+import anonymizer.job.assessment as assessment
+import anonymizer.job.report as flow
+import anonymizer.job.sinks as sinks
 from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.databases.server import Server
 from tests.run.commands import Done, call, snapshot, spawn
@@ -159,7 +159,7 @@ def interrupted(*args: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("room", "phase"), [(job, "table_digest"), (assessment, "verify"), (flow, "public_report")]
+    ("room", "phase"), [(sinks, "table_digest"), (assessment, "verify"), (flow, "public_report")]
 )
 def test_an_interrupt_leaves_all_as_it_was(
     room: Any, phase: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -95,10 +95,10 @@ def test_no_import_leads_against_the_arrows() -> None:
 
 @pytest.mark.parametrize(("here", "value", "there"), HANDED)
 def test_what_is_handed_on_is_known_to_who_gets_it(here: str, value: str, there: str) -> None:
-    """A text in quotes is no class; `run` may unpack a value for a room."""
+    """A text in quotes is no class; `job` may unpack a value for a room."""
     assert {here, there} <= rooms()
-    assert value.startswith('"') or value in names(there) | names("run")
-    assert value.startswith('"') or value in names(here) | names("run")
+    assert value.startswith('"') or value in names(there) | names("job")
+    assert value.startswith('"') or value in names(here) | names("job")
 
 
 PAGES = {

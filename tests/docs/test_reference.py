@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from anonymizer.cli.main import COMMANDS, load_command
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.errors import AnonymizerError, Infeasible
 from anonymizer.model.recoding import Status
-from anonymizer.run.job import run
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from anonymizer.adversary.files import adversary_from_files
 from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.linkage.attack import Linkage
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from anonymizer.data.open import open_frame
+from anonymizer.job.source import open_as, open_release
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.table import QuasiIdentifier
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import adversary_from_files
-from anonymizer.run.source import open_as, open_release
+from anonymizer.plan.plan import plan_of
 from tests.helpers import build
 from tests.helpers.recodings import Node
 from tests.twins.microdata import Microdata, Value

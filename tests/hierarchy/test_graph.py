@@ -69,7 +69,9 @@ def test_a_graph_is_that_of_networkx_in_the_same_order(steps: list[tuple[str, tu
 
 
 def test_what_builds_hierarchies_does_not_import_networkx() -> None:
-    text = "import sys, anonymizer.hierarchy.ready, anonymizer.run.init; print('networkx' in sys.modules)"
+    text = (
+        "import sys, anonymizer.hierarchy.ready, anonymizer.commands.init; print('networkx' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

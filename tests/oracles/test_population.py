@@ -14,10 +14,10 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
+from anonymizer.job.table import prepare
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import released
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import prepare
+from anonymizer.plan.plan import plan_of
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.problems import metric

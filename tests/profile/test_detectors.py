@@ -7,10 +7,10 @@ from datetime import date, timedelta
 import pytest
 
 from anonymizer.model.table import Role
+from anonymizer.people.keys import repeats
 from anonymizer.plugins import Registry
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.profile.detection import DETECTORS, Detector, Finding, findings
-from anonymizer.run.units import repeats
 from tests.profile.columns import column
 from tests.profile.planted import ORDINARY, PLANTED, values
 

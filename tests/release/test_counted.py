@@ -19,10 +19,11 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import CountedRows, EngineRelation, Relation
 from anonymizer.data.source import CsvDialect
+from anonymizer.job.table import prepare
 from anonymizer.model.recoding import FullDomainRecoding
+from anonymizer.plan.plan import plan_of
+from anonymizer.plan.prepared import Prepared
 from anonymizer.release.query import counted_rows, project, single_shuffled
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import Prepared, prepare
 from tests import strategies
 
 NAMES = ("b", "s", "a")

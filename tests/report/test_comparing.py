@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.commands.compare import risk_limit
 from anonymizer.config.model import Config
 from anonymizer.report.comparison import (
     ComparedRun,
@@ -22,7 +23,6 @@ from anonymizer.report.comparison import (
 )
 from anonymizer.report.comparison_page import compare_page
 from anonymizer.report.comparison_table import lines, to_csv, to_dict
-from anonymizer.run.compare import risk_limit
 from tests.helpers.messages import exchange
 from tests.report.comparisons import LINKAGE, comparison, counted, run, without
 

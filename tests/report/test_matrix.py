@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import ATTACKS, Attack
+from anonymizer.plan.plan import bind
 from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, PrivacyModel
 from anonymizer.privacy.k_anonymity import KAnonymity
 from anonymizer.report.build import attack_matrix
 from anonymizer.report.wording import contradictions
-from anonymizer.run.plan import bind
 from tests.helpers import build
 
 TABLE = {

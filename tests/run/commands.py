@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from anonymizer.cli.main import main
-from anonymizer.run.job import release_folder
+from anonymizer.commands.run import release_folder
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("name", "age", "zip", "sex", "diagnosis", "note")

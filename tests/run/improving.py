@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
+from anonymizer.job.clock import RunMonitor
 from anonymizer.model.recoding import Outcome
-from anonymizer.run.prepare import RunMonitor
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, Progress, SearchProblem
 from anonymizer.search.local.algorithm import Local
 

@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 from hypothesis import strategies as st
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.data.relation import RecodedRows
 from anonymizer.errors import Infeasible, InputError
-from anonymizer.run.job import run
 
 TYPES = {
     "free": "VARCHAR",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from anonymizer.cli import output as progress
 from anonymizer.cli.main import main
-from anonymizer.run.prepare import RunMonitor
+from anonymizer.job.clock import RunMonitor
 
 
 @contextmanager

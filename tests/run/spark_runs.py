@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.model.report import Report
-from anonymizer.run.job import run
 from tests.helpers.reports import without_times
 
 PEOPLE = (

@@ -12,8 +12,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.append.task import AppendedShape
 from anonymizer.release.folder import ReleaseFolder
-from anonymizer.run.job import AppendedShape
 from tests.helpers.messages import exchange
 from tests.run.applied import first_run, go_on
 from tests.run.commands import Job, assert_message, call, people, snapshot

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
+from anonymizer.append.task import AppendedShape
+from anonymizer.audit.audit import audit_release
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.run.audit import audit_release
-from anonymizer.run.job import AppendedShape
 from tests.run.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 

@@ -12,7 +12,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.attacks.base import ATTACKS
-from anonymizer.run import source
+from anonymizer.job import source
 from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, csv_bytes, people, read_rows
 
 KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]

@@ -335,7 +335,7 @@ def test_what_the_system_refuses_is_a_message(
     def refused(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("anonymizer.run.job.input_source", refused)
+    monkeypatch.setattr("anonymizer.commands.run.input_source", refused)
     done = Job(tmp_path).run()
     assert done.code == 2
     assert_message(

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+import anonymizer.commands.compare as comparing
 import anonymizer.data.duckdb.files as reading
-import anonymizer.run.compare as comparing
-import anonymizer.run.job as running
+import anonymizer.job.job as running
 from anonymizer.data.open import open_duckdb, open_file
 from anonymizer.data.source import TableName, WholeTable
 from anonymizer.errors import DataError

@@ -15,10 +15,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.config.load import load_config, variations
-from anonymizer.errors import ConfigError, InputError, OutputError
-from anonymizer.report.comparison import RunStatus, measured_of
-from anonymizer.run.compare import (
+from anonymizer.commands.compare import (
     ComparisonFolder,
     Fingerprints,
     PlannedRun,
@@ -31,7 +28,10 @@ from anonymizer.run.compare import (
     risk_limit,
     run_to_result,
 )
-from anonymizer.run.job import run
+from anonymizer.commands.run import run
+from anonymizer.config.load import load_config, variations
+from anonymizer.errors import ConfigError, InputError, OutputError
+from anonymizer.report.comparison import RunStatus, measured_of
 from tests.helpers.messages import exchange
 from tests.helpers.reports import without_times
 from tests.run.commands import ROOT, Job, call
@@ -149,7 +149,7 @@ def test_a_fingerprint_is_of_the_package_and_not_of_what_lies_beside_it(
     package = tmp_path / "site" / "anonymizer"
     (package / "search").mkdir(parents=True)
     (package / "search" / "own.py").write_text("K = 1\n", encoding="utf-8")
-    monkeypatch.setattr("anonymizer.run.compare.FOLDER", package)
+    monkeypatch.setattr("anonymizer.commands.compare.FOLDER", package)
     (plan,) = plan_of(job, "constraints.0.k=2")
     first = Fingerprints().of(plan.config)
     (tmp_path / "site" / "other.py").write_text("K = 1\n", encoding="utf-8")

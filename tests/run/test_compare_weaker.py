@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.commands import compare
 from anonymizer.config.load import load_config
 from anonymizer.report.comparison import RunStatus
-from anonymizer.run import compare
 from tests.run.commands import CONFIG
 
 

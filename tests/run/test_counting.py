@@ -12,8 +12,10 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import ConfigError
-from anonymizer.run import plan
-from anonymizer.run.plan import Counted, combination_bytes, count_distinct_rows, engine_options, limits_of
+from anonymizer.plan import memory
+from anonymizer.plan.counted import Counted, count_distinct_rows
+from anonymizer.plan.engine import engine_options
+from anonymizer.plan.memory import combination_bytes, limits_of
 from tests.helpers.messages import exchange
 
 DISTINCT, RECORDS = 50, 1000
@@ -89,7 +91,7 @@ def test_what_java_takes_beside_its_heap_is_left_to_it() -> None:
 
 
 def test_a_limit_beyond_the_machine_is_no_more_than_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "memory_of_machine", lambda: 500_000_000)
+    monkeypatch.setattr(memory, "memory_of_machine", lambda: 500_000_000)
     told = [config(memory_limit=limit) for limit in ("500MB", "64GB")]
     assert [engine_options(each).memory_limit for each in told] == ["150000000B"] * 2
     assert limits_of(told[0]).room(8) == limits_of(told[1]).room(8) == limits_of(config()).room(8)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.run.diagnose import _smallest_whole
+from anonymizer.job.diagnose import _smallest_whole
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, Job
 

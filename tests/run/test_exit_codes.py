@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.job.clock import RunMonitor
 from anonymizer.report.public import RECORDS
-from anonymizer.run.prepare import RunMonitor
 from tests.run.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 
@@ -175,7 +175,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
         def __init__(self, **settings: object) -> None:
             super().__init__(stopped=lambda: True)
 
-    monkeypatch.setattr("anonymizer.run.prepare.RunMonitor", Stopped)
+    monkeypatch.setattr("anonymizer.job.clock.RunMonitor", Stopped)
     done = call("run", job.file)
     assert (done.code, done.out) == (130, "")
     assert "interrupted" in done.err
@@ -185,12 +185,12 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
 @pytest.mark.parametrize(
     "phase",
     [
-        "run.shape.project",
+        "job.verify.project",
         "data.duckdb.writers.DuckQuery.copy",
-        "run.assessment.verify",
-        "run.job.build_report",
-        "run.report.page",
-        "run.report.public_report",
+        "job.assessment.verify",
+        "job.job.build_report",
+        "job.report.page",
+        "job.report.public_report",
     ],
 )
 def test_130_an_interrupt_in_any_phase_leaves_all_as_it_was(

@@ -11,14 +11,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.commands.init import WIDEST
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
-from anonymizer.run import advice
-from anonymizer.run.advice import MANY, Forecast
-from anonymizer.run.init import WIDEST
-from anonymizer.run.plan import plan_of
-from anonymizer.run.prepare import prepare
-from anonymizer.run.source import input_path, open_as
+from anonymizer.job import advice
+from anonymizer.job.advice import MANY, Forecast
+from anonymizer.job.source import input_path, open_as
+from anonymizer.job.table import prepare
+from anonymizer.plan.plan import plan_of
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
@@ -79,7 +79,7 @@ def test_a_draft_that_run_refuses_is_written_and_says_so(
     def refused(problem: object) -> None:
         raise InputError("column 'q03': no")
 
-    monkeypatch.setattr("anonymizer.run.init.forecast", refused)
+    monkeypatch.setattr("anonymizer.commands.init.forecast", refused)
     out, config = drafted(tmp_path, wide(12))
     assert "Warning: 'run' refuses this draft: column 'q03': no" in out
     assert "'run' refuses this draft: column 'q03': no" in config.read_text(encoding="utf-8")

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.adversary.files import adversary_from_files
 from anonymizer.attacks.definetti import Definetti
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_file
 from anonymizer.errors import ConfigError
+from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.inference_risk import InferenceRisk, InferenceRiskSettings
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import adversary_from_files
 from tests.helpers.age_and_zip import AGE_AND_ZIP
 from tests.run.commands import call
 

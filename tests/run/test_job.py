@@ -16,13 +16,16 @@ from anonymizer.config.load import load_config
 from anonymizer.data.open import OPTIONS, open_file
 from anonymizer.data.relation import Relation, ReleaseQuery
 from anonymizer.errors import AuditFailed, DataError, Infeasible, InputError
-from anonymizer.run.job import FrameSink, Job, publish
-from anonymizer.run.plan import Plan, plan_of
-from anonymizer.run.prepare import UNWATCHED, prepare
-from anonymizer.run.report import input_facts
-from anonymizer.run.search import SearchTask
-from anonymizer.run.shape import Found, shape_of, verify
-from anonymizer.run.source import frame_source
+from anonymizer.job.clock import UNWATCHED
+from anonymizer.job.job import Job, publish
+from anonymizer.job.report import input_facts
+from anonymizer.job.search import SearchTask
+from anonymizer.job.sinks import FrameSink
+from anonymizer.job.source import frame_source
+from anonymizer.job.table import prepare
+from anonymizer.job.verify import shape_of, verify
+from anonymizer.plan.plan import Plan, plan_of
+from anonymizer.plan.prepared import Found
 from tests.run.commands import COLUMNS, CONFIG, people, read_rows
 from tests.run.tampering import TAMPERS, Tamper, rewrite
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.data.duckdb import columns as duckdb_values
 from anonymizer.data.duckdb.writers import DuckRecodedQuery
 from anonymizer.errors import AuditFailed
-from anonymizer.run import report as output
-from anonymizer.run.job import run
+from anonymizer.job import report as output
 from tests.helpers.examples import quickly
 from tests.run.joined_runs import (
     ALGORITHMS,

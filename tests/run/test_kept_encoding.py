@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from anonymizer.run import earlier_release as encoding
-from anonymizer.run.earlier_release import Numbers, Rows, encoded
+from anonymizer.release import recoding as encoding
+from anonymizer.release.recoding import Numbers, Rows, encoded
 
 
 class Kept(BaseModel):

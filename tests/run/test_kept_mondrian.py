@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.run import report as output
+from anonymizer.job import report as output
 from tests.helpers.reports import without_times
 from tests.run.adult_runs import adult, ran, with_salary
 from tests.run.commands import Done

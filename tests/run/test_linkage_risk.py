@@ -13,16 +13,16 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.audit.audit import audit_release
 from anonymizer.cli.summary import satisfied_lines
+from anonymizer.commands.check import check_config
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.errors import AuditFailed, ConfigError
+from anonymizer.job.source import open_as
+from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
-from anonymizer.run.audit import audit_release
-from anonymizer.run.check import check_config
-from anonymizer.run.job import run
-from anonymizer.run.plan import plan_of
-from anonymizer.run.source import open_as
 from anonymizer.search.base import AttackCheck, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.helpers.adult import ALL

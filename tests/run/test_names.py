@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.errors import ConfigError, InputError
-from anonymizer.run.job import run
 from tests.run.commands import call
 
 NAMES = ["gr\u00f6\u00dfe", "l\u00e4nd", "\u00fcbel", "schl\u00fcssel", "gewicht\u00e9"]

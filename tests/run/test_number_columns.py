@@ -14,7 +14,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.run.audit import AGAINST_THE_INPUT, audit_release
+from anonymizer.audit.against_input import AGAINST_THE_INPUT
+from anonymizer.audit.audit import audit_release
 from tests.helpers.messages import exchange
 from tests.run.commands import Job, call, people
 

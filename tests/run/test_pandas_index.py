@@ -10,7 +10,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from anonymizer.run import source as sources
+from anonymizer.job import source as sources
 from tests.run.commands import COLUMNS, CONFIG, assert_message, call, people
 from tests.spark import engine
 

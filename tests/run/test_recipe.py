@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.job.assessment import mechanism_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.recoding import Outcome
 from anonymizer.privacy.base import ClassConstraint
-from anonymizer.run.assessment import mechanism_of
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anonymizer.config.load import load_config
-from anonymizer.run.source import open_described, open_foreign_release
+from anonymizer.job.source import open_described, open_foreign_release
 from tests.run.commands import Done, call
 
 FORMATS = list(

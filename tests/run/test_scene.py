@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.adversary.files import adversary_from_files
+from anonymizer.adversary.release import read_release
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import adversary_from_files, read_release
-from anonymizer.run.source import open_as, open_release
+from anonymizer.job.source import open_as, open_release
+from anonymizer.plan.plan import plan_of
 from tests.attacks.published import one
 
 CONFIG = {

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.data_spark.session import Session
-from anonymizer.run.job import run
-from anonymizer.run.prepare import RunMonitor
+from anonymizer.job.clock import RunMonitor
 from tests.run.spark_runs import config, facts, people, ran, released, went_on
 from tests.spark import AS_USERS, JAVA, engine, running
 

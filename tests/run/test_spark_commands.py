@@ -9,11 +9,11 @@ import duckdb
 import pytest
 import yaml
 
+from anonymizer.commands.init import init
 from anonymizer.data.open import open_file
 from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import close_session, open_session
 from anonymizer.errors import DataError
-from anonymizer.run.init import init
 from tests.run.commands import call
 from tests.run.spark_runs import PEOPLE
 from tests.spark import SETTINGS

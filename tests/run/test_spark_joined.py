@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.data_spark.relation import SparkRecodedQuery
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
-from anonymizer.run import report as output
-from anonymizer.run.job import run
+from anonymizer.job import report as output
 from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapping, written
 from tests.spark import engine, running
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.data_spark.engine import RemoteFolder
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, OutputError
-from anonymizer.run.job import run
-from anonymizer.run.prepare import RunMonitor
+from anonymizer.job.clock import RunMonitor
 from tests.run.spark_runs import config, people, ran, released
 from tests.spark import engine, options, running
 

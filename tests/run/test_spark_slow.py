@@ -18,11 +18,11 @@ import pytest
 import yaml
 
 import anonymizer as an
+from anonymizer.audit.audit import audit_release
 from anonymizer.config.load import load_config
 from anonymizer.data_spark import files as files_in_order
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, InputError
-from anonymizer.run.audit import audit_release
 from tests.run.spark_runs import config, facts, people, ran, released
 from tests.shared import shared
 from tests.spark import engine, running

@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.errors import ConfigError
+from anonymizer.job import table
+from anonymizer.plan.plan import Plan
 from anonymizer.report.page import page
-from anonymizer.run import prepare
-from anonymizer.run.plan import Plan
 from anonymizer.search.base import UnitLimit
 from tests.helpers.messages import exchange
 from tests.run.commands import assert_audits, call
@@ -190,14 +190,14 @@ def test_a_release_that_loses_more_patients_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: SnapshotAssertion
 ) -> None:
     """As if the search had counted wrong: the run counts again, record by record."""
-    first = prepare._unit_limit
+    first = table.unit_limit_of
     monkeypatch.setattr("anonymizer.search.base.SearchProblem.admits_units", lambda *_: True)
     monkeypatch.setattr("anonymizer.search.base.SearchProblem.losing_at_most", lambda own, _: own)
 
     def strict(plan: Plan, *others: Any) -> UnitLimit:
         return replace(first(plan, *others), most=1)
 
-    monkeypatch.setattr(prepare, "_unit_limit", strict)
+    monkeypatch.setattr(table, "unit_limit_of", strict)
     done = run(written(tmp_path, visits(), suppression=HALF, attributes=LOW))
     assert done.code == 1
     assert not (tmp_path / "out").exists()

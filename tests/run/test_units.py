@@ -518,7 +518,7 @@ def test_pseudonyms_that_link_other_rows_fail_the_verification(
     def mixed(projection: Projection, column: str, units: IntArray) -> Projection:
         return with_pseudonyms(projection, column, np.roll(units, 1))
 
-    monkeypatch.setattr("anonymizer.run.shape.with_pseudonyms", mixed)
+    monkeypatch.setattr("anonymizer.job.verify.with_pseudonyms", mixed)
     done = run(written(tmp_path, visits(200, 3), input=LINKED, suppression={"limit": 0.3}))
     assert done.code == 1
     assert "column 'patient_id' links other records than those of one person" in done.err

@@ -19,15 +19,16 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
+from anonymizer.job import advice, job
 from anonymizer.model.table import Role, ValueType
+from anonymizer.people.keys import keys_of, repeats
+from anonymizer.people.warnings import values_by_class
+from anonymizer.plan.plan import bind
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.build import attack_matrix
 from anonymizer.report.facts import UselessColumns
 from anonymizer.report.public import RECORDS
 from anonymizer.report.wording import useless_warnings
-from anonymizer.run import advice, job
-from anonymizer.run.plan import bind
-from anonymizer.run.units import keys_of, repeats, values_by_class
 from tests.helpers import build
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows

@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.errors import InputError, listed
 from anonymizer.loss.base import LOSS_METRICS
-from anonymizer.run.prepare import _rounded
+from anonymizer.people.weights import _rounded
 from tests import strategies
 from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 
 from anonymizer.errors import InputError
+from anonymizer.job.search import best_left
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ReleaseConstraint
-from anonymizer.run.search import best_left
 from anonymizer.search.base import (
     SEARCH_ALGORITHMS,
     AttackCheck,

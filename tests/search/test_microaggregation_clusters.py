@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.masking.mdav import Clustering, FixedSize, Shares, whole_numbers
 from anonymizer.model.arrays import FloatArray
 from anonymizer.search.microaggregation.algorithm import VariableSize, merged
+from anonymizer.search.microaggregation.mdav import Clustering, FixedSize, Shares, whole_numbers
 from tests.shared import shared
 from tests.strategies import randoms
 from tests.twins.mdav import Point, mdav, v_mdav

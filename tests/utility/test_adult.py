@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anonymizer.adversary.files import adversary_from_files
 from anonymizer.config.load import load_config
 from anonymizer.data.open import open_frame
-from anonymizer.run.plan import plan_of
-from anonymizer.run.shape import adversary_from_files
+from anonymizer.plan.plan import plan_of
 from anonymizer.utility.comparison import comparison_of
 from anonymizer.utility.query_error import QueryShape, random_query
 from tests.helpers.adult import cells, paths

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError
+from anonymizer.job.assessment import MEASURING
 from anonymizer.model.adversary import AdversaryView, Links
-from anonymizer.run.assessment import MEASURING
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison
 from anonymizer.utility.prediction import held_out
 from tests.attacks.published import FEWER

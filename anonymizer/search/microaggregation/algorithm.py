@@ -24,7 +24,6 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.errors import InputError
-from anonymizer.masking.mdav import Clustering, FixedSize, Pool, Shares, Taken, Tick, norms, whole_numbers
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up, numbered, overlaps
 from anonymizer.model.classes import Classes, ScenarioSupport
 from anonymizer.model.recoding import Cells, Outcome, RegionRecoding, Status, Step
@@ -41,6 +40,16 @@ from anonymizer.search.base import (
     sensitive_codes,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
+from anonymizer.search.microaggregation.mdav import (
+    Clustering,
+    FixedSize,
+    Pool,
+    Shares,
+    Taken,
+    Tick,
+    norms,
+    whole_numbers,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""What an adversary sees: views from a run, from files, and from two releases."""

@@ -1,0 +1,1 @@
+"""Further records in an earlier release."""

@@ -1,0 +1,317 @@
+"""A run on a data frame, and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.config.model import Config
+from anonymizer.data.frames import frame_kind
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, suggestion
+from anonymizer.hierarchy.source import to_networkx
+from anonymizer.job.job import Finished, Job
+from anonymizer.job.sinks import FrameSink
+from anonymizer.job.source import frame_source, run_as_spelled
+from anonymizer.model.arrays import count
+from anonymizer.model.classes import Released
+from anonymizer.model.naming import in_spelling_of
+from anonymizer.model.recoding import GROUP
+from anonymizer.model.report import Report
+from anonymizer.model.spelling import suggested
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.people.released import with_person_records
+from anonymizer.plan.engine import engine_options, reading_release
+from anonymizer.plan.plan import plan_of
+from anonymizer.privacy.base import Constraint
+from anonymizer.report.facts import Facts, gather
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    from matplotlib.axes import Axes
+
+
+Frame = TypeVar("Frame")
+
+
+@dataclass(frozen=True, eq=False)
+class ReportInputs:
+    """The data that the facts of a result are counted from.
+
+    Attributes
+    ----------
+    released: the recoding with its classes.
+    constraints: in the order of the report.
+    moving_reference: whether the distribution p is that of the release.
+    table: the searched one; None if it is generalized, as the full one does not fit in memory.
+    """
+
+    released: Released
+    constraints: tuple[Constraint, ...]
+    moving_reference: bool
+    table: Table | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Generic[Frame]):
+    """A release in memory.
+
+    A notebook shows its verdict and constraints. The ``plot_*`` methods draw the charts of report.html; each
+    draws onto the given Axes, by default those of a new pyplot figure, and returns them.
+
+    Attributes
+    ----------
+    data: the released records, in a DataFrame of the input's kind with a new index. Columns keep their type;
+        a recoded column becomes text if a published value is not of its type.
+    report: the content of report.json; paths and hashes of files are None.
+    sensitive_table: of an Anatomy release, the number of records of each group with each sensitive value;
+        ``data`` then has the group of each record instead. None if ``data`` has all columns.
+    """
+
+    data: Frame
+    report: Report
+    _basis: ReportInputs = field(repr=False)
+    sensitive_table: Frame | None = None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The facts that report.html shows in addition to the report, counted on first use."""
+        basis = self._basis
+        return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
+
+    @property
+    def scenarios(self) -> dict[str, str]:
+        """What the adversary of each scenario reaches at most, in one sentence."""
+        entries: dict[str, Any] = self.report.to_dict().get("scenarios", {})
+        return {name: each["sentence"] for name, each in entries.items()}
+
+    @property
+    def hierarchies(self) -> dict[str, networkx.DiGraph[Any]]:
+        """The hierarchies of the quasi-identifiers, and of sensitive attributes with one, as networkx trees.
+
+        Nodes are ``(level, label)`` with the attributes ``label``, ``level``, ``leaves`` (values under the
+        node) and ``count`` (input records under it); edges lead from parent to child. In a config, a tree is
+        a ``hierarchy`` again.
+        """
+        table = self._basis.table or self._basis.released.table
+        every: list[QuasiIdentifier | SensitiveAttribute] = [*table.quasi_identifiers, *table.sensitive]
+        return {each.name: tree_of_attribute(each) for each in every if each.hierarchy is not None}
+
+    def beliefs(self, persons: Any, *, seed: int = 0) -> pandas.DataFrame:
+        """Return what an adversary who knows the originals' quasi-identifiers believes about some persons.
+
+        Parameters
+        ----------
+        persons: a mapping of quasi-identifiers of one person, as in ``{"age": 43, "sex": "F"}``, or a
+            DataFrame with a row for each. Other columns of the input may be among them. Of a person who fits
+            several classes, the mean over their records is returned.
+        seed: of the chains.
+
+        Returns
+        -------
+        One row for each person, sensitive attribute and value in their class or bucket: ``random_worlds``,
+        the share there; ``definetti`` with ``low`` and ``high``; ``inference``, by naive Bayes trained on the
+        release (missing for Anatomy), which gives the rest to values that the class lacks.
+
+        Raises
+        ------
+        InputError: nobody has these values, everybody who has is suppressed, or the input lacks a column.
+        """
+        import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+        from anonymizer.commands.beliefs import beliefs_about  # noqa: PLC0415
+
+        rows: Sequence[Mapping[Any, Any]] = (
+            [persons]
+            if isinstance(persons, Mapping)
+            else frame_kind(persons).to_pandas(persons).to_dict("records")
+        )
+        columns = [*self.report["config"]["attributes"], GROUP]
+        rows = [in_spelling_of(columns, {str(name): value for name, value in row.items()}) for row in rows]
+        _refuse_unknown(rows[0] if rows else (), columns)
+        named = {f"row {row}": _texts(own) for row, own in enumerate(rows, start=1)}
+        if self._basis.table is None:
+            raise InputError("beliefs: the distinct rows of the input do not fit in memory; use more memory")
+        view = adversary_of(self._basis.table, self._basis.released.recoding)
+        return pd.DataFrame([asdict(each) for each in beliefs_about(view, named, seed=seed)])
+
+    def _repr_html_(self) -> str:
+        from anonymizer.report.page import card  # noqa: PLC0415 - only notebooks need it
+
+        return card(self.report, self.facts)
+
+    def plot_attacks(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the success of each attack in the config, next to its baseline; without attacks, say so."""
+        from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
+        from anonymizer.report.page import dots_of  # noqa: PLC0415
+
+        dots, title = dots_of(self.report["attacks"]), "What each attack reaches"
+        if not dots:
+            return _empty(_axes(ax), title, NO_ATTACKS)
+        return _named(draw_attacks(_axes(ax), dots), title)
+
+    def plot_knowledge(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the probability that one guess re-identifies a record, by number of known attributes.
+
+        Raises
+        ------
+        InputError: there are too many sets of quasi-identifiers to evaluate.
+        """
+        from anonymizer.report.charts import draw_knowledge  # noqa: PLC0415
+
+        if not self.facts.knowing:
+            raise InputError("too many sets of quasi-identifiers to evaluate; run the attack vulnerability")
+        return _named(draw_knowledge(_axes(ax), self.facts.knowing), "The more is known, the more is found")
+
+    def plot_losses(self, *, ax: Axes | None = None) -> Axes:
+        """Draw how much of each quasi-identifier was lost, from 0 to 1."""
+        from anonymizer.report.charts import draw_losses  # noqa: PLC0415
+
+        return _named(draw_losses(_axes(ax), self.facts.losses), "Loss by attribute")
+
+    def plot_distribution(self, attribute: str, *, ax: Axes | None = None) -> Axes:
+        """Draw a quasi-identifier before (hollow) and after (filled), with rare values combined.
+
+        Raises
+        ------
+        InputError: it is not a quasi-identifier, or its distribution cannot be shown.
+        """
+        from anonymizer.report.charts import draw_distribution  # noqa: PLC0415
+
+        by_name = {each.attribute: each for each in self.facts.distributions}
+        if attribute not in by_name:
+            raise InputError(f"'{attribute}' is not a quasi-identifier; {suggestion(attribute, by_name)}")
+        shown = by_name[attribute]
+        if not shown.labels:
+            raise InputError(f"'{attribute}' cannot be drawn: {shown.reason}")
+        return _named(draw_distribution(_axes(ax), shown), f"{attribute}, before and after")
+
+    def plot_groups(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the number of equivalence classes by size.
+
+        Raises
+        ------
+        InputError: there are so few classes that the chart could disclose a single one.
+        """
+        from anonymizer.report.charts import draw_groups  # noqa: PLC0415
+
+        if not self.facts.groups:
+            raise InputError(f"fewer than {self.facts.smallest} groups, too few to draw")
+        return _named(draw_groups(_axes(ax), self.facts.groups), "Groups by size")
+
+    def plot_search(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the best objective so far by number of candidates, and the proven bound.
+
+        Raises
+        ------
+        InputError: the algorithm does not report single candidates.
+        """
+        from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
+
+        progress = progress_of(self.report["steps"], self.report["search"])
+        if not progress.best:
+            raise InputError(f"{self.report['search']['algorithm']} reports no steps that could be drawn")
+        return _named(draw_search(_axes(ax), progress), "How it was found")
+
+
+def tree_of_attribute(attribute: QuasiIdentifier | SensitiveAttribute) -> networkx.DiGraph[Any]:
+    """Return the hierarchy of an attribute as a tree of networkx."""
+    hierarchy, leaf, column = attribute.hierarchy, attribute.leaf, attribute.column
+    assert hierarchy is not None, "the attribute has one"
+    assert leaf is not None, "so has each value a place in it"
+    return to_networkx(hierarchy, count(leaf.astype(np.int64), column.counts, hierarchy.leaves))
+
+
+def _refuse_unknown(names: Iterable[Any], columns: Sequence[str]) -> None:
+    """Refuse names that no column of the input has, as they say nothing about a person."""
+    for name in map(str, names):
+        if name not in columns:
+            raise InputError(f"beliefs: the input has no column '{name}'; {suggested(name, columns)}")
+
+
+def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the values of a person as texts; a missing one is None."""
+    return {
+        str(name): None if value is None or value != value else str(value)  # noqa: PLR0124 - NaN
+        for name, value in person.items()
+    }
+
+
+NO_ATTACKS = "No attack was run.\nAdd some to the config, such as\nattacks: [vulnerability, uniqueness]"
+"""In place of the chart of attacks."""
+
+
+def _empty(axes: Axes, title: str, words: str) -> Axes:
+    """Write words in place of a chart."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
+    return _named(axes, title)
+
+
+def _named(axes: Axes, title: str) -> Axes:
+    """Add the title and legend, which the page has in its text."""
+    axes.set_title(title, fontweight="bold")
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            handles,
+            labels,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.1),
+            ncols=len(labels),
+            frameon=False,
+        )
+    return axes
+
+
+def _axes(ax: Axes | None) -> Axes:
+    """Return the axes to draw onto."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot  # noqa: PLC0415 - half a second that only plots need
+
+    axes: Axes = pyplot.subplots(layout="constrained")[1]
+    return axes
+
+
+def _run_on_frame(frame: pandas.DataFrame, config: Config) -> tuple[Finished, FrameSink]:
+    options = engine_options(config)
+    if options.engine is not None:
+        raise InputError(f"engine.name: {options.engine} reads files; for a DataFrame set memory or duckdb")
+    sink = FrameSink(reading_release(options, config))
+    return Job(plan_of(config), options).run(frame_source(frame), sink), sink
+
+
+def anonymize_frame(
+    frame: pandas.DataFrame, config: Config, warnings: Sequence[str] = ()
+) -> Result[pandas.DataFrame]:
+    """Search, build a release, measure it again, and report.
+
+    Parameters
+    ----------
+    warnings: about the config, for the report.
+
+    Raises
+    ------
+    InputError: the config does not fit the frame.
+    Infeasible: no release satisfies the constraints, or none was found in the budget.
+    AuditFailed: the DataFrame differs from the release that was found.
+    """
+    if config.apply is not None:
+        what = "appends to a release in files, not to a DataFrame; remove it, or use anonymizer run"
+        raise ConfigError(config.source, [ConfigProblem("apply", what)])
+    done, sink = run_as_spelled(config, partial(_run_on_frame, frame))
+    prepared = done.found.prepared
+    problem = prepared.problem
+    table = problem.table if problem.source is None else None
+    own = with_person_records(prepared, done.found.promised)
+    basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table)
+    first, *others = sink.frames
+    content = done.report.to_dict()
+    report = Report({**content, "warnings": [*content["warnings"], *warnings]})
+    return Result(first, report, basis, *others)

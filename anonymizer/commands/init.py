@@ -1,0 +1,374 @@
+"""From a data file to a config that runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
+from anonymizer.config.files import InputSettings
+from anonymizer.config.load import check_columns, load_config
+from anonymizer.config.model import Config, Origin
+from anonymizer.config.section import plain
+from anonymizer.data.open import DIALECT, input_suffixes, open_file, open_frame, unite_keys
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import (
+    CsvDialect,
+    EngineOptions,
+    KeyColumns,
+    TableName,
+    is_url,
+    location_of,
+    split_suffix,
+)
+from anonymizer.errors import DataError, InputError, OutputError
+from anonymizer.job.advice import MANY, forecast
+from anonymizer.job.source import open_rows
+from anonymizer.job.table import prepare
+from anonymizer.model.table import LEFT_OUT, Role
+from anonymizer.model.units import PERSON
+from anonymizer.people.keys import KNOWN, household_note, keys_by_name, keys_of, person_among, with_times
+from anonymizer.plan.bands import put_in_bands
+from anonymizer.plan.plan import plan_of
+from anonymizer.profile.config_text import config_text, draft_text
+from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
+from anonymizer.profile.spellings import key_warnings
+from anonymizer.system import real_path, write_whole
+
+if TYPE_CHECKING:
+    import pandas
+
+
+SPARK_SECTIONS = {"engine": {"name": "spark"}, "output": {"path": "release.parquet"}}
+"""Sections of the config of an input that Spark reads."""
+
+_OPTIONS = {
+    "set input.encoding: ": "give --encoding ",
+    "input.encoding": "--encoding",
+    "input.separator": "--separator",
+    "input.path": "the path",
+}
+"""Options and arguments of ``init`` in place of keys of a config."""
+
+
+class Draft(dict[str, Any]):
+    """A config that ``init`` drafts for a DataFrame: a mapping to edit, with the reason for each role.
+
+    ``anonymize`` accepts it, edited or not. Its keys are those of a config.
+
+    >>> import pandas, anonymizer
+    >>> people = pandas.DataFrame({"age": [30, 31, 31], "illness": ["flu", "flu", "asthma"]})
+    >>> draft = anonymizer.init(people, qi=["age"])
+    >>> draft["attributes"]["illness"]
+    {'role': 'sensitive', 'type': 'text'}
+
+    Attributes
+    ----------
+    warnings: what to look at before you run it, such as texts that can be read in two ways.
+    """
+
+    def __init__(self, proposal: Proposal) -> None:
+        content, _ = parse_yaml(config_text(proposal, {}, "utf-8"), "draft")
+        super().__init__({key: plain(each) for key, each in content.items() if each})
+        self._proposal = proposal
+        self.warnings = list(proposal.warnings)
+
+    @property
+    def columns(self) -> pandas.DataFrame:
+        """One row per column: the drafted role, why, whether to check it, and counts of values."""
+        import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+        rows = [
+            (each.role.value, each.remark, each.uncertain, each.facts.distinct, each.facts.missing)
+            for each in self._proposal.columns
+        ]
+        names = ["role", "reason", "doubtful", "distinct", "missing"]
+        return pd.DataFrame(rows, columns=names, index=[each.name for each in self._proposal.columns])
+
+    def to_yaml(self) -> str:
+        """Return the draft as it is now as the text of a config file, with the reason above each column.
+
+        To run it on a file, add ``input: {path: FILE}``.
+        """
+        return draft_text(self, {each.name: each.reason for each in self._proposal.columns})
+
+
+def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str | None = None) -> Draft:
+    """Profile a DataFrame and draft a config for it.
+
+    Parameters
+    ----------
+    roles: of columns, as the user decides.
+    person: the column that says whose records these are; None to look for one.
+
+    Raises
+    ------
+    DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
+    """
+    with open_frame(frame) as relation:
+        proposal = _proposed(relation, as_proposed, Choices(roles, person=person))
+        if _worth_trying(proposal):
+            proposal = _tried(proposal, load_config(Draft(proposal)), relation)
+    return Draft(proposal)
+
+
+_BECAME = {
+    "identifier": "left out",
+    "drop": "left out",
+    "quasi-identifier": "generalized",
+    "sensitive": "released unchanged under its constraints",
+}
+"""What becomes of a column by its role; of others, it is released unchanged."""
+
+
+def unnamed_warnings(draft: Draft, named: Collection[str]) -> list[str]:
+    """Return what becomes of the columns that the user did not name, a warning for each role."""
+    columns = draft["attributes"]
+    by_role = {
+        role: [name for name, own in columns.items() if own["role"] == role and name not in named]
+        for role in map(str, Role)
+    }
+    return [
+        f"columns that you did not name are {_BECAME.get(role, 'released unchanged')} "
+        f"({role}, as init proposes): {', '.join(map(repr, names))}"
+        for role, names in by_role.items()
+        if names
+    ]
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """A config that was drafted from a proposal and written to a file."""
+
+    path: Path
+    config: Config
+    proposal: Proposal
+
+
+def init(
+    data: Path,
+    output: Path | None = None,
+    dialect: CsvDialect = DIALECT,
+    *,
+    overwrite: bool = False,
+    decide: Decide = as_proposed,
+    rows: InputSettings | None = None,
+    choices: Choices = NO_CHOICES,
+    phase: Callable[[str], None] = lambda _: None,
+) -> Drafted:
+    """Profile a data file and write a config for it, completely or not at all.
+
+    Parameters
+    ----------
+    data: a file or a folder of Parquet files; Spark reads a URL and will run its config.
+    output: the config file; default: the name of the data with ``.yaml``, in its folder, or for a URL in the
+        working directory.
+    overwrite: whether an existing file may be replaced.
+    decide: returns the role of each doubtful column.
+    rows: rows of a database, which are read instead of ``data``.
+    choices: roles that the user sets, and how cautious the others are.
+    phase: receives the name of each phase as it begins.
+
+    Raises
+    ------
+    DataError: the file cannot be read, or has nothing to protect.
+    OutputError: the config cannot be written, or exists already.
+    """
+    path = output or (config_path(data) if rows is None else rows_config_path(rows))
+    remote = rows is None and is_url(str(data))
+    _check_output(path, data, overwrite)
+    phase(f"reading {data.name}" if rows is None or rows.url is None else "reading the database")
+    with _opened(data, dialect, rows) as relation:
+        phase("profiling")
+        proposal = _proposed(relation, decide, choices)
+        further = SPARK_SECTIONS if remote else {}
+        content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
+        config = _checked(content, path)
+        check_columns(config.attributes, relation.columns, relation.name, config.source)
+        if _worth_trying(proposal):
+            phase("trying the draft")
+            proposal = _tried(proposal, config, relation)
+            content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
+    write_whole(path, content)
+    return Drafted(path, config, proposal)
+
+
+def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
+    """Return the proposal for an open input, with the key of persons, and warnings about other such keys.
+
+    Raises
+    ------
+    DataError: the input lacks a column that the user chose, or has nothing to protect.
+    """
+    choices = choices.named_as(relation.columns)
+    if choices.person is not None:
+        relation.position(choices.person)
+        choices = replace(choices, roles={choices.person: Role.IDENTIFIER, **choices.roles})
+    proposal = propose(relation, decide, choices)
+    if (width := _width(proposal)) > WIDEST:
+        untried = _UNTRIED.format(width=width, widest=WIDEST)
+        proposal = replace(proposal, warnings=(*proposal.warnings, untried))
+    roles = {column.name: column.role for column in proposal.columns}
+    keys = keys_of(
+        [(column.facts, column.role) for column in proposal.columns if column.role not in KNOWN], {}
+    )
+    together = {column.name for column in proposal.columns if column.proposed.together}
+    keys = [replace(each, household=each.household or each.name in together) for each in keys]
+    left_out = [each for each in keys if roles[each.name] in LEFT_OUT]
+    person = choices.person or person_among(left_out, [column.facts for column in proposal.columns])
+    if person is None or not relation.ordered:
+        warnings = [each.warning(proposal.joint.k) for each in with_times(relation, keys)]
+        alike = key_warnings(relation, {}, keys_by_name(roles.items()))
+        return replace(proposal, warnings=(*proposal.warnings, *warnings, *alike))
+    told = [each.drafted() for each in keys if each.name == person and choices.person is None]
+    absent = {"", *proposal.missing}
+    homes = [each.name for each in left_out if each.household and each.name != person]
+    unite_keys(relation, KeyColumns((person, *homes), proposal.missing, proposal.numerals))
+    told += key_warnings(relation, {PERSON: person})
+    told += [household_note(relation, person, home, absent) for home in homes]
+    return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
+
+
+TRIED = 10_000_000
+"""Maximum number of cells, rows times quasi-identifiers, of a draft that is tried."""
+
+WIDEST = 100
+"""Maximum number of quasi-identifiers of a draft that is tried: each takes statements of its own to read."""
+
+_UNTRIED = (
+    "{width} quasi-identifiers is a lot: 'init' tries out drafts with up to {widest}, so it cannot estimate "
+    "how much a release from this draft would lose; drop the columns that recipients do not need"
+)
+
+
+def _worth_trying(proposal: Proposal) -> bool:
+    """Return whether a draft has many quasi-identifiers, and few enough cells to search."""
+    width = _width(proposal)
+    return MANY <= width <= WIDEST and width * proposal.rows <= TRIED
+
+
+def _width(proposal: Proposal) -> int:
+    return sum(column.role is Role.QUASI_IDENTIFIER for column in proposal.columns)
+
+
+def _tried(proposal: Proposal, config: Config, relation: Relation) -> Proposal:
+    """Return a proposal with a warning if its first run would lose much, or would be refused.
+
+    Parameters
+    ----------
+    relation: the input, whose columns are put in bands in place.
+    """
+    # Whether another column has the text of missing values does not change what is lost.
+    plan = replace(plan_of(config), marker=None)
+    try:
+        put_in_bands(plan, relation)
+        found = forecast(prepare(plan, relation).problem)
+    except (DataError, InputError) as error:
+        return replace(proposal, warnings=(*proposal.warnings, f"'run' refuses this draft: {error}"))
+    return proposal if found is None else replace(proposal, warnings=(*proposal.warnings, found.warning()))
+
+
+def config_path(data: Path) -> Path:
+    """Return the default path of the config of a data file: in its folder, with its name.
+
+    >>> str(config_path(Path("a/people.csv.gz")))
+    'a/people.yaml'
+
+    Raises
+    ------
+    DataError: the path names no file.
+    """
+    name = data.name
+    if not name:
+        raise DataError(f"{data}: is a directory; name a file in it")
+    stem, suffix = split_suffix(name, input_suffixes())
+    folder = Path() if is_url(str(data)) else data.parent
+    return folder / f"{stem if suffix else data.stem}.yaml"
+
+
+def rows_config_path(rows: InputSettings) -> Path:
+    """Return the default path of the config of rows of a database.
+
+    >>> str(rows_config_path(InputSettings(database="data/clinic.duckdb", table="visits")))
+    'data/clinic.yaml'
+    >>> str(rows_config_path(InputSettings(url="postgresql://ana@db/clinic", table="main.visits")))
+    'visits.yaml'
+
+    Raises
+    ------
+    OutputError: a query on a server has no name, or the name of a table is not that of a file.
+    """
+    if rows.database is not None:
+        return config_path(Path(rows.database))
+    name = "" if rows.table is None else TableName.parse(rows.table).name
+    if not _FILE_NAME.fullmatch(name):
+        raise OutputError(
+            "the config has no default name for this input; give one with -o, such as -o config.yaml"
+        )
+    return Path(f"{name}.yaml")
+
+
+_FILE_NAME = re.compile(r"\w[\w .-]*", re.ASCII)
+
+
+def _named(data: Path, config: Path, rows: InputSettings | None) -> dict[str, str]:
+    """Return the keys of ``input`` that say where the data are."""
+    if rows is None:
+        remote = is_url(str(data))
+        return {"path": location_of(data) if remote else _relative(data, config)}
+    keys = {"url": rows.url, "table": rows.table, "query": rows.query}
+    if rows.database is not None:
+        keys = {"database": _relative(Path(rows.database), config), **keys}
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _opened(data: Path, dialect: CsvDialect, rows: InputSettings | None) -> Relation:
+    """Open the file or the rows; messages name options of ``init`` instead of keys of a config."""
+    try:
+        if rows is not None:
+            return open_rows(rows)
+        return open_file(data, dialect, EngineOptions(named=frozenset()))
+    except DataError as error:
+        message = str(error)
+        for key, option in _OPTIONS.items():
+            message = message.replace(key, option)
+        raise DataError(message) from None
+
+
+def _check_output(path: Path, data: Path, overwrite: bool) -> None:
+    if path.suffix.lower() not in YAML_SUFFIXES:
+        raise OutputError(f"{path}: the config is written in YAML; accepted: a name ending in .yaml or .yml")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: no folder '{path.parent}'; create it, or name another file with -o")
+    if not os.path.lexists(path):
+        return
+    if data.exists() and path.exists() and path.samefile(data):
+        raise OutputError(f"{path}: is the data file, which is never modified; name another file with -o")
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file with -o")
+    if not overwrite:
+        raise OutputError(f"{path}: exists; replace it with --overwrite, or name another file with -o")
+
+
+def _relative(data: Path, config: Path) -> str:
+    """Return the path of the data relative to the folder of the config."""
+    target = real_path(data.parent) / data.name
+    return Path(os.path.relpath(target, real_path(config.parent))).as_posix()
+
+
+def _checked(content: str, path: Path) -> Config:
+    """Return the config in a text.
+
+    Raises
+    ------
+    InputError: the text cannot be parsed, such as with a column name that cannot be a YAML key.
+    """
+    parsed, _ = parse_yaml(content, str(path))
+    config = Config.model_validate(parsed)
+    if config.input.path is None and config.input.table is None and config.input.query is None:
+        raise InputError(f"{path}: names no input")
+    return config.located(Origin(str(path), path.parent))

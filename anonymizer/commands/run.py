@@ -1,0 +1,55 @@
+"""The command run: a config, from its files to a release in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anonymizer.append.task import AppendSource
+from anonymizer.config.model import Config
+from anonymizer.job.clock import UNWATCHED, RunMonitor
+from anonymizer.job.job import Job
+from anonymizer.job.sinks import sink_of
+from anonymizer.job.source import input_source, run_as_spelled
+from anonymizer.model.invocation import RunCommand
+from anonymizer.model.report import Report
+from anonymizer.plan.engine import engine_options
+from anonymizer.plan.plan import plan_of
+from anonymizer.release.folder import REPORT
+
+
+def release_folder(config: Path) -> Path:
+    """Return the default folder of the release of a config: beside it and named after it.
+
+    >>> release_folder(Path("a/clinic.yaml")).as_posix()
+    'a/clinic-release'
+    """
+    return config.with_name(f"{config.stem}-release")
+
+
+def next_run(config: Path) -> RunCommand:
+    """Return the command that runs a config, and replaces a release that is in its way."""
+    return RunCommand(str(config), overwrite=(release_folder(config) / REPORT).exists())
+
+
+def run(config: Config, directory: Path, *, overwrite: bool = False, watch: RunMonitor = UNWATCHED) -> Report:
+    """Search, write a release into a folder, read it back, and report.
+
+    Parameters
+    ----------
+    directory: receives share/ with the release and its public report, and report.json and report.html.
+    overwrite: whether an earlier release there may be replaced.
+
+    Raises
+    ------
+    InputError: the config, the input, the output folder or the earlier run is wrong.
+    Infeasible: no release satisfies the constraints, or none was found in the budget.
+    AuditFailed: the written file differs from the release that was found.
+    """
+
+    def work(config: Config) -> Report:
+        source = input_source(config) if config.apply is None else AppendSource(config)
+        options, plan = engine_options(config), plan_of(config)
+        with sink_of(config, plan, source, directory, options, overwrite=overwrite) as sink:
+            return Job(plan, options, watch).run(source, sink).report
+
+    return run_as_spelled(config, work)

@@ -1,0 +1,1 @@
+"""The job: source, table, search, write, verify, report."""

@@ -1,0 +1,159 @@
+"""A run: it reads, searches, writes, verifies and reports."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.data.source import EngineOptions
+from anonymizer.job.advice import advice_of
+from anonymizer.job.assessment import Verified, assess
+from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
+from anonymizer.job.constraints import violated_constraints
+from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
+from anonymizer.job.search import Task
+from anonymizer.job.sinks import Sink
+from anonymizer.job.source import DataSource
+from anonymizer.job.table import check_marker
+from anonymizer.job.verify import Shape, auditing
+from anonymizer.loss.base import all_losses, losses_over, weighted_losses
+from anonymizer.model.report import Report
+from anonymizer.people.released import shares_of_persons
+from anonymizer.people.warnings import key_warnings
+from anonymizer.plan.plan import Plan
+from anonymizer.plan.prepared import Found
+from anonymizer.report.build import build_report
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A job that ended with a release: its report, and the recoding that was published."""
+
+    report: Report
+    found: Found
+
+
+class Job:
+    """From records to a verified release.
+
+    Parameters
+    ----------
+    options: of the engine that reads the records and the release.
+    """
+
+    def __init__(self, plan: Plan, options: EngineOptions, watch: RunMonitor = UNWATCHED) -> None:
+        self._plan = plan
+        self._options = options
+        self._watch = replace(watch, clock=PhaseClock())
+
+    def run(self, source: DataSource, sink: Sink) -> Finished:
+        """Open, prepare, search, publish, read back and verify, attack, report.
+
+        Parameters
+        ----------
+        sink: receives the release if it is verified, otherwise nothing.
+
+        Raises
+        ------
+        InputError: the records do not fit the config.
+        Infeasible: no release satisfies the constraints, or none was found in the budget.
+        AuditFailed: the written release differs from the one that was found.
+        """
+        watch = self._watch
+        with source.task(self._plan, self._options, watch) as task:
+            watch.phase(f"engine {task.prepared.engine}: {task.prepared.counted.because}")
+            while True:
+                found = task.find()
+                verified = publish(task.shape, found, sink, watch)
+                violated = violated_constraints(found.prepared.constraints, verified.audited.measurements)
+                if not violated:
+                    break
+                found.prepared.problem.gate.refuse(found.recoding, violated)
+            report = reported(task, found, verified, sink, watch)
+            task.prepared.encoded.relation.check_unchanged()
+            sink.commit(lambda: watch.released(report))
+        return Finished(report, found)
+
+
+def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verified:
+    """Write a release, read it back, verify it and attack it; a second call replaces the first release.
+
+    Raises
+    ------
+    AuditFailed: the written release differs from the one that was found.
+    """
+    watch.begin(Phase.WRITE, "writing")
+    with ExitStack() as stack:
+        plan = found.prepared.plan
+        for column in found.recoding.published() if plan.marker is not None else ():
+            check_marker(plan, column.name, column.labels)
+        queries = shape.queries(found, sink.scratch)
+        sink.write(queries, found.prepared.encoded.relation)
+        watch.begin(Phase.VERIFY, "reading back and verifying")
+        with auditing(sink.named):
+            read = [stack.enter_context(table) for table in sink.read_back()]
+            tables = [shape.read(table, found) for table in read]
+            verified = assess(shape, tables, found, watch)
+            for query, table in zip(queries, read, strict=True):
+                query.check(table)
+    return verified
+
+
+def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor) -> Report:
+    """Return the report of a verified release, and write all reports to the sink."""
+    watch.begin(Phase.ADVISE, "measuring the loss and what would lower it")
+    parts = report_parts(found.prepared, found.outcome, task.input, verified)
+    kept = task.stored(found) if sink.titles else None
+    applied = task.entry(found)
+    differing = [applied["difference"]] if applied and applied["difference"] else []
+    useless = [] if applied else release_warnings(found)
+    parts = replace(
+        parts,
+        release=release_facts(sink.titles, sink.dialect, found, verified.audited),
+        loss=all_losses(found.promised),
+        recoding_file=recoding_entry(kept),
+        applied=applied,
+        warnings=[
+            *key_warnings(found.prepared, found.recoding),
+            *parts.warnings,
+            *differing,
+            *useless,
+        ],
+        advice=None if applied else advice_of(found, watch.stopped),
+        weighted_loss=weighted_loss(found),
+        unit_loss=unit_loss(found),
+    )
+    report = build_report(replace(parts, seconds=watch.clock.so_far()))
+    watch.phase("drawing the report")
+    k = found.prepared.plan.k_of_reports
+    sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
+    return report
+
+
+def weighted_loss(found: Found) -> dict[str, Any] | None:
+    """Return the ``weighted_loss`` entry of the report; None where losses are not by sampling weights."""
+    sampling, people = found.prepared.problem.table.sampling, found.prepared.people
+    if sampling is None or people is None or sampling.unit is not None:
+        return None
+    return {
+        "weights": sampling.name,
+        "people": float(people),
+        **weighted_losses(found.promised),
+    }
+
+
+def unit_loss(found: Found) -> dict[str, Any] | None:
+    """Return the ``unit_loss`` entry of the report: the losses over persons, or over the objective's unit.
+
+    None where there are none, or where it is not known which record is in which row of the release.
+    """
+    prepared, plan = found.prepared, found.prepared.plan
+    if plan.loss_unit is not None and prepared.people is not None:
+        # Rounded weights add up to the number of units but for less than one half.
+        own = weighted_losses(found.promised)
+        return {"unit": plan.loss_unit, "units": round(prepared.people), **own}
+    shares = None if plan.applied else shares_of_persons(prepared, found.recoding)
+    if shares is None:
+        return None
+    return {**shares[1], **losses_over(found.recoding, shares[0])}

@@ -1,0 +1,372 @@
+"""The report of a run with its warnings, and the files written next to the release."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from anonymizer.config.model import Acknowledgement
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
+from anonymizer.errors import listed
+from anonymizer.hierarchy.auto import AutoSource
+from anonymizer.hierarchy.order import OrderSource
+from anonymizer.job.assessment import NOT_VERIFIED, Verified
+from anonymizer.job.diagnose import Diagnosis
+from anonymizer.job.verify import Audited, numbers_entry, numbers_of
+from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
+from anonymizer.model.recoding import Outcome
+from anonymizer.model.report import Report
+from anonymizer.model.table import COMMA, Column, Role, ValueType
+from anonymizer.model.units import PERSON
+from anonymizer.people.keys import MANY_PERSONS, keys_by_name
+from anonymizer.people.population import population_facts
+from anonymizer.people.released import unit_facts
+from anonymizer.people.warnings import records_warnings, released_key_warnings, unit_warnings
+from anonymizer.people.weights import rounding_warnings
+from anonymizer.plan.plan import Plan
+from anonymizer.plan.prepared import Found, Prepared
+from anonymizer.profile.column_statistics import (
+    AGAINST_EXTREMES,
+    EXTREMES,
+    SAMPLE,
+    exact_warnings,
+    is_fingerprint,
+    measure_column,
+    single_extremes,
+    uneven_codes,
+    weight_warnings,
+    writing_of,
+)
+from anonymizer.profile.spellings import (
+    key_warnings,
+    padding_warnings,
+    sensitive_warnings,
+    unused_code_warnings,
+)
+from anonymizer.release.folder import PAGE, RECODING, ReleaseFolder
+from anonymizer.release.recoding import StoredRecoding
+from anonymizer.report.build import (
+    InputFacts,
+    ReleaseFacts,
+    ReportParts,
+    attack_entry,
+    attack_matrix,
+    utility_entry,
+)
+from anonymizer.report.facts import Facts, smallest_shown, useless_columns
+from anonymizer.report.legend import legend
+from anonymizer.report.page import page
+from anonymizer.report.public import public_report
+from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
+from anonymizer.report.wording import masked_count, useless_warnings
+
+
+def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
+    """Return warnings about texts that may not mean what they are read as.
+
+    Small counts, which could disclose a person, are replaced by words.
+    """
+    smallest = smallest_shown(plan.k_of_reports)
+    warnings = []
+    for column in columns:
+        dates = plan.columns[column.name].dates
+        if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
+            warnings.append(
+                f"column '{column.name}' is read as {dates}, and {other} fits all its values, too; "
+                "check whether day or month comes first"
+            )
+        if column.type is not ValueType.TEXT:
+            continue
+        if plan.columns[column.name].role is Role.SENSITIVE:
+            warnings += sensitive_warnings(column, smallest)
+        hierarchy = plan.columns[column.name].hierarchy
+        masked = hierarchy is not None and hierarchy.source.masks_right
+        if masked and (uneven := uneven_codes(column.present)):
+            warnings.append(f"column '{column.name}': {uneven}")
+        if _is_read_as_text(column):
+            warnings.append(
+                f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
+                "set input.decimal to ','"
+            )
+        if (harm := _harm_of_spelled_dates(plan, column)) is not None:
+            warnings.append(
+                f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
+                "`type: date`"
+            )
+    padded = [each for each in columns if each.padded]
+    numbers, texts = (
+        [each.name for each in padded if each.type.numeric is numeric] for numeric in (True, False)
+    )
+    return [*warnings, *padding_warnings(numbers, texts)]
+
+
+def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
+    """Return warnings about keys that look alike, and about codes of missing values that no column has."""
+    unnamed = {}
+    if Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged:
+        unnamed = keys_by_name(((name, own.role) for name, own in plan.columns.items()), plan.units)
+    alike = key_warnings(relation, plan.units, unnamed, smallest_shown(plan.k_of_reports))
+    return [*alike, *unused_code_warnings(relation, plan.missing)]
+
+
+def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
+    """Return what is wrong with a column of texts that are dates of some form; None if nothing is."""
+    own = plan.columns[column.name]
+    source = None if own.hierarchy is None else own.hierarchy.source
+    by_order = isinstance(source, OrderSource) and source.settings.values is None
+    if not (own.role is Role.SENSITIVE or by_order or isinstance(source, AutoSource)):
+        return None
+    found = reading_of(column.present)
+    if found is None or found.format.forms == (ISO_FORM,):
+        return None
+    if own.role is Role.SENSITIVE:
+        return "is counted by spelling: two spellings of one day are two values"
+    return "is grouped by spelling, not by time"
+
+
+def _is_read_as_text(column: Column) -> bool:
+    """Return whether a sample of the texts of a column are numbers with decimal commas."""
+    texts = column.present[:: len(column.present) // SAMPLE + 1]
+    found = writing_of({column.name: [(text, 1) for text in texts]}, None)
+    return column.numerals != COMMA and found.numerals == COMMA
+
+
+IN_INPUT_DATABASE = (
+    "the database of the release also contains the input: share the released table, never the database"
+)
+
+
+def input_facts(title: str | None, relation: Relation) -> InputFacts:
+    """Return the ``input`` entry of the report.
+
+    Parameters
+    ----------
+    title: of the input; None for a DataFrame.
+    """
+    return InputFacts(title, relation.sha256, relation.rows, len(relation.columns), relation.separator)
+
+
+def release_facts(
+    names: Sequence[str], dialect: CsvDialect | None, found: Found, audited: Audited
+) -> ReleaseFacts:
+    """Return the ``release`` entry of the report.
+
+    Parameters
+    ----------
+    names: of the released tables; empty for DataFrames.
+    dialect: of files of text, else None.
+    """
+    second = audited.second
+    path, other = (*names, None, None)[:2]
+    return ReleaseFacts(
+        path,
+        audited.sha256,
+        audited.rows,
+        found.promised.suppressed,
+        found.recoding.suppressed_cells,
+        len(audited.sizes),
+        verified=True,
+        separator=None if dialect is None else dialect.separator,
+        encoding=None if dialect is None else dialect.encoding,
+        sensitive_table=None
+        if second is None
+        else {"path": other, "sha256": second.sha256, "rows": second.rows},
+        numbers={name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()},
+    )
+
+
+def report_parts(
+    prepared: Prepared,
+    outcome: Outcome,
+    facts: InputFacts,
+    verified: Verified = NOT_VERIFIED,
+    diagnosis: Diagnosis | None = None,
+) -> ReportParts:
+    """Return the parts of a report that every run has, with or without a release."""
+    plan, constraints, measured = prepared.plan, prepared.constraints, verified.audited.measurements
+    entries = [attack_entry(each.finding, each.seconds) for each in verified.attacks]
+    units = unit_facts(prepared, outcome.recoding)
+    return ReportParts(
+        plan.shown,
+        plan.described(prepared.problem.table),
+        facts,
+        ReleaseFacts(),
+        plan.algorithm.name,
+        plan.seed,
+        outcome,
+        of_all_knowledge(constraints, measured),
+        {},
+        entries,
+        [utility_entry(each.finding, each.seconds) for each in verified.utility],
+        attack_matrix(
+            [each for each in constraints if each.scenario is None],
+            entries,
+            plan.k,
+            persons=PERSON in plan.units,
+        ),
+        [
+            *warnings_of(prepared, units),
+            *records_warnings(
+                plan,
+                [(each.by, each.finding.knowledge) for each in verified.attacks],
+                verified.answers,
+            ),
+            *_unattacked(verified.unattacked),
+        ],
+        {"name": prepared.engine, "because": prepared.counted.because},
+        diagnosis=None if diagnosis is None else diagnosis.to_dict(),
+        scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
+        units=units,
+        population=population_facts(prepared.problem.table.population),
+        three_questions=[each.entry() for each in verified.answers] or None,
+    )
+
+
+def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
+    """Return the warnings to read before handing the release over.
+
+    Parameters
+    ----------
+    units: as ``unit_facts`` returns them.
+    """
+    plan = prepared.plan
+    protected = {constraint.attribute for constraint in prepared.constraints}
+    return [
+        *([IN_INPUT_DATABASE] if plan.in_input_database else []),
+        *(
+            f"no constraint protects the sensitive attribute '{name}', which is released "
+            f"{'in groups' if name in plan.bands else 'unchanged'}"
+            for name in plan.with_role(Role.SENSITIVE)
+            if name not in protected
+        ),
+        *prepared.encoded.relation.header_warnings,
+        *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
+        *_input_warnings(plan, prepared.encoded.relation),
+        *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
+        *_weight_warnings(prepared),
+        *unit_warnings(units),
+    ]
+
+
+def release_warnings(found: Found) -> list[str]:
+    """Return the warnings about columns of a release that say next to nothing, or too much."""
+    merged = found.promised.merged
+    return [
+        *_exact_warnings(found),
+        *useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers)),
+    ]
+
+
+MOST_EXACT = 30
+"""Maximum number of unchanged columns that a run looks at: more would take longer than the run itself."""
+
+
+def _exact_warnings(found: Found) -> Iterator[str]:
+    """Yield the warnings about columns that are released unchanged, unless the records are out of core."""
+    plan = found.prepared.plan
+    if found.prepared.problem.source is not None:
+        return
+    relation = found.prepared.encoded.relation
+    roles = {name: plan.columns[name].role for name in plan.released(relation.columns)}
+    shown = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
+    exact = [name for name in shown if name not in plan.bands]
+    measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
+    kept = {name: own.role for name, own in plan.columns.items() if name in relation.columns}
+    yield from released_key_warnings(relation, kept, plan.numerals, measured)
+    prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
+    yield from exact_warnings(sorted(prints, key=exact.index))
+    codes = [
+        name
+        for name, each in measured.items()
+        if roles[name] is Role.INSENSITIVE
+        and each.type is ValueType.TEXT
+        and is_fingerprint(each)
+        and each.singles >= MANY_PERSONS
+    ]
+    if codes:
+        yield (
+            f"nearly all values of {listed(codes)} differ and are released exactly: anyone who has another "
+            "file with them can link the records; leave them out with role: drop"
+        )
+    # Each of these singles out nearly everybody by itself.
+    exact = [name for name in exact if name not in prints]
+    extremes = single_extremes(relation, [measured[name] for name in exact])
+    if extremes:
+        yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
+    known = prints.union(codes)
+    insensitive = [name for name in shown if name not in known and roles[name] is Role.INSENSITIVE]
+    unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
+    if unique:
+        number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)
+        yield (
+            f"{listed(insensitive)} are not quasi-identifiers and together single out {number} of "
+            f"{relation.rows:,} records for anyone who knows them; set role: quasi-identifier for those that "
+            "others may know"
+        )
+
+
+def _unattacked(names: Sequence[str]) -> list[str]:
+    """Return the warning about attacks that the user ended."""
+    if not names:
+        return []
+    return [f"you interrupted the attacks; not run: {', '.join(names)} (the command attack runs them)"]
+
+
+def _weight_warnings(prepared: Prepared) -> Iterator[str]:
+    plan = prepared.plan
+    relation, population = prepared.encoded.relation, prepared.problem.table.population
+    summed = rounding_warnings(plan, relation, [plan.loss_weights])
+    yield from dict.fromkeys([*summed, *(() if population is None else population.warnings)])
+    released = plan.released(plan.with_role(Role.WEIGHT))
+    for name in plan.with_role(Role.WEIGHT):
+        k = plan.k_of_reports or 2
+        yield from weight_warnings(relation, name, plan.missing, plan.numerals, k, released=name in released)
+
+
+def anatomy_warnings(plan: Plan) -> list[str]:
+    """Return warnings about risks of an Anatomy release that its constraints do not cover."""
+    warnings = [
+        "quasi-identifiers are published exactly, so bucket size does not bound re-identification risk; "
+        "`vulnerability` and `uniqueness` measure that risk on the exact values",
+    ]
+    if plan.seed_is_default:
+        warnings.append(
+            "the buckets are drawn from the seed: an adversary who knows it can confirm a guess of the whole "
+            "table; set an unpredictable seed (the default is 0) and keep it secret"
+        )
+    names = [each.model.name for each in plan.planned]
+    counting = [name for name in names if name in ("k-anonymity", "alpha-k-anonymity")]
+    if counting:
+        warnings.append(
+            f"{counting[0]} holds for the buckets: it says how many records share a bucket's sensitive "
+            "values, not that these values differ"
+        )
+    return warnings
+
+
+def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
+    """Return the ``recoding_file`` entry of the report; None without recoding.json."""
+    if kept is None:
+        return None
+    return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
+
+
+def write_reports(
+    folder: ReleaseFolder, report: Report, facts: Facts, k: int | None, kept: StoredRecoding | None
+) -> None:
+    """Write the page, the recipient's report and legend, the recoding, and the internal report.
+
+    Parameters
+    ----------
+    facts: shown on the page in addition to the report.
+    k: of the config; the public report hides counts below it.
+    """
+    folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8", newline="\n")
+    public = public_report(report, k)
+    folder.public_report.write_text(public.to_json(), encoding="utf-8", newline="\n")
+    folder.legend.write_text(legend(public.to_dict()), encoding="utf-8", newline="\n")
+    if kept is not None:
+        folder.internal(RECODING).write_bytes(kept.encoded)
+    folder.report.write_text(report.to_json(), encoding="utf-8", newline="\n")

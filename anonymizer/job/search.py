@@ -1,0 +1,215 @@
+"""The search of a run, and the error with its reasons if there is no release."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from anonymizer.data.relation import Relation
+from anonymizer.errors import AuditFailed, Infeasible
+from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.job.clock import Phase, RunMonitor
+from anonymizer.job.diagnose import Diagnosis, Diagnostician, explanation
+from anonymizer.job.report import report_parts
+from anonymizer.job.table import prepare
+from anonymizer.job.verify import Audited, Shape, shape_of
+from anonymizer.model.classes import released
+from anonymizer.model.recoding import TELLING, Bound, FullDomainRecoding, Outcome, Status
+from anonymizer.model.table import Role
+from anonymizer.people.released import with_person_records
+from anonymizer.plan.columns import NO_SOURCES
+from anonymizer.plan.plan import Plan
+from anonymizer.plan.prepared import Found, Prepared
+from anonymizer.release.recoding import StoredRecoding, keep_cuts
+from anonymizer.report.build import InputFacts, build_report
+from anonymizer.report.facts import Facts, gather
+from anonymizer.search.base import AttackCheck, Control, Incumbent, offer_outcome
+from anonymizer.search.local.bound import QUICK, best_possible
+
+DIAGNOSIS_SECONDS = 20.0
+"""Limit of the diagnosis of infeasibility if the config sets no budget."""
+
+
+class Task(ABC):
+    """A way to publish the records of an open input.
+
+    Attributes
+    ----------
+    prepared: the records, by the plan of the run.
+    shape: of the release.
+    input: entry of the report.
+    """
+
+    prepared: Prepared
+    shape: Shape
+    input: InputFacts
+
+    @abstractmethod
+    def find(self) -> Found:
+        """Return the release to publish; after a refusal by the attack check, another one.
+
+        Raises
+        ------
+        Infeasible: no other release satisfies every constraint, or none was found in the budget.
+        AuditFailed: the search returns a release that was refused before.
+        """
+
+    @abstractmethod
+    def stored(self, found: Found) -> StoredRecoding | None:
+        """Return the recoding for new records; None if it cannot be applied to them."""
+
+    def entry(self, found: Found) -> dict[str, Any] | None:  # noqa: ARG002 - of an append
+        """Return the ``applied`` entry of the report; None for a release without an earlier one."""
+        return None
+
+    def facts(self, found: Found, audited: Audited) -> Facts:  # noqa: ARG002 - of an append
+        """Return the facts that the page shows in addition to the report."""
+        problem = found.prepared.problem
+        own = with_person_records(found.prepared, found.promised)
+        return gather(own, found.prepared.constraints, moving_reference=problem.moving_reference)
+
+
+class SearchTask(Task):
+    """A search for all records at once.
+
+    Parameters
+    ----------
+    relation: the records.
+
+    Raises
+    ------
+    InputError: the records do not fit the plan.
+    """
+
+    def __init__(self, plan: Plan, relation: Relation, facts: InputFacts, watch: RunMonitor) -> None:
+        watch.begin(Phase.PREPARE, "building hierarchies and counting distinct rows")
+        self.shape = shape_of(plan, relation)
+        self.prepared = prepare(plan, relation)
+        self.input = facts
+        self._watch = watch
+        self._control: Control | None = None
+        self._earlier: tuple[Outcome, ...] = ()
+
+    def find(self) -> Found:
+        """Search; all searches of a run share one budget."""
+        self._control = self._control or control_of(self.prepared.plan, self._watch)
+        outcome = search(self.prepared, self._watch, self._control)
+        self._earlier = (*self._earlier, *outcome.runners_up)
+        outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
+        if outcome.recoding is None:
+            raise refusal(self.prepared, outcome, self.input, self._watch)
+        if self.prepared.problem.gate.refused(outcome.recoding):
+            name = self.prepared.plan.algorithm.name
+            raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
+        return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
+
+    def stored(self, found: Found) -> StoredRecoding | None:
+        """Return the recoding of the release."""
+        return store_recoding(self.prepared, found.outcome)
+
+
+def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -> Outcome:
+    """Return the outcome of a search, with a better release of earlier searches that was not refused."""
+    best: Incumbent[Outcome] = Incumbent()
+    offer_outcome(best, outcome)
+    for each in earlier:
+        if each.recoding is not None and not gate.refused(each.recoding):
+            offer_outcome(best, each)
+    found = best.found
+    if found is None or found is outcome:
+        return outcome
+    return replace(
+        outcome,
+        status=Status.SATISFIED,
+        recoding=found.recoding,
+        objective=found.objective,
+        cuts=found.cuts,
+        ends=found.ends,
+    )
+
+
+def control_of(plan: Plan, watch: RunMonitor) -> Control:
+    """Return the budget of a plan, which starts now."""
+    return Control(*plan.budget, watch.stopped, watch.progress)
+
+
+def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
+    """Run the search of a plan within its budget.
+
+    Parameters
+    ----------
+    control: the budget; None for one that starts now.
+    """
+    plan = prepared.plan
+    watch.begin(Phase.SEARCH, "searching")
+    control = control_of(plan, watch) if control is None else control
+    outcome: Outcome = plan.algorithm.search(prepared.problem, control)
+    if (
+        outcome.recoding is None
+        or not outcome.recoding.along_hierarchies
+        or outcome.best_possible is not None
+        or prepared.problem.source is not None
+        or plan.bound is Bound.NONE
+        or control.out_of_time()
+    ):
+        return outcome
+    watch.begin(Phase.BOUND, "bounding what is possible")
+    started = perf_counter()
+    # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
+    seconds = plan.budget[0]
+    if plan.bound is Bound.QUICK:
+        seconds = QUICK if seconds is None else min(seconds, QUICK)
+    # A bound of the algorithm's own is worth more than one on every recoding that nobody is shown.
+    quick = plan.bound is Bound.QUICK and outcome.bound is not None
+    telling = TELLING * (outcome.objective or 0.0) if quick else 0.0
+    possible = best_possible(prepared.problem, control.out_of_time, seconds, telling=telling)
+    return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
+
+
+def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunMonitor) -> Infeasible:
+    """Return the error for a problem without a release, with a diagnosis."""
+    plan = prepared.plan
+    diagnosis = Diagnosis(complete=False)
+    if outcome.status is Status.INFEASIBLE or outcome.estimated:
+        watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
+        numbered = list(
+            zip(plan.paths(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
+        )
+        seconds = plan.budget[0] or DIAGNOSIS_SECONDS
+        search = Diagnostician(prepared.problem, numbered, plan.algorithm, seconds, watch.stopped)
+        diagnosis = search.diagnose()
+    parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)
+    parts = replace(parts, seconds=watch.clock.so_far())
+    return Infeasible(explanation(outcome, diagnosis, plan.command), build_report(parts))
+
+
+def store_recoding(
+    prepared: Prepared,
+    outcome: Outcome,
+    sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES,
+) -> StoredRecoding | None:
+    """Return a recoding without its records; None if it cannot be applied to others.
+
+    Parameters
+    ----------
+    sources: hierarchies that were used in place of the plan's.
+    """
+    recoding, levels, cuts = outcome.recoding, None, None
+    if outcome.cuts is not None:
+        cuts = keep_cuts(outcome.cuts, prepared.problem.table.quasi_identifiers)
+    # A subclass publishes more than the levels, such as buckets.
+    elif type(recoding) is FullDomainRecoding:
+        names = [each.name for each in recoding.table.quasi_identifiers]
+        levels = dict(zip(names, recoding.levels, strict=True))
+    else:
+        return None
+    depends_on = {}
+    for read in prepared.encoded.columns:
+        name, planned = read.column.name, prepared.plan.columns[read.column.name]
+        if planned.role is Role.QUASI_IDENTIFIER and planned.hierarchy is not None:
+            source = sources.get(name) or planned.hierarchy.source
+            depends_on[name] = source.depends_on(read.column)
+    return StoredRecoding(levels=levels, cuts=cuts, depends_on=depends_on)

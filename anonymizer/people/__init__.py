@@ -1,0 +1,1 @@
+"""Persons, households and populations: read, counted, and warned of."""

@@ -1,1 +1,0 @@
-"""The flow: what a command does from its config to its report."""
