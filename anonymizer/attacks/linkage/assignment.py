@@ -138,7 +138,7 @@ class _Waiting:
         assignment may have a smaller sum, so that nobody is certain unless there are too many for all.
         """
         everyone = cls(space.records, space.sizes, np.zeros(len(space.truth.counts)))
-        if not exact or space.in_other_units:
+        if not (exact and space.by_covering):
             return everyone
         found = everyone._without(space, *_sure(space))
         proven = not found.records.any() or not found.places.any()

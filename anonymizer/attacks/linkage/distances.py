@@ -18,6 +18,15 @@ import numpy as np
 
 from anonymizer.attacks.adversary_view import CoveringJoin, links_of_pairs, spans
 from anonymizer.attacks.base import NOTE
+from anonymizer.attacks.linkage.unknown import (
+    Unknown,
+    blank_texts,
+    covers_all,
+    covers_missing,
+    mean_known,
+    nearest_squares,
+    neutral_square,
+)
 from anonymizer.attacks.pace import paced
 from anonymizer.errors import listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
@@ -73,6 +82,12 @@ class Numbers:
         near = abs(self.mean - other.mean) <= ALIKE * other.deviation
         return near and (1 - ALIKE) * other.deviation <= self.deviation <= (1 + ALIKE) * other.deviation
 
+
+PROBES = 2000
+"""Maximum number of originals from which the errors of masked numbers are estimated."""
+
+NEIGHBOURS, ROUNDS = 200, 10
+"""Originals whose nearest classes tell how much an unknown value counts, and times that they are sought."""
 
 Change = Callable[[FloatArray], FloatArray]
 """A transformation of gaps."""
@@ -155,7 +170,7 @@ class NumberGaps(Gaps):
         span = float(np.nanmax(ends) - np.nanmin(ends))
         self._widest = span if span > 0 else 1.0
         self._missing = meaning.column.missing
-        self._with_missing = _covers_missing(meaning)
+        self._with_missing = covers_missing(meaning)
         self._broken = self._with_holes(meaning, numbers)
 
     def _with_holes(self, meaning: ValueCoverage, numbers: FloatArray) -> list[tuple[int, FloatArray]]:
@@ -188,14 +203,6 @@ class NumberGaps(Gaps):
         if self._missing is not None:
             gaps[np.ix_(codes == self._missing, self._with_missing[texts])] = 0
         return gaps
-
-
-def _covers_missing(meaning: ValueCoverage) -> BoolArray:
-    owners = np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)
-    covers = np.zeros(len(meaning.sizes), dtype=bool)
-    if meaning.column.missing is not None:
-        covers[owners[meaning.values == meaning.column.missing]] = True
-    return covers
 
 
 class CategoryGaps(Gaps):
@@ -288,12 +295,14 @@ class ComparisonSpace:
 
     def _foreign(self, position: int) -> Numbers | None:
         meaning = self.meanings[position]
-        records = count(self.classes[:, position].astype(np.int64), self.sizes, len(meaning.low))
-        texts = np.flatnonzero((records > 0) & ~np.isnan(meaning.low))
+        records = self.records_by_text(position)
+        present = (records > 0) & ~np.isnan(meaning.low)
+        # A star is in any units.
+        texts = np.flatnonzero(present & ~covers_all(meaning))
         if meaning.column.numbers is None or np.isnan(meaning.column.numbers).all() or not len(texts):
             return None
         covers = 2 * int(records[texts][meaning.sizes[texts] > 0].sum()) >= int(records[texts].sum())
-        if covers and (meaning.low[texts] < meaning.high[texts]).any():
+        if covers and ((meaning.low < meaning.high) | covers_all(meaning))[present].any():
             return None
         middle = (meaning.low[texts] + meaning.high[texts]) / 2
         distinct, own = np.unique(middle, return_inverse=True)
@@ -302,8 +311,61 @@ class ComparisonSpace:
 
     @property
     def in_other_units(self) -> bool:
-        """Whether numbers are scaled by themselves, so that a covered value need not be at distance 0."""
+        """Whether numbers are scaled by themselves."""
         return any(each is not None for each in self.rescaled)
+
+    @cached_property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """What the texts of each attribute do not tell: deleted cells of masked files."""
+        return tuple(
+            Unknown.of(meaning, self.records_by_text(position), stars=self._is_masked(position))
+            for position, meaning in enumerate(self.meanings)
+        )
+
+    def records_by_text(self, position: int) -> IntArray:
+        """Return the released records with each text of an attribute, shape (texts,), int64."""
+        texts = self.classes[:, position].astype(np.int64)
+        return count(texts, self.sizes, len(self.meanings[position].low))
+
+    def _is_masked(self, position: int) -> bool:
+        """Return whether most values of an attribute are single ones that need not be those of their records.
+
+        They are numbers in other units or without an original, or no class covers most of the originals.
+        """
+        meaning, records = self.meanings[position], self.records_by_text(position)
+        told = self._telling(position)
+        if not records[covers_all(meaning)].any() or not mostly(meaning.sizes <= 1, told, records):
+            return False
+        if self.rescaled[position] is not None or mostly(meaning.sizes == 0, told, records):
+            return True
+        return not self._covers
+
+    def _telling(self, position: int) -> BoolArray:
+        """Return which texts of an attribute are neither blank nor cover every value, shape (texts,)."""
+        meaning = self.meanings[position]
+        return ~(covers_all(meaning) | blank_texts(meaning))
+
+    @cached_property
+    def _covers(self) -> bool:
+        """Whether most originals are covered, or most released records cover one; rows of stars do not count.
+
+        The originals of suppressed records may be covered by none, as may records that the adversary does
+        not hold cover none.
+        """
+        pairs = zip(self.meanings, self.classes.T, (self.originals >= 0).any(axis=0), strict=True)
+        stars = [covers_all(meaning)[texts] for meaning, texts, known in pairs if known]
+        some = ~np.logical_and.reduce([np.ones(len(self.sizes), dtype=bool), *stars])
+        sizes, originals, classes = self.sizes[some], 0, np.zeros(int(some.sum()), dtype=bool)
+        join = CoveringJoin(self.meanings, self.classes[some].astype(np.int64))
+        for _, found in join.blocks(self.originals.astype(np.int64)):
+            originals += len(np.unique(found.original))
+            classes[found.published] = True
+        return 2 * originals >= len(self.originals) or 2 * int(sizes[classes].sum()) >= int(sizes.sum())
+
+    @property
+    def by_covering(self) -> bool:
+        """Whether a class is at distance 0 iff it covers the row, for a distance that is exact."""
+        return not self.in_other_units and not any(own.covering for own in self.unknown)
 
     @property
     def ceiling(self) -> float:
@@ -324,6 +386,11 @@ class ComparisonSpace:
     def cells(self) -> int:
         """Number of compared values per original row."""
         return len(self.sizes) * len(self.meanings)
+
+
+def mostly(some: BoolArray, told: BoolArray, records: IntArray) -> bool:
+    """Return whether more than half of the records whose text tells something have one of some texts."""
+    return 2 * int(records[some & told].sum()) > int(records[told].sum())
 
 
 def comparison_space(
@@ -368,7 +435,7 @@ def uncovered(space: ComparisonSpace) -> IntArray:
     A number in other units covers nothing.
     """
     truth = space.truth
-    if space.in_other_units:
+    if not space.by_covering:
         return np.unique(truth.original)
     covered = np.ones(len(truth.counts), dtype=bool)
     for position, meaning in enumerate(space.meanings):
@@ -447,6 +514,9 @@ class Distance(ABC):
     ) -> FloatArray:
         """Return the transformed gaps of one attribute between some originals and every class.
 
+        A text that does not tell the value is at the ``neutral`` gap, which speaks neither for a match nor
+        against one.
+
         Parameters
         ----------
         change: transformation, applied once to equal pairs of a value and a text.
@@ -464,8 +534,55 @@ class Distance(ABC):
         codes = self.space.originals[originals, position].astype(np.int64)
         distinct, row_of = np.unique(codes, return_inverse=True)
         table = np.full((len(distinct), len(kinds)), unknown)
-        table[distinct >= 0] = change(gaps.between(distinct[distinct >= 0], kinds))
+        known = distinct[distinct >= 0]
+        told = self._told(position, known, kinds)
+        if np.isnan(told).any():
+            told = np.where(np.isnan(told), self.neutral(position, known)[:, None], told)
+        table[distinct >= 0] = change(told)
         return np.take(np.take(table, texts, axis=1), row_of, axis=0)
+
+    def _told(self, position: int, codes: IntArray, texts: IntArray) -> FloatArray:
+        """Return the gaps between some values and texts, NaN where the text does not tell the value."""
+        gaps = self._gaps[position].between(codes, texts)
+        unknown = self.space.unknown[position]
+        return np.where(unknown.pairs(codes, texts), np.nan, gaps) if unknown.any else gaps
+
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:
+        """Return the gap between some original values and a text that does not tell the value.
+
+        Returns
+        -------
+        Gaps, shape (codes,), float64.
+        """
+        return np.full(len(codes), self._neutral[position])
+
+    @cached_property
+    def _neutral(self) -> FloatArray:
+        """The gaps that are as likely among matches as among other pairs, shape (attributes,), float64.
+
+        They follow from the gaps to the nearest classes, which depend on them: both are improved in turns.
+        """
+        if not any(each.any for each in self.space.unknown):
+            return np.zeros(len(self.space.meanings))
+        some = np.arange(len(self.space.records))
+        some = some[:: -(-len(some) // NEIGHBOURS)]
+        squares = [self._squares(own) for own in self.blocks(some)]
+        apart = mean_known(np.concatenate([own.reshape(len(own), -1) for own in squares], axis=1))
+        level = apart
+        for _ in range(ROUNDS):
+            near = [nearest_squares(own, level) for own in squares]
+            level = neutral_square(mean_known(np.concatenate(near, axis=1)), apart)
+        return np.sqrt(level)
+
+    def _squares(self, originals: IntArray) -> FloatArray:
+        """Return the squares of known gaps, NaN of others, shape (attributes, originals, classes)."""
+        found = np.full((len(self.space.meanings), len(originals), len(self.space.sizes)), np.nan)
+        for position, own in enumerate(found):
+            codes = self.space.originals[originals, position].astype(np.int64)
+            kinds, texts = np.unique(self.space.classes[:, position], return_inverse=True)
+            told = self._told(position, codes[codes >= 0], kinds.astype(np.int64))
+            own[codes >= 0] = np.square(told)[:, texts]
+        return found
 
     def summed(
         self, originals: IntArray, change: Change = lambda gaps: gaps, classes: IntArray | None = None
@@ -602,9 +719,17 @@ class Mahalanobis(Distance):
         stacked = np.stack(
             [self.differences(position, originals) for position in range(len(self.space.meanings))]
         )
-        turned = np.tensordot(self._factor, stacked, axes=1)
+        unknown = np.isnan(stacked)
+        turned = np.tensordot(self._factor, np.where(unknown, 0.0, stacked), axes=1)
         total: FloatArray = (turned**2).sum(axis=0)
+        if unknown.any():
+            alone = np.square(self._neutral) * np.square(self._factor).sum(axis=0)
+            total += np.tensordot(alone, unknown, axes=1)
         return total
+
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:  # noqa: ARG002 - the same for all
+        """Return that a gap is unknown: it counts alone, as nobody knows its sign."""
+        return np.full(len(codes), np.nan)
 
 
 def _covariance(space: ComparisonSpace) -> FloatArray:
@@ -708,8 +833,8 @@ class SwapPartners(RankDistance):
     def fits(space: ComparisonSpace) -> bool:
         """Return whether values may be swapped: mostly single ones, in records that are not the originals."""
         single = [
-            2 * int(space.sizes[(meaning.sizes == 1)[texts]].sum()) > int(space.sizes.sum())
-            for meaning, texts in zip(space.meanings, space.classes.T, strict=True)
+            mostly(meaning.sizes == 1, ~unknown.texts, space.records_by_text(position))
+            for position, (meaning, unknown) in enumerate(zip(space.meanings, space.unknown, strict=True))
         ]
         return any(single) and len(uncovered(space)) > 0
 
@@ -800,7 +925,7 @@ class _SwappedValues:
         meaning, texts = space.meanings[position], space.classes[:, position].astype(np.int64)
         none = meaning.column.size
         single = np.full(len(meaning.sizes), none, dtype=np.int64)
-        alone = np.flatnonzero(meaning.sizes == 1)
+        alone = np.flatnonzero((meaning.sizes == 1) & ~space.unknown[position].texts)
         single[alone] = meaning.values[meaning.starts[alone]]
         own, published = space.originals[:, position].astype(np.int64), single[texts]
         order = np.argsort(published, kind="stable")
@@ -847,6 +972,10 @@ class SwappedDistance(Distance):
             return _Changed(meaning)
         return _OutOfRange(meaning, self._percent, published)
 
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:  # noqa: ARG002 - the same for all
+        """Return that an unknown value excludes nobody."""
+        return np.zeros(len(codes))
+
     def rows(self, originals: IntArray) -> FloatArray:
         """Return the numbers of attributes out of range."""
         return self.summed(originals)
@@ -876,7 +1005,7 @@ class _OutOfRange(Gaps):
         self._lowest, self._highest = _ranks(ordered, below, meaning.low, meaning.high)
         self._missing = meaning.column.missing
         self._without = np.isnan(meaning.low)
-        self._with_missing = _covers_missing(meaning)
+        self._with_missing = covers_missing(meaning)
 
     def rows(self, codes: IntArray) -> FloatArray:
         """Return 1 or 0, shape (values, texts)."""
@@ -1129,7 +1258,7 @@ CONFUSIONS: dict[str, Callable[[ValueCoverage], Confusion]] = {
 
 
 class Coverage(Distance):
-    """The number of attributes whose published value does not cover the known one."""
+    """The number of attributes whose published value does not cover the known one; an unknown one is half."""
 
     name = "coverage"
 
@@ -1137,17 +1266,17 @@ class Coverage(Distance):
         """Return the numbers."""
         return self.summed(originals, _not_covered)
 
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:  # noqa: ARG002 - the same for all
+        """Return that an unknown value is neither covered nor outside."""
+        return np.full(len(codes), np.nan)
+
 
 def _not_covered(gaps: FloatArray) -> FloatArray:
-    outside: FloatArray = (gaps != 0).astype(np.float64)
-    return outside
+    return np.where(np.isnan(gaps), 0.5, gaps != 0)
 
 
 SURPRISE = 1e-3
 """Smallest rate of wrong values that an adversary reckons with."""
-
-PROBES = 2000
-"""Maximum number of originals from which the errors of masked numbers are estimated."""
 
 
 class Likelihood(Distance):
@@ -1184,8 +1313,9 @@ class Likelihood(Distance):
         masked = sorted({*masked, *self._swapped})
         variances = self._variances(masked)
         noise = max(rates.noise, SURPRISE)
-        self._gaps = [
-            _MaskedSurprise(self._gaps[position], variances[position], noise)
+        neutral = self._neutral if masked else np.zeros(len(space.meanings))
+        self._gaps: list[Gaps] = [
+            _MaskedSurprise(self._gaps[position], variances[position], noise, neutral[position])
             if position in variances
             else _Surprise(meaning, rates)
             for position, meaning in enumerate(space.meanings)
@@ -1193,18 +1323,18 @@ class Likelihood(Distance):
 
     def _is_masked(self, position: int) -> bool:
         """Return whether numbers are in other units, or more than half of them cover no original one."""
-        meaning = self.space.meanings[position]
-        if self.space.rescaled[position] is not None:
+        space, meaning = self.space, self.space.meanings[position]
+        if space.rescaled[position] is not None:
             return True
-        texts = self.space.classes[:, position]
         alone = (meaning.sizes == 0) & ~np.isnan(meaning.low)
-        return 2 * int(self.space.sizes[alone[texts]].sum()) > int(self.space.sizes.sum())
+        return mostly(alone, ~space.unknown[position].texts, space.records_by_text(position))
 
     def _is_single(self, position: int) -> bool:
         """Return whether more than half of the records have a single number."""
-        meaning, texts = self.space.meanings[position], self.space.classes[:, position]
-        single = meaning.low == meaning.high
-        return 2 * int(self.space.sizes[single[texts]].sum()) > int(self.space.sizes.sum())
+        space, meaning = self.space, self.space.meanings[position]
+        return mostly(
+            meaning.low == meaning.high, ~space.unknown[position].texts, space.records_by_text(position)
+        )
 
     def _covered(self) -> float:
         """Return the share of originals that a class covers, of evenly spread ones."""
@@ -1213,6 +1343,13 @@ class Likelihood(Distance):
         join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
         found = sum(len(np.unique(pairs.original)) for _, pairs in join.blocks(some))
         return found / len(some)
+
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:
+        """Return the surprise at a value that no text tells."""
+        gaps = self._gaps[position]
+        if isinstance(gaps, _Surprise | _MaskedSurprise):
+            return gaps.neutral(codes)
+        return super().neutral(position, codes)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -1259,6 +1396,7 @@ class _Surprise(Gaps):
         covered = np.bincount(owners, weights=own, minlength=len(self))
         shares = own / covered[owners]
         self._mass = csr_matrix((shares, (meaning.values, owners)), shape=(len(frequent), len(self)))
+        self._everything = csr_matrix(self._of_value[:, None])
         self._rates = rates
         self._noise = max(rates.noise, SURPRISE)
         given = rates.given().items()
@@ -1266,24 +1404,48 @@ class _Surprise(Gaps):
 
     def rows(self, codes: IntArray) -> FloatArray:
         """Return the roots, shape (values, texts)."""
+        return self._roots(self._mass, codes)
+
+    def neutral(self, codes: IntArray) -> FloatArray:
+        """Return the roots for a text that may stand for any value, shape (values,)."""
+        return self._roots(self._everything, codes)[:, 0]
+
+    def _roots(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
+        """Return the roots for texts that stand for masses of values, shape (values, texts) both."""
         correct = max(self._rates.correct, SURPRISE)
-        chance = correct * self._mass[codes].toarray() + self._noise * self._of_value[codes][:, None]
+        chance = correct * mass[codes].toarray() + self._noise * self._of_value[codes][:, None]
         for rate, confusion in self._others:
-            chance += rate * confusion.carried(self._mass, codes)
+            chance += rate * confusion.carried(mass, codes)
         roots: FloatArray = np.sqrt(-np.log(np.minimum(chance, 1.0)))
         return roots
 
 
 class _MaskedSurprise(Gaps):
-    """The root of -log of a normal density, relative to its highest, mixed with wrong values."""
+    """The root of -log of a normal density, relative to its highest, mixed with wrong values.
 
-    def __init__(self, gaps: Gaps, variance: float, noise: float) -> None:
-        self._gaps, self._variance, self._noise = gaps, variance, noise
+    Parameters
+    ----------
+    gaps: whose density it is.
+    variance: of the gaps of matches.
+    noise: share of wrong values.
+    neutral: gap in place of an unknown one.
+    """
+
+    def __init__(self, gaps: Gaps, variance: float, noise: float, neutral: float) -> None:
+        self._gaps, self._variance, self._noise, self._neutral = gaps, variance, noise, neutral
 
     def __len__(self) -> int:
         return len(self._gaps)
 
     def rows(self, codes: IntArray) -> FloatArray:
         """Return the roots, shape (values, texts)."""
-        density = np.exp(-np.square(self._gaps.rows(codes)) / (2 * self._variance))
-        return np.sqrt(-np.log((1 - self._noise) * density + self._noise))
+        return self._of(self._gaps.rows(codes))
+
+    def neutral(self, codes: IntArray) -> FloatArray:
+        """Return the root at the neutral gap, shape (values,)."""
+        return self._of(np.full(len(codes), self._neutral))
+
+    def _of(self, gaps: FloatArray) -> FloatArray:
+        density = np.exp(-np.square(gaps) / (2 * self._variance))
+        roots: FloatArray = np.sqrt(-np.log((1 - self._noise) * density + self._noise))
+        return roots

@@ -45,7 +45,7 @@ class NearestLinking(Linking):
     def work(self, space: ComparisonSpace) -> int:
         """Return the number of compared values; covering pairs are estimated on a few originals."""
         wanted = np.unique(space.truth.original)
-        if not self._distance.exact or space.in_other_units:
+        if not (self._distance.exact and space.by_covering):
             return len(wanted) * space.cells * self._distance.effort(space)
         return len(uncovered(space)) * space.cells + PAIR * _pairs(space, wanted)
 
@@ -61,7 +61,7 @@ def nearest(distance: Distance) -> FloatArray:
     truth = space.truth
     right = np.zeros(len(truth.counts))
     wanted = np.unique(truth.original)
-    if distance.exact and not space.in_other_units:
+    if distance.exact and space.by_covering:
         wanted = _within_covering(space, wanted, right)
     for block in distance.blocks(wanted):
         distances = distance.rows(block)
@@ -211,6 +211,10 @@ class Evidence(RankDistance):
         """Return the outcome of one attribute, in ``OUTCOMES`` or ``UNKNOWN``, for each class."""
         return self.differences(position, originals, _as_numbers, UNKNOWN).astype(np.int64)
 
+    def neutral(self, position: int, codes: IntArray) -> FloatArray:  # noqa: ARG002 - the same for all
+        """Return that an unknown value has no outcome."""
+        return np.full(len(codes), np.nan)
+
     def of_nearest(self, originals: IntArray) -> FloatArray:
         """Return how often some originals have each outcome with their nearest class.
 
@@ -238,7 +242,7 @@ class Evidence(RankDistance):
 
 def _weighed(weights: FloatArray, gaps: FloatArray) -> FloatArray:
     """Return the weight of the outcome of each gap."""
-    return weights[_outcomes(gaps)]
+    return np.append(weights, 0.0)[_outcomes(gaps)]
 
 
 def _as_numbers(gaps: FloatArray) -> FloatArray:
@@ -246,9 +250,10 @@ def _as_numbers(gaps: FloatArray) -> FloatArray:
 
 
 def _outcomes(gaps: FloatArray) -> IntArray:
-    """Return the outcome of each gap, a position in ``OUTCOMES``."""
+    """Return the outcome of each gap, a position in ``OUTCOMES`` or ``UNKNOWN``."""
     sizes = np.abs(gaps)
-    return (sizes > 0).astype(np.int64) + np.searchsorted(STEPS, sizes)
+    found = (sizes > 0).astype(np.int64) + np.searchsorted(STEPS, sizes)
+    return np.where(np.isnan(gaps), UNKNOWN, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +298,7 @@ class _Estimate:
 
 def _count_patterns(evidence: Evidence, originals: IntArray) -> _Patterns:
     space = evidence.space
-    base = len(OUTCOMES) + int((space.originals < 0).any())
+    base = len(OUTCOMES) + int((space.originals < 0).any() or any(each.any for each in space.unknown))
     number = base ** len(space.meanings)
     keys, pairs = [], []
     for block in evidence.blocks(originals):
