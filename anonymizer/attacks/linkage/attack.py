@@ -26,6 +26,7 @@ from anonymizer.attacks.base import (
     targets_of,
 )
 from anonymizer.attacks.linkage.assignment import AssignmentLinking
+from anonymizer.attacks.linkage.directions import directed
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Coverage,
@@ -408,7 +409,7 @@ class Linkage(Attack):
         linking = self._linking(at_most)
         held, own = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
-        space = comparison_space(adversary.release, original, names, held, own, each=each)
+        space = directed(comparison_space(adversary.release, original, names, held, own, each=each))[0]
         case = _Case(adversary.release, original, links, space, owned, bool(self.settings.rates.given()))
         case = case.sampled(self.settings.targets or max(linking.most(space, WORK), LEAST), random)
         found = {name: self._found(case, linked) for name, linked in linking.each(case.space, random).items()}

@@ -262,6 +262,7 @@ class ComparisonSpace:
     truth: true links from originals to classes, with the number of targets.
     each: whether published numbers are scaled by themselves where they are not the original's values.
     held_links: true links of all held records where the targets are a sample of them; else None.
+    mirrored: attributes whose published numbers are scaled by themselves, and fall where the original's rise.
     """
 
     names: tuple[str, ...]
@@ -273,6 +274,7 @@ class ComparisonSpace:
     truth: Links
     each: bool = True
     held_links: Links | None = None
+    mirrored: frozenset[int] = frozenset()
 
     @property
     def held(self) -> Links:
@@ -292,6 +294,20 @@ class ComparisonSpace:
         """
         positions = range(len(self.meanings))
         return tuple(self._foreign(position) if self.each else None for position in positions)
+
+    @property
+    def readings(self) -> Iterator[tuple[ValueCoverage, Numbers | None]]:
+        """The coverage of each attribute with ``rescaled``, both backwards where they are mirrored."""
+        for position, (meaning, own) in enumerate(zip(self.meanings, self.rescaled, strict=True)):
+            if own is None or position not in self.mirrored:
+                yield meaning, own
+            else:
+                # What numbers in other units cover, they cover by chance.
+                kept = np.where(self._telling(position), 0, meaning.sizes)
+                starts = np.concatenate([[0], np.cumsum(kept)])
+                values = meaning.values[spans(meaning.starts[:-1], kept)[0]]
+                turned = replace(meaning, low=-meaning.high, high=-meaning.low, starts=starts, values=values)
+                yield turned, Numbers(-own.values[::-1], own.counts[::-1])
 
     def _foreign(self, position: int) -> Numbers | None:
         meaning = self.meanings[position]
@@ -470,8 +486,7 @@ class Distance(ABC):
 
     def __init__(self, space: ComparisonSpace) -> None:
         self.space = space
-        pairs = zip(space.meanings, space.rescaled, strict=True)
-        self._gaps = [self.gaps(meaning, published) for meaning, published in pairs]
+        self._gaps = [self.gaps(meaning, published) for meaning, published in space.readings]
 
     def gaps(self, meaning: ValueCoverage, published: Numbers | None) -> Gaps:
         """Return the gaps between values and published texts of one attribute; see ``gaps_of``."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.linkage.assignment import AssignmentLinking, assigned
+from anonymizer.attacks.linkage.directions import directed
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Coverage,
@@ -30,6 +31,7 @@ from anonymizer.attacks.linkage.families import WeightedMean
 from anonymizer.attacks.linkage.learned import LearnedLinking
 from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
+from anonymizer.errors import listed
 
 EFFORT = 4
 """Budgets that an attacker that learns may spend: all attackers have its targets."""
@@ -105,11 +107,25 @@ class PortfolioLinking(Linking):
 
 
 def scales(space: ComparisonSpace) -> dict[str, ComparisonSpace]:
-    """Return the space and, where it differs, that on the other scale of numbers, by a suffix for names."""
-    other = replace(space, each=not space.each)
-    if not (space if space.each else other).in_other_units:
+    """Return the space and, where they differ, those on other scales of numbers, by a suffix for names.
+
+    Numbers in other units are read in each direction that they probably have.
+    """
+    best, *others = directed(replace(space, each=True, mirrored=frozenset()))
+    if not best.in_other_units:
         return {"": space}
-    return {"": space, " (original scale)" if space.each else " (scale of each file)": other}
+    original = replace(space, each=False, mirrored=frozenset())
+    both = (
+        {"": space, " (original scale)": original}
+        if space.each
+        else {"": space, " (scale of each file)": best}
+    )
+    return both | {f" ({_direction(each)})": each for each in others}
+
+
+def _direction(space: ComparisonSpace) -> str:
+    backwards = [space.names[position] for position in sorted(space.mirrored)]
+    return f"{listed(backwards)} backwards" if backwards else "nothing backwards"
 
 
 def strongest(found: Mapping[str, AttackResult]) -> AttackResult:
