@@ -98,6 +98,25 @@ class _Masked:
     deviation: float
     owned: tuple[str, Owners] | None
 
+    def best(self, first: IntArray, last: IntArray) -> Fraction:
+        """Return the largest share of targets, or of units, that are right by one guess for everybody.
+
+        Parameters
+        ----------
+        first, last: guesses, by their position, that are right for each target, shape (targets,), int64; both
+            rise with the true number.
+        """
+        if self.owned is None:
+            return Fraction(_most(first, last, self.counts), int(self.counts.sum()))
+        numbers, number = self.owned[1].targets(self.owned[0])
+        order = np.lexsort((first, numbers))
+        own, first, last = numbers[order], first[order], last[order]
+        # Guesses that are right for several records of a unit count once.
+        apart = np.concatenate([[True], (own[1:] != own[:-1]) | (first[1:] > last[:-1])])
+        begins = np.flatnonzero(apart)
+        ends = np.append(begins[1:], len(own)) - 1
+        return Fraction(_most(first[begins], last[ends], np.ones_like(begins)), number)
+
     def share(self, hits: IntArray, among: IntArray) -> Share:
         """Return the expected share of targets, or of units, with the true number inside.
 
@@ -120,6 +139,14 @@ class _Masked:
         return float(found_units(owners, unit, guess, hits / among, once=False)[0].mean())
 
 
+def _most(first: IntArray, last: IntArray, counts: IntArray) -> int:
+    """Return the largest number of targets whose range has one position in common."""
+    changes = np.zeros(int(last.max(initial=0)) + 2, dtype=np.int64)
+    np.add.at(changes, first, counts)
+    np.add.at(changes, last + 1, -counts)
+    return int(np.cumsum(changes).max(initial=0))
+
+
 class _Rule(ABC):
     """Intervals around the published numbers."""
 
@@ -139,6 +166,13 @@ class _Rule(ABC):
     def anywhere(self) -> IntArray:
         """Return how many released records have an interval with each true number, shape (targets,)."""
 
+    @abstractmethod
+    def guesses(self) -> tuple[IntArray, IntArray]:
+        """Return the first and the last number whose interval among the true ones has each target's.
+
+        By position, shape (targets,) each, int64.
+        """
+
     def success(self) -> Share:
         """Return the expected share of targets with the true number inside; a tie of n counts 1/n."""
         own = self.masked.place >= 0
@@ -149,7 +183,13 @@ class _Rule(ABC):
 
     def chance(self) -> Share:
         """Return the expected share of targets inside after a permutation of the published column."""
+        if not self.total:
+            return Fraction(0)
         return self.masked.share(self.anywhere(), np.full_like(self.masked.place, self.total))
+
+    def best(self) -> Fraction:
+        """Return the share of targets inside around the best number for everybody."""
+        return self.masked.best(*self.guesses())
 
     def _ties(self) -> IntArray:
         return self.masked.records[self.masked.place]
@@ -161,6 +201,17 @@ class _ByRank(_Rule):
     @property
     def _reach(self) -> int:
         return ceil(Fraction(self.width) * self.total)
+
+    def guesses(self) -> tuple[IntArray, IntArray]:
+        true, counts = self.masked.true, self.masked.counts
+        place = np.unique(true, return_inverse=True)[1].reshape(-1)
+        records = np.bincount(place, weights=counts).astype(np.int64)
+        total = int(records.sum())
+        reach, upto = ceil(Fraction(self.width) * total), np.cumsum(records)
+        # The interval around rank i is from rank i - reach to i + reach.
+        first = np.maximum(upto - records + 1 - reach, 1)
+        last = np.minimum(upto + reach, total)
+        return first[place], last[place]
 
     def _ranks(self) -> tuple[IntArray, IntArray]:
         """Return the first and the last rank whose interval has each true number; last < first for none."""
@@ -192,6 +243,12 @@ class _ByDeviation(_Rule):
         reach = float(self.width) * self.masked.deviation
         return self.masked.numbers - reach, self.masked.numbers + reach
 
+    def guesses(self) -> tuple[IntArray, IntArray]:
+        # The best interval begins at a true number.
+        distinct, last = np.unique(self.masked.true, return_inverse=True)
+        width = 2 * float(self.width) * self.masked.deviation
+        return np.searchsorted(distinct, self.masked.true - width, "left"), last.reshape(-1)
+
     def inside(self) -> IntArray:
         low, high = (ends[self.masked.place] for ends in self._ends())
         hit = (low <= self.masked.true) & (self.masked.true <= high)
@@ -221,9 +278,9 @@ class Interval(Attack):
 
     Targets are the released records whose true number is known and present. Where it is known whose they are,
     targets are persons, or other units, and one is reached by any record; ranks and deviations are of
-    records. The baseline is the expected
-    success after a permutation of the published column. The confidence interval is for a share of so many
-    targets, as one masked file is one draw of the masking.
+    records. The baseline is the larger one of the expected success after a permutation of the published
+    column, and of the best single number for everybody, with the interval around it among the true ones.
+    The confidence interval is for a share of so many targets, as one masked file is one draw of the masking.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata"
     (in Confidentiality, Disclosure and Data Access, North-Holland 2001); Mateo-Sanz, Sebé, Domingo-Ferrer,
@@ -245,7 +302,7 @@ class Interval(Attack):
         near = f"the true value of {knowledge['attribute']} is in the interval around the published one"
         some = " in at least one record" if "unit" in knowledge else ""
         whom = f"For {success} of the {targets_of(knowledge)}"
-        return f"{whom}, {near} (± {width}){some}; by chance for {guess}."
+        return f"{whom}, {near} (± {width}){some}; without the release for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original numbers or links, if any."""
@@ -274,11 +331,9 @@ class Interval(Attack):
         targets = int(masked.counts.sum()) if owned is None else owned[1].targets(owned[0])[1]
         if not targets:
             return None
-        success: Share = Fraction(0)
-        baseline: Share = Fraction(0)
-        if len(masked.numbers):
-            rule = _RULES[measure](masked, self.settings.width)
-            success, baseline = rule.success(), rule.chance()
+        rule = _RULES[measure](masked, self.settings.width)
+        success, chance = rule.success(), rule.chance()
+        baseline = max(chance, rule.best())
         low, high = clopper_pearson(float(success) * targets, targets)
         knowledge: dict[str, Any] = {
             "attribute": name,
@@ -289,7 +344,8 @@ class Interval(Attack):
             knowledge["deviation"] = self.settings.deviation.value
         if owned is not None:
             knowledge["unit"] = owned[0]
-        return AttackResult(self.name, knowledge, success, baseline, low, high, targets)
+        details = {"by_chance": float(chance)}
+        return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
 
     def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:
         release, owned = adversary.release, self.settings.owned(adversary)

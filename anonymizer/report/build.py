@@ -21,7 +21,7 @@ from anonymizer.model.report import Report
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
-from anonymizer.report.wording import contradictions
+from anonymizer.report.wording import contradictions, guess_warnings
 from anonymizer.utility.base import UtilityFinding
 
 ATTACK_KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]
@@ -180,7 +180,7 @@ def build_report(parts: ReportParts) -> Report:
     }
     optional = {each.name: getattr(parts, each.name) for each in fields(parts) if each.default is None}
     content |= {key: value for key, value in optional.items() if value is not None}
-    content["warnings"] += [what for _, what in contradictions(content)]
+    content["warnings"] += [*guess_warnings(content), *(what for _, what in contradictions(content))]
     return Report(content)
 
 

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.attacks.base import ATTACKS, IGNORED, LINKS, NOTE, guess_of, is_below_baseline
+from anonymizer.attacks.base import (
+    ATTACKS,
+    IGNORED,
+    LINKS,
+    NOTE,
+    ROUNDING,
+    guess_of,
+    is_below_baseline,
+)
 from anonymizer.errors import listed, plural
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.canvas import LONGEST
@@ -318,6 +326,30 @@ def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
             more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
             shown = listed([*names[: NAMED if more else None], *more])
             yield f"{beginning}{shown} ({len(names)} of {plural(of, 'quasi-identifier')})"
+
+
+def guess_warnings(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the warnings about limits on an attack that a guess without the release exceeds.
+
+    What it reaches is of the last candidate that satisfies all constraints.
+    """
+    answers = next((step["attackers"] for step in reversed(report["steps"]) if _answered(step)), ())
+    asked = [each for each in report["constraints"] if PRIVACY_MODELS[each["model"]].by_attack]
+    if len(answers) != len(asked):
+        return
+    for constraint, answer in zip(asked, answers, strict=True):
+        guess = max((float(each["baseline"]) for each in answer["attackers"]), default=0.0)
+        most = float(constraint["parameters"]["max"])
+        if constraint["satisfied"] and guess > most + ROUNDING:
+            name = constraint_name(constraint)
+            yield (
+                f"{LOOK_AGAIN}a guess without the release succeeds for {percent(guess)}, more often than "
+                f"{name} allows ({percent(most)}). That it holds says little about what the release reveals."
+            ).replace("\xa0", " ")
+
+
+def _answered(step: Mapping[str, Any]) -> bool:
+    return bool(step["accepted"] and step.get("attackers"))
 
 
 def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -180,3 +180,16 @@ def test_known_columns_are_quasi_identifiers(tmp_path: Path) -> None:
     done = call("run", written(tmp_path, {**UNIQUE, "knowledge": ["illness"]}), "-o", tmp_path / "out")
     assert done.code == 2
     assert "constraints[0].knowledge: 'illness' is not a quasi-identifier" in done.err
+
+
+@pytest.mark.parametrize(("most", "warned"), [(0.3, True), (1, False)])
+def test_a_run_says_that_a_guess_exceeds_the_limit(most: float, warned: bool) -> None:
+    """Nine of ten gains are 0: a guess is right more often than the limit says, whatever is published."""
+    frame = people().assign(gain=[0] * 108 + [5000 + 700 * each for each in range(12)])
+    gain = {"role": "quasi-identifier", "hierarchy": {"intervals": {"width": [20000], "origin": 0}}}
+    own = settings({**INTERVAL, "max": most, "attributes": ["gain"]})
+    own["attributes"]["gain"] = gain
+    report = an.anonymize(frame, own).report.to_dict()
+    said = [each for each in report["warnings"] if "a guess without the release succeeds for 100 %" in each]
+    assert bool(said) == warned
+    assert all("more often than interval-risk allows (30 %)" in each for each in said)

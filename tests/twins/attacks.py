@@ -173,6 +173,27 @@ def sdid_by_chance(true: Sequence[float], masked: Sequence[float], reach: float)
     return Fraction(sum(inside), len(inside))
 
 
+def best_rank(true: Sequence[float], whose: Sequence[Any], reach: int) -> Fraction:
+    """Largest share of those with a true value in the interval around one rank of the true values."""
+    ordered = sorted(true)
+    windows = [around(rank, ordered, reach) for rank in range(1, len(ordered) + 1)]
+    return _best_window(true, whose, windows)
+
+
+def best_number(true: Sequence[float], whose: Sequence[Any], reach: float) -> Fraction:
+    """Largest share of those with a true value at most so far from one number."""
+    return _best_window(true, whose, [(value, value + 2 * reach) for value in true])
+
+
+def _best_window(
+    true: Sequence[float], whose: Sequence[Any], windows: Sequence[tuple[float, float]]
+) -> Fraction:
+    inside = [
+        {who for value, who in zip(true, whose, strict=True) if low <= value <= high} for low, high in windows
+    ]
+    return Fraction(max(map(len, inside)), len(set(whose)))
+
+
 def near_persons(
     true: Sequence[float], masked: Sequence[float], persons: Sequence[Any], inside: Callable[..., Fraction]
 ) -> dict[Any, Fraction]:

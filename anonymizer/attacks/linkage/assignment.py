@@ -60,6 +60,8 @@ class AssignmentLinking(Linking):
     """
 
     name = "assignment"
+    # All records are assigned for each draw, however few the targets.
+    draws = 3
 
     def __init__(self, distance: Distancing) -> None:
         self._distance = distance
@@ -96,7 +98,8 @@ def assigned(distance: Distance, random: np.random.Generator) -> Linked:
     if not waiting.at_once:
         most = _at_most(distance, most, reached)
         details[NOTE] = " ".join([CAUTION, *([details[NOTE]] if NOTE in details else [])])
-    return Linked(drawn, details, least, most, estimated=not (waiting.at_once and waiting.proven))
+    estimated = not (waiting.at_once and waiting.proven)
+    return Linked(drawn, details, least, most, estimated=estimated, together=True)
 
 
 def _at_most(distance: Distance, found: FloatArray, reached: BoolArray) -> FloatArray:

@@ -398,22 +398,53 @@ class Linkage(Attack):
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records that the adversary holds."""
         original = self.required_original(adversary)
-        links = self.settings.links(original)
-        if self.settings.rates.given():
-            original = with_errors(original, links, self.settings.rates, random)
-            links = original.links
+        links, rates = self.settings.links(original), self.settings.rates
+        if not rates.given():
+            found = self._attacked(adversary, original, links, random)
+            return [strongest({name: own for name, (_, own) in found.items()})]
+        # Of one draw of the errors, more links than allowed prove nothing yet.
+        linking = self._linking(None if self.at_most is None else 1.0)
+        draws = []
+        for _ in range(linking.draws):
+            known = with_errors(original, links, rates, random)
+            draws.append(self._attacked(adversary, known, known.links, random, linking))
+        return [
+            strongest(
+                {
+                    name: pooled([each[name][1] for each in draws], together=linked.together)
+                    for name, (linked, _) in draws[0].items()
+                }
+            )
+        ]
+
+    def _attacked(
+        self,
+        adversary: AdversaryView,
+        original: Original,
+        links: Links,
+        random: np.random.Generator,
+        drawing: Linking | None = None,
+    ) -> dict[str, tuple[Linked, AttackResult]]:
+        """Return the links and the result of each attacker, by name.
+
+        Parameters
+        ----------
+        drawing: the linking if errors are drawn several times, so that each time links a part of the targets.
+        """
         names = original.known(self.settings.names)
         owned = None if self.settings.draws_or_matches else adversary.owned_by(self.settings.unit)
         # Where units are counted, weights that link too many records may not link too many units.
-        at_most = self.at_most if self.at_most is None or owned is None else 1.0
-        linking = self._linking(at_most)
+        linking = drawing or self._linking(self.at_most if self.at_most is None or owned is None else 1.0)
         held, own = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
         space = directed(comparison_space(adversary.release, original, names, held, own, each=each))[0]
-        case = _Case(adversary.release, original, links, space, owned, bool(self.settings.rates.given()))
-        case = case.sampled(self.settings.targets or max(linking.most(space, WORK), LEAST), random)
-        found = {name: self._found(case, linked) for name, linked in linking.each(case.space, random).items()}
-        return [strongest(found)]
+        case = _Case(adversary.release, original, links, space, owned, drawing is not None)
+        most = self.settings.targets or max(linking.most(space, WORK), LEAST)
+        if drawing is not None:
+            most = max(-(-min(most, space.truth.records) // linking.draws), LEAST)
+        case = case.sampled(most, random)
+        each_linked = linking.each(case.space, random).items()
+        return {name: (linked, self._found(case, linked)) for name, linked in each_linked}
 
     def _found(self, case: _Case, linked: Linked) -> AttackResult:
         """Return the result by records, or by units if they are counted."""
@@ -570,8 +601,13 @@ class _Case:
     drawn: bool
 
     def estimates(self, linked: Linked) -> bool:
-        """Return whether a result holds for some records or errors, or comes from an approximate method."""
-        return linked.estimated or self.drawn or self.space.truth.records < self.links.records
+        """Return whether a result holds for some records, or comes from an approximate method.
+
+        Of drawn errors only all draws together are an estimate, see ``pooled``.
+        """
+        if self.drawn:
+            return False
+        return linked.estimated or self.space.truth.records < self.links.records
 
     def places(self, owners: Owners) -> tuple[IntArray, IntArray]:
         """Return the original and the class in the space of each record, shape (records,) each."""
@@ -623,6 +659,46 @@ def reached_in(own: IntArray, right: FloatArray, sizes: IntArray) -> FloatArray:
         missed = np.bincount(own, weights=np.log1p(-np.minimum(chance, 1.0)))
     found: FloatArray = -np.expm1(missed)[own]
     return found
+
+
+FEW_DRAWS = {2: 4.8, 3: 4.8, 4: 2.6, 5: 2.0}
+"""Squared quotients of the 97.5 % quantiles of Student's t and the normal distribution, by number of draws.
+
+Of two draws, which tell next to nothing of their variance, the one of three.
+"""
+
+
+def pooled(draws: Sequence[AttackResult], *, together: bool) -> AttackResult:
+    """Return the result over several draws of the adversary's errors, which have the ends of ties each.
+
+    Where the draws differ by more than the successes of independent targets would, they are worth as many
+    fewer targets; where one error moves the links of others, as in an assignment, their variance is taken for
+    that of few draws.
+
+    Source: the effective sample size, Kish, "Survey Sampling" (Wiley 1965).
+
+    Parameters
+    ----------
+    together: whether the link of one record depends on those of others.
+    """
+    targets = np.array([each.records for each in draws])
+    ends = [(float(each.success), each.low, each.high) for each in draws]
+    success, low, high = np.average(ends, axis=0, weights=targets).tolist()
+    number = int(targets.sum())
+    independent = success * (1 - success) / float(targets.mean())
+    between = float(np.var([own for own, _, _ in ends], ddof=1))
+    between *= FEW_DRAWS[len(draws)] if together else 1.0
+    worth = max(int(number / max(between / independent, 1.0)), 1) if independent > 0 else number
+    low, high = _interval(low, high, worth, estimated=True)
+    first = draws[0].details
+    details = first | {
+        "sampled": bool(first["sampled"]) and number < first["held_records"],
+        "estimated": low < high,
+        "ceiling": max(float(np.mean([each.details["ceiling"] for each in draws])), success),
+        "draws": [own for own, _, _ in ends],
+    }
+    records = min(number, first["held_records"])
+    return replace(draws[0], success=success, low=low, high=high, records=records, details=details)
 
 
 def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:

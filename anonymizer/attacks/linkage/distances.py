@@ -368,7 +368,8 @@ class ComparisonSpace:
         The originals of suppressed records may be covered by none, as may records that the adversary does
         not hold cover none.
         """
-        pairs = zip(self.meanings, self.classes.T, (self.originals >= 0).any(axis=0), strict=True)
+        told: BoolArray = np.logical_or.reduce(self.originals >= 0, axis=0)
+        pairs = zip(self.meanings, self.classes.T, told, strict=True)
         stars = [covers_all(meaning)[texts] for meaning, texts, known in pairs if known]
         some = ~np.logical_and.reduce([np.ones(len(self.sizes), dtype=bool), *stars])
         sizes, originals, classes = self.sizes[some], 0, np.zeros(int(some.sum()), dtype=bool)
@@ -655,6 +656,7 @@ class Linked:
     least, most: the same with ties resolved for the fewest and for the most correct links; None where ties
         count by their expected value.
     estimated: whether the method only approximates what it is named for.
+    together: whether the link of one record depends on those of others.
     """
 
     right: FloatArray
@@ -662,6 +664,7 @@ class Linked:
     least: FloatArray | None = None
     most: FloatArray | None = None
     estimated: bool = False
+    together: bool = False
 
     @property
     def outcomes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -677,9 +680,11 @@ class Linking(ABC):
     Class attributes
     ----------------
     name: as in the config.
+    draws: number of draws of the adversary's errors, if there are any; each links a part of the targets.
     """
 
     name: ClassVar[str]
+    draws: ClassVar[int] = 5
 
     def work(self, space: ComparisonSpace) -> int:
         """Return the number of values compared to link all targets."""

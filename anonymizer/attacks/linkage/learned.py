@@ -657,6 +657,8 @@ class LearnedLinking(Linking):
     """
 
     name = "learned"
+    # Weights of few targets fit these too well.
+    draws = 2
 
     def __init__(
         self,

@@ -153,6 +153,8 @@ class ProbabilisticLinking(Linking):
     """
 
     name = "probabilistic"
+    # All pairs are counted for each draw, however few the targets.
+    draws = 2
 
     def __init__(self, false_links: float, missed_links: float) -> None:
         self._false_links = false_links

@@ -50,6 +50,8 @@ class PortfolioLinking(Linking):
     """
 
     name = "portfolio"
+    # As of the attackers that learn or assign.
+    draws = 2
 
     def __init__(
         self, likelihood: Distancing, probabilistic: ProbabilisticLinking, at_most: float | None = None
