@@ -422,9 +422,7 @@ class Classes:
     def households(self) -> HouseholdClasses | None:
         """The households by class, None if they are unknown."""
         own = self._units.get(MEMBERS)
-        if not isinstance(own, Households):
-            return None
-        return HouseholdClasses.of(own, self.class_of, self.sizes)
+        return HouseholdClasses.of(own, self.class_of) if isinstance(own, Households) else None
 
     def sizes_in(self, unit: str | None) -> IntArray:
         """Return the number of distinct units in each class, shape (classes,), int64; None counts records."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.units import Units
 
 MEMBERS: Final = "members of households"
@@ -39,13 +39,13 @@ def households_of_persons(household_of: IntArray, person_of: IntArray) -> IntArr
 class Households(Units):
     """The households that have members in each item, with the number of these.
 
-    Members are records, or persons where these are known. Members with a single record add up, unlike
-    households, so that merging items adds them. The others are pairs of their own, with their records.
+    Members are records, or persons where these are known. Members with records in one item only add up,
+    unlike households, so that merging items adds them. The others are pairs of their own.
 
     Attributes
     ----------
     members: of each pair of an item and a household, shape (pairs,), int64, positive.
-    persons: the member of each pair who has several records, -1 for others, shape (pairs,), int64.
+    persons: the member of each pair who has others, -1 for members who have none, shape (pairs,), int64.
     """
 
     members: IntArray
@@ -77,15 +77,13 @@ class Households(Units):
         single = np.repeat(item_of[~known], records[~known])
         first = int(household_of.max(initial=-1)) + 1
         alone = np.ones(len(single), dtype=np.int64)
-        members = np.concatenate([records[known], alone])
         found = cls(
             np.zeros(items, dtype=np.int64),
             np.concatenate([item_of[known], single]),
             np.concatenate([household_of[known], first + np.arange(len(single))]),
             max(first + len(single), 1),
-            members,
+            np.concatenate([records[known], alone]),
             np.concatenate([persons[known], -alone]),
-            records=members,
         )
         return found.merged(np.arange(items), items)
 
@@ -96,21 +94,10 @@ class Households(Units):
     def at(self, chosen: IntArray | BoolArray) -> Households:
         """Return the households of some items, renumbered in the order given."""
         pairs = Units(self.alone, self.items, np.arange(len(self.items)), max(len(self.items), 1)).at(chosen)
-        own, records = pairs.keys, self._records
+        own = pairs.keys
         return Households(
-            pairs.alone,
-            pairs.items,
-            self.keys[own],
-            self.space,
-            self.members[own],
-            self.persons[own],
-            records=records[own],
+            pairs.alone, pairs.items, self.keys[own], self.space, self.members[own], self.persons[own]
         )
-
-    @property
-    def _records(self) -> IntArray:
-        assert self.records is not None, "those of members are counted"
-        return self.records
 
     def parts(self, chosen: IntArray, counts: IntArray, whole: IntArray) -> Households:
         """Return the households of some items.
@@ -132,9 +119,8 @@ class Households(Units):
         pair_of, pairs = group_keys(own[tied] * people + numbers, groups * people)
         first = np.zeros(len(pairs), dtype=np.int64)
         first[pair_of] = np.flatnonzero(tied)
-        records = count(pair_of, self._records[tied], len(pairs))
-        # Persons with one record add up with the other members of its group.
-        several = (np.bincount(pairs % people, minlength=people)[pairs % people] > 1) | (records > 1)
+        # Persons who are in one group only now add up with its other members.
+        several = np.bincount(pairs % people, minlength=people)[pairs % people] > 1
         added = np.concatenate([np.flatnonzero(~tied), first[~several]])
         members = self.members.copy()
         members[first] = 1
@@ -151,7 +137,6 @@ class Households(Units):
             self.space,
             np.concatenate([count(sums, members[added], len(distinct)), members[rest]])[order],
             np.concatenate([np.full(len(distinct), -1, dtype=np.int64), self.persons[rest]])[order],
-            records=np.concatenate([np.ones(len(distinct), dtype=np.int64), records[several]])[order],
         )
 
     def beside(self, other: Units) -> Households:
@@ -160,9 +145,7 @@ class Households(Units):
         both = super().beside(other)
         members = np.concatenate([self.members, other.members])
         persons = np.concatenate([self.persons, other.persons])
-        return Households(
-            both.alone, both.items, both.keys, both.space, members, persons, records=both.records
-        )
+        return Households(both.alone, both.items, both.keys, both.space, members, persons)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +157,7 @@ class HouseholdClasses:
     class_of: class of each pair of a household and a class, shape (pairs,), int64.
     household: number of the household of each pair, from 0, shape (pairs,), int64.
     members: of each pair, shape (pairs,), int64.
-    persons: the member of each pair who has several records, -1 for others, shape (pairs,), int64.
-    records: of the member of each pair, shape (pairs,), int64.
-    sizes_of_classes: records of each class, shape (classes,), int64.
+    persons: the member of each pair who has others, -1 for members who have none, shape (pairs,), int64.
     number: of households.
     """
 
@@ -184,27 +165,18 @@ class HouseholdClasses:
     household: IntArray
     members: IntArray
     persons: IntArray
-    records: IntArray
-    sizes_of_classes: IntArray
     number: int
 
     @classmethod
-    def of(cls, households: Households, class_of: IntArray, sizes: IntArray) -> HouseholdClasses:
-        """Return the households of items by class.
-
-        Parameters
-        ----------
-        class_of: class of each item, shape (items,), int64.
-        sizes: records of each class, shape (classes,), int64.
-        """
-        assert households.records is not None, "those of members are counted"
+    def of(cls, households: Households, class_of: IntArray) -> HouseholdClasses:
+        """Return the households of items by the class of each, shape (items,)."""
         numbers, distinct = group_keys(households.keys, households.space)
-        own, records = class_of[households.items], households.records
-        return cls(own, numbers, households.members, households.persons, records, sizes, len(distinct))
+        own = class_of[households.items]
+        return cls(own, numbers, households.members, households.persons, len(distinct))
 
     @cached_property
     def _tied(self) -> tuple[BoolArray, IntArray, IntArray]:
-        """Which pairs are of members with several records, the number of each, and their households."""
+        """Which pairs are of members who have others, the number of each member, and their households."""
         tied = self.persons >= 0
         numbers, distinct = group_keys(self.persons[tied], int(self.persons.max(initial=0)) + 1)
         household = np.zeros(len(distinct), dtype=np.int64)
@@ -218,16 +190,7 @@ class HouseholdClasses:
         alone = count(self.household[~tied], self.members[~tied], self.number)
         return alone + np.bincount(household, minlength=self.number)
 
-    @cached_property
-    def _shares(self) -> FloatArray:
-        """Own records / records of the class of each pair of a member with several, shape (such pairs,)."""
-        tied, numbers, _ = self._tied
-        pair_of, first = numbered([numbers, self.class_of[tied]], len(numbers))
-        own = count(pair_of, self.records[tied], len(first))
-        shares: FloatArray = own[pair_of] / self.sizes_of_classes[self.class_of[tied]]
-        return shares
-
-    def risks(self, risks: FloatArray, *, by_record: bool = False) -> FloatArray:
+    def risks(self, risks: FloatArray) -> FloatArray:
         """Return the probability that a member of each household is found, shape (households,).
 
         A member with records in several classes has the highest of their risks.
@@ -235,11 +198,10 @@ class HouseholdClasses:
         Parameters
         ----------
         risks: of the members in each class, shape (classes,).
-        by_record: whether a guess may also be the member of any record, if that is right more often.
         """
         tied, numbers, household = self._tied
-        highest, own = np.zeros(len(household)), risks[self.class_of[tied]]
-        np.maximum.at(highest, numbers, np.maximum(own, self._shares) if by_record else own)
+        highest = np.zeros(len(household))
+        np.maximum.at(highest, numbers, risks[self.class_of[tied]])
         with np.errstate(divide="ignore"):
             missed, lasting = np.log1p(-risks), np.log1p(-highest)
         weights = self.members[~tied] * missed[self.class_of[~tied]]

@@ -37,10 +37,9 @@ class HouseholdRiskSettings(RiskSettings):
 class HouseholdRisk(ReleaseRisk):
     """The probability that at least one member of a household is found: 1 - the product of (1 - risk).
 
-    The risk of a member is 1/n_E, or of a person with several records the share of the records of the class
-    if that is larger: any of them is taken for the person's. With a table of the population it is 1/N_E, and
-    with sampling weights the individual risk E(1/F | f). Only released members count. A member is found no
-    more often than the household.
+    The risk of a member is 1/n_E, with a table of the population 1/N_E, and with sampling weights the
+    individual risk E(1/F | f). Only released members count. A member is found no more often than the
+    household.
 
     Source: Hundepool and others, "Statistical disclosure control" (Wiley 2012), section 3.6, household risk.
     """
@@ -77,8 +76,7 @@ class HouseholdRisk(ReleaseRisk):
     def risk(self, view: ClassView) -> Fraction:
         """Return the highest risk of a household, or the mean over the records."""
         assert view.households is not None, "the config names the column of households"
-        households, by_record = view.households, self.settings.against is Against.RECORDS
-        risks, sizes = households.risks(self._risks(view), by_record=by_record), households.sizes
+        risks, sizes = view.households.risks(self._risks(view)), view.households.sizes
         # Rounding in a product must not decide whether the risk is at the threshold.
         found = risks.max() if self.settings.at == "highest" else risks @ sizes / sizes.sum()
         return as_shown(round(float(found), 12))

@@ -110,7 +110,9 @@ def test_what_a_text_tells_depends_on_how_often_values_are_missing(values, recor
     assert unknown.any == bool(np.any(expected))
 
 
-@pytest.mark.parametrize(("masking", "least"), [(AdditiveNoise(0), 0.98), (RankSwapping(5), 0.95)], ids=["noise", "swapped"])
+@pytest.mark.parametrize(
+    ("masking", "least"), [(AdditiveNoise(0), 0.98), (RankSwapping(5), 0.95)], ids=["noise", "swapped"]
+)
 def test_stars_cover_everything_unless_values_are_swapped(masking, least):
     """Exact values are linked by covering; where they are swapped, a star would be nearer than a number."""
     original = lognormal()

@@ -431,15 +431,13 @@ def _household_risk(asked: Asked, view: View) -> Fraction | None:
         return None
     records = view.records
     unit = "person" if "person" in records.units else "record"
-    released = [i for part in view.classes for i in part]
-    home = {records.units[unit][i]: records.units["household"][i] for i in released}
     own: dict[int, Fraction] = {}
-    if against == "population":
-        for i, size in _people(view).items():
-            member = records.units[unit][i]
-            own[member] = max(own.get(member, Fraction(0)), 1 / size)
-    else:
-        own = _chances(view, unit)
+    home: dict[int, int] = {}
+    sizes = _people(view) if against == "population" else _sizes(view, unit)
+    for i, size in sizes.items():
+        member = records.units[unit][i]
+        own[member] = max(own.get(member, Fraction(0)), 1 / Fraction(size))
+        home[member] = records.units["household"][i]
     safe: dict[int, Fraction] = {}
     for member, risk in own.items():
         safe[home[member]] = safe.get(home[member], Fraction(1)) * (1 - risk)

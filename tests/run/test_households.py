@@ -174,46 +174,9 @@ def test_members_of_merged_and_chosen_items(seed: int) -> None:
     if not chosen.any():
         return
     for part in (whole.at(chosen), whole.at(np.flatnonzero(chosen))):
-        own = HouseholdClasses.of(part, group_of[chosen], np.ones(3, dtype=np.int64))
+        own = HouseholdClasses.of(part, group_of[chosen])
         assert np.allclose(np.sort(own.risks(risks)), expected)
     merged = whole.at(chosen).merged(group_of[chosen], 3)
-    again = HouseholdClasses.of(merged, np.arange(3), np.ones(3, dtype=np.int64))
+    again = HouseholdClasses.of(merged, np.arange(3))
     assert np.allclose(np.sort(again.risks(risks)), expected)
     assert isclose(again.sizes.sum(), sum(chosen[item] for item in item_of))
-
-
-@given(st.integers(0, 10**6))
-def test_a_member_is_found_by_any_of_many_records(seed: int) -> None:
-    """Against persons, each with one household, one by one."""
-    random = Random(seed)
-    items = random.randint(1, 8)
-    item_of = [*range(items), *(random.randrange(items) for _ in range(random.randint(0, 30)))]
-    person_of = [random.choice((-1, *range(random.choice((2, 6, 20))))) for _ in item_of]
-    household_of = [random.randint(-1, 6) if own < 0 else own % 4 for own in person_of]
-    whole = Households.of_records(
-        np.array(item_of), np.array(household_of), items, person_of=np.array(person_of)
-    )
-    group_of = np.array([*range(min(items, 3)), *(random.randrange(3) for _ in range(items - 3))])
-    classes = [int(group_of[item]) for item in item_of]
-    sizes, risks = np.bincount(classes, minlength=3), np.array([0.0, 0.1, 0.5])
-    found: dict[Any, float] = {}
-    for record, (own, person) in enumerate(zip(classes, person_of, strict=True)):
-        alike = sum(pair == (own, person) for pair in zip(classes, person_of, strict=True))
-        best = (
-            max(risks[own], alike / sizes[own]) if person >= 0 and person_of.count(person) > 1 else risks[own]
-        )
-        home = household_of[record] if household_of[record] >= 0 else ("alone", record)
-        name = home, person if person >= 0 else ("record", record)
-        found[name] = max(found.get(name, 0.0), best)
-    missed: dict[Any, float] = defaultdict(lambda: 1.0)
-    for (home, _), risk in found.items():
-        missed[home] *= 1 - risk
-    expected = sorted(1 - each for each in missed.values())
-    merged = whole.merged(group_of, 3)
-    for part, of_item in ((whole, group_of), (merged, np.arange(3))):
-        own = HouseholdClasses.of(part, of_item, np.maximum(sizes, 1))
-        assert np.allclose(np.sort(own.risks(risks, by_record=True)), expected)
-    both = whole.at(np.arange(items) % 2 == 0).beside(whole.at(np.arange(items) % 2 == 1))
-    order = np.concatenate([np.arange(0, items, 2), np.arange(1, items, 2)])
-    own = HouseholdClasses.of(both, group_of[order], np.maximum(sizes, 1))
-    assert np.allclose(np.sort(own.risks(risks, by_record=True)), expected)
