@@ -278,8 +278,8 @@ class Interval(Attack):
 
     Targets are the released records whose true number is known and present. Where it is known whose they are,
     targets are persons, or other units, and one is reached by any record; ranks and deviations are of
-    records. The baseline is the larger one of the expected success after a permutation of the published
-    column, and of the best single number for everybody, with the interval around it among the true ones.
+    records. The baseline is the expected success after a permutation of the published column;
+    ``details.best_guess`` that of the best number for everybody, with the interval around it among the true ones.
     The confidence interval is for a share of so many targets, as one masked file is one draw of the masking.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata"
@@ -302,7 +302,7 @@ class Interval(Attack):
         near = f"the true value of {knowledge['attribute']} is in the interval around the published one"
         some = " in at least one record" if "unit" in knowledge else ""
         whom = f"For {success} of the {targets_of(knowledge)}"
-        return f"{whom}, {near} (± {width}){some}; without the release for {guess}."
+        return f"{whom}, {near} (± {width}){some}; by chance for {guess}."
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing original numbers or links, if any."""
@@ -332,8 +332,7 @@ class Interval(Attack):
         if not targets:
             return None
         rule = _RULES[measure](masked, self.settings.width)
-        success, chance = rule.success(), rule.chance()
-        baseline = max(chance, rule.best())
+        success, baseline = rule.success(), rule.chance()
         low, high = clopper_pearson(float(success) * targets, targets)
         knowledge: dict[str, Any] = {
             "attribute": name,
@@ -344,7 +343,7 @@ class Interval(Attack):
             knowledge["deviation"] = self.settings.deviation.value
         if owned is not None:
             knowledge["unit"] = owned[0]
-        details = {"by_chance": float(chance)}
+        details = {"best_guess": float(rule.best())}
         return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
 
     def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:

@@ -338,7 +338,10 @@ def guess_warnings(report: Mapping[str, Any]) -> Iterator[str]:
     if len(answers) != len(asked):
         return
     for constraint, answer in zip(asked, answers, strict=True):
-        guess = max((float(each["baseline"]) for each in answer["attackers"]), default=0.0)
+        guess = max(
+            (max(float(each["baseline"]), each.get("best_guess", 0.0)) for each in answer["attackers"]),
+            default=0.0,
+        )
         most = float(constraint["parameters"]["max"])
         if constraint["satisfied"] and guess > most + ROUNDING:
             name = constraint_name(constraint)

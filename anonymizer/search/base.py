@@ -284,6 +284,7 @@ def _attacker(found: AttackResult) -> dict[str, Any]:
         "low": found.low,
         "high": found.high,
         "learned": found.details.get("learned"),
+        **({"best_guess": found.details["best_guess"]} if "best_guess" in found.details else {}),
     }
 
 

@@ -20,7 +20,6 @@ from anonymizer.attacks.base import (
     UnitSettings,
     clopper_pearson,
     draw_sample,
-    found_units,
     known_columns,
     target_of,
     targets_of,
@@ -54,7 +53,7 @@ from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
 from anonymizer.model.naming import ColumnName
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import Settings, Threat, WholeNumber
 
@@ -356,9 +355,9 @@ class Linkage(Attack):
     ``knowledge``. Equally near records are equally likely, so a tie of n counts 1/n. The baseline is
     1 / records: a guess without the released values.
 
-    Where it is known whose the records are, it is the expected share of persons, or other units, of whom a
-    record is linked to any record of the same person. Links into one class lead to different records there,
-    those into different classes are independent. A household is found through any of its members.
+    Where it is known whose the records are, it is the expected share of persons, households or other units of
+    whom a record is linked to any record of the same unit. Links into one class lead to different records
+    there, whichever members they are of; those into different classes are independent.
 
     Attributes
     ----------
@@ -380,8 +379,8 @@ class Linkage(Attack):
             what = target_of(knowledge)
             return (
                 f"An adversary who holds the original records with {by} links a record of {success} of the "
-                f"{targets_of(knowledge)} to a released record of the same "
-                f"{PERSON if what == HOUSEHOLD else what} ({_method(knowledge)}); by chance {guess}."
+                f"{targets_of(knowledge)} to a released record of the same {what} ({_method(knowledge)}); "
+                f"by chance {guess}."
             )
         share = "the original records" if held == 1 else f"{100 * held:.3g} % of the original records"
         rates = [f"{100 * knowledge[name]:.3g} % {how}" for name, how in ERRORS.items() if name in knowledge]
@@ -452,7 +451,7 @@ class Linkage(Attack):
         return found if case.owned is None else self._of_units(case, linked, found)
 
     def _of_units(self, case: _Case, linked: Linked, found: AttackResult) -> AttackResult:
-        """Return the share of units of whom a record is linked to a record of the same member.
+        """Return the share of units of whom a record is linked to a record of the same unit.
 
         Parameters
         ----------
@@ -462,24 +461,27 @@ class Linkage(Attack):
         (unit, owners), space = case.owned, case.space
         rows, classes = case.places(owners)
         place = space.truth.of_pairs(rows, classes)
-        members = owners.members(unit)
-        own_records, sizes = numbered([classes, members], len(members))[0], space.sizes[classes]
+        units, number = owners.targets(unit)
+        own_records, sizes = numbered([classes, units], len(units))[0], space.sizes[classes]
+        first = np.unique(own_records, return_index=True)[1]
 
         def found_by(right: FloatArray) -> FloatArray:
-            return found_units(owners, unit, own_records, reached_in(own_records, right, sizes), once=False)[
-                0
-            ]
+            chance = reached_in(own_records, right, sizes)[first]
+            with np.errstate(divide="ignore"):
+                missed = np.bincount(units[first], weights=np.log1p(-chance), minlength=number)
+            found: FloatArray = -np.expm1(missed)
+            return found
 
         ends = [found_by(right[place]) for right in linked.outcomes]
-        success, number = float(ends[1].mean()), len(ends[1])
+        success = float(ends[1].mean())
         of_ties = [float(units.mean()) for units in ends]
         low, high = _interval(min(of_ties), max(of_ties), number, estimated=case.estimates(linked))
-        # Linked to its class alone, a guess is right as often as its member has records there.
         ceiling = float(found_by(1 / sizes).mean())
-        alike = np.bincount(own_records)[own_records]
+        of_members = numbered([classes, owners.members(unit)], len(units))[0]
+        alike = np.bincount(of_members)[of_members]
         one_link = np.minimum(linked.outcomes[1][place] * alike, 1.0)
         # The share of members whom their best link finds, as `vulnerability` does.
-        best = found_units(owners, unit, own_records, one_link, once=True)[1]
+        best = found_units(owners, unit, of_members, one_link, once=True)[1]
         details = {
             **found.details,
             "ceiling": max(ceiling, success),
@@ -639,14 +641,14 @@ class _Case:
 
 
 def reached_in(own: IntArray, right: FloatArray, sizes: IntArray) -> FloatArray:
-    """Return the probability that a link of the member's records in a class finds any of these.
+    """Return the probability that a link of the unit's records in a class finds any of these.
 
     Each record is linked to another one of the class, so that of g links to n records, m of them the
-    member's, all miss with C(n - m, g) / C(n, g), if all lead to the class.
+    unit's, all miss with C(n - m, g) / C(n, g), if all lead to the class.
 
     Parameters
     ----------
-    own: number of the member and class of each record, shape (records,), int64.
+    own: number of the unit and class of each record, shape (records,), int64.
     right: probability that a record is linked to a certain one of its class, shape (records,).
     sizes: records of its class, shape (records,), int64.
     """
