@@ -279,8 +279,8 @@ class Interval(Attack):
     Targets are the released records whose true number is known and present. Where it is known whose they are,
     targets are persons, or other units, and one is reached by any record; ranks and deviations are of
     records. The baseline is the expected success after a permutation of the published column;
-    ``details.best_guess`` that of the best number for everybody, with the interval around it among the true ones.
-    The confidence interval is for a share of so many targets, as one masked file is one draw of the masking.
+    ``details.best_guess`` that of the best number for everybody, the interval around it being among the true
+    ones. The confidence interval is for a share of so many targets, as one masked file is one draw.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata"
     (in Confidentiality, Disclosure and Data Access, North-Holland 2001); Mateo-Sanz, Sebé, Domingo-Ferrer,

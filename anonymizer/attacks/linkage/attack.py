@@ -20,6 +20,7 @@ from anonymizer.attacks.base import (
     UnitSettings,
     clopper_pearson,
     draw_sample,
+    found_units,
     known_columns,
     target_of,
     targets_of,
