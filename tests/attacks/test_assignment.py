@@ -25,10 +25,13 @@ from tests.helpers.linkage import attribute, frame_scene, linkage, noisy
 
 
 def by_permutations(original: pd.DataFrame, masked: pd.DataFrame) -> tuple[float, float]:
-    """Return the fewest and the most expected links over all assignments with the least sum of distances."""
+    """Return the fewest and the most expected links over all assignments with the least sum of distances.
+
+    Records that are equally far from all others are exchangeable, equal or not.
+    """
     units = original.std(ddof=0).replace(0, 1).to_numpy()
     distances = (((original.to_numpy()[:, None] - masked.to_numpy()) / units) ** 2).sum(axis=2)
-    rows, classes = (list(map(tuple, each.to_numpy().tolist())) for each in (original, masked))
+    rows, classes = (list(map(tuple, each.round(9).tolist())) for each in (distances, distances.T))
     held, released = Counter(rows), Counter(classes)
     plans = list(permutations(range(len(rows))))
     sums = [sum(distances[i, j] for i, j in enumerate(plan)) for plan in plans]
