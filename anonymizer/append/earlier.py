@@ -1,4 +1,9 @@
-"""An earlier run, read from its folder, and further records in its classes."""
+"""The earlier run that a batch is appended to: its report, stored recoding and release, checked to agree.
+
+The config must request the same as the earlier run. Values of the batch are placed in the hierarchies like
+equal values in the earlier run. If distinct rows do not fit in memory, they are distinguished only as far as
+the earlier recoding does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Further records for a release, recoded as it was, judged together with it."""
+"""Further records for a release, recoded as it was, judged together with it.
+
+The batch gets the earlier recoding, or another one on request, or it is refused. The combined file is
+verified as its recipient counts it. An adversary who holds both releases can subtract them, so the batch is
+also measured alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on a data frame, and its result."""
+"""A run on a data frame, and its result: a release in memory, with its report and charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The phases of a run, their seconds, and the callbacks that follow them."""
+"""The phases of a run, their seconds, and the callbacks that follow a run and may stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints of a run by how they are measured: on classes, on the whole table, or by an attack."""
+"""Constraints of a run by how they are measured: those that counts determine, and those that attacks do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where a release goes: a folder, a file, a table or a data frame."""
+"""Where a release goes: a folder, a file, a table or a data frame.
+
+A sink takes the release and gives it back to be read before it appears.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The release as it was written, read back and compared with what the search found."""
+"""The release as it was written, read back and compared with what the search found.
+
+A release is one table, or the QIT and ST of Anatomy, which share the column ``group``. ``verify`` is the same
+for all shapes.
+"""
 
 from __future__ import annotations
 

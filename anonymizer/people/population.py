@@ -1,4 +1,8 @@
-"""The population behind a sample: its table, or the weights of the records."""
+"""The population behind a sample: its table, or the weights of the records.
+
+Values that the input lacks are placed in the same hierarchies, so that a generalized value stands for the
+same values in both.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Units in the classes of a release, and what of them was lost."""
+"""Units in the classes of a release, and what of them was lost.
+
+The release has no column of units, so that only the run itself can count them there: it knows the class of
+each record of the input.
+"""
 
 from __future__ import annotations
 

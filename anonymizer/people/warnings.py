@@ -1,4 +1,9 @@
-"""Warnings of keys and units that a config does not count."""
+"""Warnings of keys and units that a config does not count.
+
+Where constraints count records, a key of persons that repeats is a reason to warn. Such a column is neither a
+quasi-identifier nor sensitive and divides no class, but it may tell which records are of one person. Its
+values are counted in each class.
+"""
 
 from __future__ import annotations
 

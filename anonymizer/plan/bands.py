@@ -1,4 +1,8 @@
-"""Columns released in groups: their labels, and the columns of a file put into them."""
+"""Columns released in groups: their labels, and the columns of a file put into them.
+
+The values become the groups at once. Search, measures, attacks and audit then see what the recipient sees.
+The groups are those of level 1 of the column's hierarchy, built from all records.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The distinct rows of a file, counted as fine or as coarse as memory allows."""
+"""The distinct rows of a file, counted as fine or as coarse as memory allows.
+
+If they do not fit, the run works on coarser ones or is refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How the engine of a run reads its files: options of the config that are none of the search."""
+"""How the engine of a run reads its files.
+
+Spark writes folders of Parquet files; settings that it does not support are refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory the search and the database of a run may take."""
+"""How much memory the search and the database of a run may take, beside a plug-in engine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The plan of a run: columns, hierarchies, constraints, objective, attacks and utility measures of a config.
 
-Lower rooms receive these instead of the config. The engine of a run stands here too: which one counts the
-distinct rows, its limits, and memory left for the search. Spark counts out of core and writes folders of
-Parquet files; settings it does not support are refused.
+Lower rooms receive these instead of the config.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recoding of a run as a file that later records are recoded by."""
+"""The recoding of a run, stored in recoding.json for new records, with cuts and compact arrays."""
 
 from __future__ import annotations
 
