@@ -14,7 +14,8 @@ from anonymizer.adversary.original import original_of_files
 from anonymizer.adversary.release import by_config_names, read_release, unite_published, with_labels
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
-from anonymizer.config.model import Acknowledgement, Config
+from anonymizer.config.exposure import ROWS_ARE_PERSONS
+from anonymizer.config.model import Config
 from anonymizer.data.open import unite_keys
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
@@ -232,7 +233,7 @@ def _check_table(
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
     named = units.columns if plan is None else plan.units or units.columns
-    acknowledged = plan is not None and Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged
+    acknowledged = plan is not None and ROWS_ARE_PERSONS in plan.acknowledged
     unnamed = {} if acknowledged else keys_by_name(known.items(), named)
     warnings = [*relation.header_warnings, *key_warnings(relation, named, unnamed)]
     warnings += [own for each in attributes for own in sensitive_warnings(each.column)]

@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from anonymizer.config.attribute import AttributeSettings, Distance
+from anonymizer.config.exposure import Acknowledgement, ExposureSettings
 from anonymizer.config.files import InputSettings, OutputSettings
 from anonymizer.config.plugin_sections import (
     AttackSettings,
@@ -579,12 +580,6 @@ class Reference(StrEnum):
     INPUT = "input"
 
 
-class Acknowledgement(StrEnum):
-    """A warning that you read; the report lists it, and the warning is not repeated."""
-
-    ROWS_ARE_PERSONS = "rows-are-persons"
-
-
 @dataclass(frozen=True)
 class Origin:
     """Where a config was read; ignored by comparison, so that configs compare by content."""
@@ -820,8 +815,12 @@ class Config(Section):
     )
     acknowledge: tuple[Acknowledgement, ...] | None = Field(
         default=None,
-        description="warnings that you read and that a run need not repeat: rows-are-persons says that no "
-        "person has two records",
+        description="warnings and findings that you read and that a run need not repeat: rows-are-persons "
+        "says that no person has two records",
+    )
+    exposure: ExposureSettings = Field(
+        default_factory=ExposureSettings,
+        description="how much a release may show beyond its constraints before a run says SATISFIED, BUT",
     )
     apply: ApplySettings | None = Field(
         default=None,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from anonymizer.config.model import Acknowledgement
+from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import listed
@@ -105,7 +105,7 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
 def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
     """Return warnings about keys that look alike, and about codes of missing values that no column has."""
     unnamed = {}
-    if Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged:
+    if ROWS_ARE_PERSONS not in plan.acknowledged:
         unnamed = keys_by_name(((name, own.role) for name, own in plan.columns.items()), plan.units)
     alike = key_warnings(relation, plan.units, unnamed, smallest_shown(plan.k_of_reports))
     return [*alike, *unused_code_warnings(relation, plan.missing)]

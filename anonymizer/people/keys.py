@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.config.model import Acknowledgement
+from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.errors import listed
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
@@ -43,7 +43,7 @@ TOGETHER = 0.8
 KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
-ACKNOWLEDGE = f"set acknowledge: [{Acknowledgement.ROWS_ARE_PERSONS}]"
+ACKNOWLEDGE = f"set acknowledge: [{ROWS_ARE_PERSONS}]"
 
 
 @dataclass(frozen=True)

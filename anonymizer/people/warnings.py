@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymizer.attacks.base import IGNORED, LINKS, Attack
 from anonymizer.attacks.three_questions import Answer
-from anonymizer.config.model import Acknowledgement
+from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
 from anonymizer.errors import listed, plural
@@ -114,7 +114,7 @@ def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
     The classes are counted if the distinct rows are in memory and the records have an order.
     """
     plan = prepared.plan
-    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged or plan.counts_persons:
+    if ROWS_ARE_PERSONS in plan.acknowledged or plan.counts_persons:
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
@@ -178,7 +178,7 @@ def records_warnings(
     found: attacks with the knowledge of each result.
     answers: to the three questions of European law.
     """
-    unlike = plan.counts_persons and Acknowledgement.ROWS_ARE_PERSONS not in plan.acknowledged
+    unlike = plan.counts_persons and ROWS_ARE_PERSONS not in plan.acknowledged
     counted, ignoring, three = [], [], "singling out, linkability and inference"
     for attack, knowledge in found:
         places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
@@ -212,7 +212,7 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
     ----------
     original: the records that the adversary has, None without.
     """
-    if Acknowledgement.ROWS_ARE_PERSONS in plan.acknowledged:
+    if ROWS_ARE_PERSONS in plan.acknowledged:
         return []
     unowned = PERSON in plan.units and view.holders is None
     said = [f"attacks count {_unlike_constraints(plan, _unowned(plan, original, view))}"] if unowned else []

@@ -23,6 +23,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES, CsvDialect, KeyColumns
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.errors import InputError
+from anonymizer.exposure.measure import Thresholds
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
@@ -123,7 +124,8 @@ class Plan:
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
     in_duckdb: whether the release is a table of DuckDB, which has every type.
-    acknowledged: warnings that are not repeated.
+    acknowledged: warnings and findings that somebody has read.
+    exposure: thresholds of findings about the release.
     attacks_every_step: whether the attackers of constraints are asked about every valid candidate.
     units: column of each unit that constraints may count, by name.
     whole_units: whether every record must have a value in these.
@@ -167,6 +169,7 @@ class Plan:
     seed: int
     seed_is_default: bool
     acknowledged: tuple[str, ...] = ()
+    exposure: Thresholds = field(default_factory=Thresholds)
     units: Mapping[str, str] = field(default_factory=dict)
     whole_units: bool = False
     bands: Mapping[str, Bands] = field(default_factory=dict)
@@ -501,7 +504,8 @@ def plan_of(config: Config) -> Plan:
         in_duckdb=output.database is not None,
         seed=config.seed,
         seed_is_default=config.seed == Config.model_fields["seed"].default,
-        acknowledged=tuple(each.value for each in config.acknowledge or ()),
+        acknowledged=tuple(each.finding for each in config.acknowledge or ()),
+        exposure=config.exposure.thresholds(),
         units=given.unit_columns,
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,

@@ -1,0 +1,234 @@
+"""Columns that others compute: by arithmetic on numbers and dates, or because they determine them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import combinations, permutations
+
+import numpy as np
+
+from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
+from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
+from anonymizer.model.table import Role
+
+HOLDS = 0.95
+"""Share of the records with all values for which a function must hold."""
+
+SAMPLE = 20_000
+"""Records that the search for functions looks at; what it finds is measured on all."""
+
+MOST_NUMBERS = 30
+"""Columns of numbers and dates whose pairs are searched."""
+
+MOST_SOURCES = 12
+"""Quasi-identifiers whose sets of up to three are searched."""
+
+CLOSE = 1e-6
+"""Relative difference of numbers that are equal."""
+
+YEAR = 365.2425
+"""Days of a year."""
+
+EPOCH = date(1970, 1, 1).toordinal()
+"""The day from which NumPy counts."""
+
+
+class Computed(Detector):
+    """Columns that others compute."""
+
+    kind = Kind.COMPUTED
+    setting = "computed"
+
+    def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
+        """Yield what exceeds the threshold."""
+        yield from computed(records, threshold)
+
+    def sentence(self, finding: Finding, said: Said) -> str:
+        """Return what was found."""
+        return f"{named(finding.columns)} follows from other columns ({finding.how}), which exposes {said.of}"
+
+    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
+        """Return what mends a finding."""
+        if any(roles.get(each) is Role.INSENSITIVE for each in finding.columns):
+            return as_role(finding.columns, Role.QUASI_IDENTIFIER, "make {} a quasi-identifier")
+        return as_role(finding.columns, Role.DROP, "leave out {}")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A column as a function of others.
+
+    Attributes
+    ----------
+    holds: for which records, shape (records,), bool.
+    """
+
+    target: ReleasedColumn
+    sources: tuple[ReleasedColumn, ...]
+    how: str
+    holds: BoolArray
+
+
+def computed(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
+    """Yield a finding for each column whose value follows from others.
+
+    Of an insensitive column that quasi-identifiers compute, units are counted that it singles out beside
+    their published values: who knows the quasi-identifiers knows it, too. Of a sensitive or coarsened column,
+    units are counted whose value is computed.
+    """
+    shown = set[str]()
+    known = records.having(Role.QUASI_IDENTIFIER)
+    for found in (*_arithmetic(records), *_determined(records, known)):
+        target, names = found.target, tuple(each.name for each in found.sources)
+        if target.role is Role.INSENSITIVE and target.exact:
+            number = records.units_of(found.holds & records.in_small([*known, target], 2))
+        else:
+            number = records.units_of(found.holds & (target.coarse | (target.role is Role.SENSITIVE)))
+        if target.name not in shown and number > threshold * records.number:
+            shown.add(target.name)
+            how = f"{target.name} = {found.how}" if found.how else f"{target.name} by {', '.join(names)}"
+            share = number / records.number
+            yield Finding(Kind.COMPUTED, (target.name,), number, share, threshold, None, how)
+
+
+def _may_tell(sources: Sequence[ReleasedColumn], target: ReleasedColumn) -> bool:
+    """Return whether somebody who has the sources learns what the release was not to show.
+
+    Quasi-identifiers are known as they are in the input, so that they tell columns which are released finer;
+    exact columns tell coarsened ones.
+    """
+    if target.exact and target.role is not Role.QUASI_IDENTIFIER:
+        return all(each.role is Role.QUASI_IDENTIFIER for each in sources) and (
+            target.role is Role.SENSITIVE or any(not each.exact for each in sources)
+        )
+    return not target.exact and all(each.exact for each in sources)
+
+
+def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
+    """Yield the columns of numbers that are a difference, sum or ratio of two others, or a year or an age."""
+    columns = [each for each in records.columns if each.numbers is not None and each.sizes[1] > 2]
+    columns = columns[:MOST_NUMBERS]
+    step = max(records.records // SAMPLE, 1)
+    for target in columns:
+        for sources in _sources(columns, target):
+            for how, values in _functions(sources, step):
+                if _offset(target.values[::step], values) is None:
+                    continue
+                found = dict(_functions(sources, 1))[how]
+                offset = _offset(target.values, found)
+                if offset is not None:
+                    words = how if not offset else f"{how} {'+' if offset > 0 else '-'} {abs(offset):g}"
+                    yield Function(target, sources, words, _equal(target.values, found + offset))
+
+
+def _sources(
+    columns: Sequence[ReleasedColumn], target: ReleasedColumn
+) -> Iterator[tuple[ReleasedColumn, ...]]:
+    others = [each for each in columns if each is not target]
+    for sources in (*((each,) for each in others if each.days), *permutations(others, 2)):
+        if _may_tell(sources, target):
+            yield sources
+
+
+def _functions(sources: Sequence[ReleasedColumn], step: int) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the functions of one or two columns: their words, and a value for each record."""
+    first, *others = (each.values[::step] for each in sources)
+    names = [each.name for each in sources]
+    if not others:
+        yield f"year of {names[0]}", _year(first)
+        return
+    (second,) = others
+    yield f"{names[0]} - {names[1]}", first - second
+    if sources[0].days and sources[1].days:
+        yield f"years from {names[1]} to {names[0]}", np.floor((first - second) / YEAR)
+    elif not sources[0].days and not sources[1].days:
+        if names[0] < names[1]:
+            yield f"{names[0]} + {names[1]}", first + second
+        with np.errstate(divide="ignore", invalid="ignore"):
+            yield f"{names[0]} / {names[1]}", np.where(second == 0, np.nan, first / second)
+
+
+def _year(days: FloatArray) -> FloatArray:
+    known = np.where(np.isnan(days), EPOCH, days) - EPOCH
+    years = np.floor(known).astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970.0
+    return np.where(np.isnan(days), np.nan, years)
+
+
+def _offset(target: FloatArray, values: FloatArray) -> float | None:
+    """Return the constant by which a target nearly always differs from values; None if there is none.
+
+    A target that is nearly constant itself is no function of anything.
+    """
+    both = ~(np.isnan(target) | np.isnan(values))
+    if both.sum() < 2:
+        return None
+    difference = np.round(target[both] - values[both], 6)
+    offset = float(np.median(difference))
+    if offset not in (-1.0, 0.0, 1.0):
+        return None
+    held = _equal(target[both], values[both] + offset).mean()
+    _, counts = np.unique(target[both], return_counts=True)
+    usual = counts.max() / both.sum()
+    return offset if held >= HOLDS and held - usual > (1 - usual) / 2 else None
+
+
+def _equal(target: FloatArray, values: FloatArray) -> BoolArray:
+    with np.errstate(invalid="ignore"):
+        return np.abs(target - values) <= CLOSE * np.maximum(np.abs(values), 1.0)
+
+
+def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> Iterator[Function]:
+    """Yield the columns that one to three quasi-identifiers determine."""
+    targets = [
+        each
+        for each in records.columns
+        if each.role in (Role.INSENSITIVE, Role.SENSITIVE) and each.exact and each.sizes[1] > 1
+    ]
+    step = max(records.records // SAMPLE, 1)
+    sample = np.arange(0, records.records, step)
+    random = np.random.default_rng(0)
+    for target in targets:
+        mixed = random.permutation(target.own)
+        for size in (1, 2, 3):
+            for sources in combinations(known[:MOST_SOURCES], size):
+                if not _may_tell(sources, target) or not _is_told(sources, target, mixed, sample):
+                    continue
+                everything = np.arange(records.records)
+                if not _is_told(sources, target, mixed, everything):
+                    continue
+                groups, shared = _shared(records, sources)
+                holds = shared & _constant(groups, target.own)
+                yield Function(target, sources, "", holds)
+
+
+def _is_told(
+    sources: Sequence[ReleasedColumn], target: ReleasedColumn, mixed: CodeArray, among: IntArray
+) -> bool:
+    """Return whether nearly all records that share the sources' values share the target's, too.
+
+    And more of them than of the target's values in another order.
+    """
+    groups, number = group_rows(((each.own[among], each.sizes[1]) for each in sources), len(among))
+    shared = (np.bincount(groups, minlength=number) > 1)[groups]
+    if not shared.any():
+        return False
+    held, by_chance = (float(_constant(groups, own[among])[shared].mean()) for own in (target.own, mixed))
+    return held >= HOLDS and held - by_chance > (1 - by_chance) / 2
+
+
+def _shared(records: ReleasedRecords, sources: Sequence[ReleasedColumn]) -> tuple[IntArray, BoolArray]:
+    """Return the groups of equal source values, and which records share them with another unit."""
+    groups, number = group_rows(((each.own, each.sizes[1]) for each in sources), records.records)
+    return groups, (records.units_in(groups, number) > 1)[groups]
+
+
+def _constant(groups: IntArray, own: IntArray | CodeArray) -> BoolArray:
+    """Return which records are in a group with one value."""
+    size = int(own.max(initial=0)) + 1
+    number = int(groups.max(initial=-1)) + 1
+    one: BoolArray = np.bincount(np.unique(groups * size + own) // size, minlength=number) == 1
+    return one[groups]

@@ -1,0 +1,98 @@
+"""All findings about a release, and its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from anonymizer.exposure.computed import Computed
+from anonymizer.exposure.detector import Detector
+from anonymizer.exposure.finding import Exposure, Finding, Kind, by_harm
+from anonymizer.exposure.predicts import Predicts
+from anonymizer.exposure.rare_values import RareValues
+from anonymizer.exposure.records import ReleasedRecords
+from anonymizer.exposure.singled_out import SingledOut, seen_by_acquaintances
+from anonymizer.exposure.undone import Undone
+from anonymizer.exposure.unit import UnitsTogether
+from anonymizer.model.table import Role
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Shares that findings may reach; more is a finding."""
+
+    unique: float = 0.05
+    computed: float = 0.05
+    undone: float = 0.05
+    predicts: float = 0.95
+    unit: float = 0.05
+    rare_values: float = 0.0
+
+
+def exposure_of(
+    records: ReleasedRecords, thresholds: Thresholds, acknowledged: Iterable[str] = ()
+) -> Exposure:
+    """Return what a release shows.
+
+    Parameters
+    ----------
+    acknowledged: findings that were read, as ``Finding.names`` has them. Columns of ``singled-out`` are known
+        to nobody outside, so that they are left out of what acquaintances see.
+    """
+    named = frozenset(acknowledged)
+    unknown = {name.partition(":")[2] for name in named if name.startswith(f"{Kind.SINGLED_OUT}:")}
+    records = replace(records, unknown=frozenset(unknown))
+    seen = seen_by_acquaintances(records)
+    every = [*seen, *records.having(Role.SENSITIVE)]
+    least = (2, records.k)
+    unique, below = (records.units_of(records.in_small(seen, each)) for each in least)
+    beside = (records.units_of(records.in_small(every, each)) for each in least)
+    findings = by_harm(list(_findings(records, thresholds)))
+    accepted = [each for each in findings if _is_acknowledged(each, named)]
+    return Exposure(
+        records.unit,
+        records.number,
+        records.k,
+        unique,
+        below,
+        (next(beside), next(beside)),
+        tuple(each for each in findings if each not in accepted),
+        tuple(accepted),
+        _public(records, thresholds),
+    )
+
+
+DETECTORS: tuple[Detector, ...] = (
+    SingledOut(),
+    UnitsTogether(),
+    Undone(),
+    Computed(),
+    Predicts(),
+    RareValues(),
+)
+"""All that look at a release."""
+
+
+def detector_of(finding: Finding) -> Detector:
+    """Return what found a finding."""
+    return next(each for each in DETECTORS if each.kind is finding.kind)
+
+
+def _findings(records: ReleasedRecords, own: Thresholds) -> Iterator[Finding]:
+    for each in DETECTORS:
+        yield from each.find(records, getattr(own, each.setting))
+
+
+def _public(records: ReleasedRecords, own: Thresholds) -> dict[Kind, bool]:
+    """Return whether each public kind exceeds its threshold, counting records, whoever they are of."""
+    counted = replace(records, units=None, keys={})
+    return {
+        each.kind: any(True for _ in each.find(counted, getattr(own, each.setting)))
+        for each in DETECTORS
+        if each.public
+    }
+
+
+def _is_acknowledged(finding: Finding, named: frozenset[str]) -> bool:
+    """Return whether a finding was read; one of singled-out units is of the columns that are left."""
+    return finding.kind is not Kind.SINGLED_OUT and any(each in named for each in finding.names)

@@ -1,0 +1,128 @@
+"""Records as they are released, beside what the input holds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
+from anonymizer.model.table import Role
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """A published column.
+
+    Attributes
+    ----------
+    shown: code of the published value of each record, shape (records,), none negative.
+    own: code of the value in the input, equal ones by identity, shape (records,), none negative.
+    absent: code in ``own`` of a missing value; None without one.
+    numbers: number of each code of ``own``, of dates the proleptic ordinal, shape (codes,), NaN for a missing
+        value; None for texts.
+    days: whether ``numbers`` are ordinals of dates.
+    """
+
+    name: str
+    role: Role
+    shown: CodeArray
+    own: CodeArray
+    absent: int | None = None
+    numbers: FloatArray | None = None
+    days: bool = False
+
+    @cached_property
+    def sizes(self) -> tuple[int, int]:
+        """Number of codes of ``shown`` and of ``own``."""
+        return int(self.shown.max(initial=-1)) + 1, int(self.own.max(initial=-1)) + 1
+
+    @cached_property
+    def coarse(self) -> BoolArray:
+        """Whether a record's published value stands for several values of its column, shape (records,)."""
+        shown, own = self.sizes
+        pairs = np.unique(self.shown.astype(np.int64) * own + self.own)
+        several: BoolArray = np.bincount(pairs // max(own, 1), minlength=shown) > 1
+        found: BoolArray = several[self.shown]
+        return found
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether every published value stands for one value."""
+        return not self.coarse.any()
+
+    @cached_property
+    def present(self) -> BoolArray:
+        """Whether a record has a value, shape (records,), bool."""
+        if self.absent is None:
+            return np.ones(len(self.own), dtype=bool)
+        found: BoolArray = self.own != self.absent
+        return found
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The number of each record, shape (records,); NaN without one, as in texts."""
+        return np.full(len(self.own), np.nan) if self.numbers is None else self.numbers[self.own]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedRecords:
+    """All records of a release.
+
+    Attributes
+    ----------
+    k: fewest units that a value or class is expected to have.
+    unit: name of what is counted, such as record or person.
+    units: unit of each record, shape (records,), int64, -1 for a record that is a unit of its own; None
+        where records are counted.
+    keys: of units that the release does not name, by column: the key of each record, shape (records,), int64,
+        -1 without one.
+    unknown: insensitive columns that nobody outside knows.
+    """
+
+    columns: tuple[ReleasedColumn, ...]
+    records: int
+    k: int
+    unit: str = "record"
+    units: IntArray | None = None
+    keys: Mapping[str, IntArray] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
+
+    def having(self, *roles: Role) -> list[ReleasedColumn]:
+        """Return the columns of some roles, in their order."""
+        return [each for each in self.columns if each.role in roles]
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """Unit of each record, shape (records,), int64, from 0."""
+        if self.units is None:
+            return np.arange(self.records)
+        alone = self.units < 0
+        owners = self.units.copy()
+        owners[alone] = int(self.units.max(initial=-1)) + 1 + np.arange(int(alone.sum()))
+        return np.unique(owners, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def number(self) -> int:
+        """Number of units."""
+        return int(self.owners.max(initial=-1)) + 1
+
+    def units_in(self, groups: IntArray, number: int) -> IntArray:
+        """Return the distinct units of each group of records, shape (number,), int64."""
+        if self.units is None:
+            return np.bincount(groups, minlength=number).astype(np.int64)
+        pairs = np.unique(groups * max(self.number, 1) + self.owners)
+        return np.bincount(pairs // max(self.number, 1), minlength=number).astype(np.int64)
+
+    def units_of(self, among: BoolArray) -> int:
+        """Return the number of units with one of some records."""
+        if self.units is None:
+            return int(among.sum())
+        return len(np.unique(self.owners[among]))
+
+    def in_small(self, columns: Sequence[ReleasedColumn], least: int) -> BoolArray:
+        """Return which records share their published values with fewer than ``least`` units."""
+        groups, number = group_rows(((each.shown, each.sizes[0]) for each in columns), self.records)
+        return (self.units_in(groups, number) < least)[groups]

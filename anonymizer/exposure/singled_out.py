@@ -1,0 +1,63 @@
+"""Units that published quasi-identifiers and insensitive columns single out together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
+from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.model.table import Role
+
+MOSTLY = 0.95
+"""Share of the units singled out by all columns that the named ones must single out."""
+
+
+class SingledOut(Detector):
+    """Units that are alone with what acquaintances see of them."""
+
+    kind = Kind.SINGLED_OUT
+    setting = "unique"
+    public = True
+
+    def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
+        """Yield what exceeds the threshold."""
+        yield from singled_out(records, threshold)
+
+    def sentence(self, finding: Finding, said: Said) -> str:
+        """Return what was found."""
+        beside = f" and {named(finding.columns)}" if finding.columns else ""
+        return f"{said.of} are the only one with their published quasi-identifiers{beside}"
+
+    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:  # noqa: ARG002 - of any role
+        """Return what mends a finding."""
+        if not finding.columns:
+            return Remedy("generalize the quasi-identifiers")
+        return as_role(finding.columns, Role.QUASI_IDENTIFIER, "make {} quasi-identifiers")
+
+
+def seen_by_acquaintances(records: ReleasedRecords) -> list[ReleasedColumn]:
+    """Return the columns that somebody who knows a unit sees."""
+    insensitive = [each for each in records.having(Role.INSENSITIVE) if each.name not in records.unknown]
+    return [*records.having(Role.QUASI_IDENTIFIER), *insensitive]
+
+
+def singled_out(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
+    """Yield the finding of units that are alone, with the insensitive columns that do it.
+
+    Columns are named in the order of what each does beside the quasi-identifiers, until they do nearly all.
+    """
+    seen = seen_by_acquaintances(records)
+    number = records.units_of(records.in_small(seen, 2))
+    if not records.number or number <= threshold * records.number:
+        return
+    known = [each for each in seen if each.role is Role.QUASI_IDENTIFIER]
+    others = [each for each in seen if each.role is Role.INSENSITIVE]
+    alone = {each.name: records.units_of(records.in_small([*known, each], 2)) for each in others}
+    chosen: list[ReleasedColumn] = []
+    for each in sorted(others, key=lambda each: -alone[each.name]):
+        if records.units_of(records.in_small([*known, *chosen], 2)) >= MOSTLY * number:
+            break
+        chosen.append(each)
+    names = tuple(each.name for each in chosen)
+    yield Finding(Kind.SINGLED_OUT, names, number, number / records.number, threshold)

@@ -1,0 +1,151 @@
+"""The records of a run as they are released, for the measures of what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from anonymizer.config.section import dotted
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
+from anonymizer.exposure.finding import Exposure, Finding
+from anonymizer.exposure.measure import detector_of, exposure_of
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.invocation import RunCommand
+from anonymizer.model.table import LEFT_OUT, Role, ValueType
+from anonymizer.model.units import PERSON, RECORD
+from anonymizer.people.keys import keys_among
+from anonymizer.plan.plan import Plan
+from anonymizer.plan.prepared import Found
+from anonymizer.release.query import rows_of_records
+from anonymizer.report.exposure import said_of
+
+MOST_COLUMNS = 1_000
+"""Columns that are looked at; further ones of a wide file are named as left out."""
+
+
+def exposure_of_release(found: Found) -> Exposure | None:
+    """Return what a release shows; None where its records are not in memory, or in a table of their own."""
+    prepared = found.prepared
+    plan = prepared.plan
+    if prepared.problem.source is not None or plan.algorithm.in_groups:
+        return None
+    return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+
+
+def released_records(found: Found) -> ReleasedRecords:
+    """Return the released records of a run in memory, in the order of the input."""
+    prepared, recoding = found.prepared, found.recoding
+    plan, relation = prepared.plan, prepared.encoded.relation
+    names = [name for name in plan.released(relation.columns) if name in relation.columns]
+    row = rows_of_records(relation, prepared.encoded.combination, recoding, names)
+    kept = np.flatnonzero(~recoding.removed[row])
+    shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
+    read = read_columns(relation, [_request(plan, name) for name in names[:MOST_COLUMNS]], plan.missing)
+    columns = tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items())
+    units = prepared.units.get(PERSON)
+    return ReleasedRecords(
+        columns,
+        len(kept),
+        plan.k_of_reports or 2,
+        RECORD if units is None else PERSON,
+        None if units is None else units[kept],
+        dict(_keys(found, kept)),
+    )
+
+
+def _request(plan: Plan, name: str) -> ColumnRequest:
+    """Return how a released column is read; groups are the texts that are published."""
+    if name in plan.columns and name not in plan.bands:
+        return plan.request(name, plan.columns[name].type)
+    return ColumnRequest(name, None if name not in plan.bands else ValueType.TEXT)
+
+
+def _column(
+    plan: Plan, relation: Relation, read: ReadColumn, shown: CodeArray | None, kept: IntArray
+) -> ReleasedColumn:
+    column = read.column
+    own = read.codes[relation.codes(column.name)][kept]
+    role = plan.columns[column.name].role if column.name in plan.columns else Role.INSENSITIVE
+    return ReleasedColumn(
+        column.name,
+        role,
+        own if shown is None else shown,
+        own,
+        column.missing,
+        column.numbers,
+        column.type is ValueType.DATE,
+    )
+
+
+def _keys(found: Found, kept: IntArray) -> Iterator[tuple[str, IntArray]]:
+    """Yield the keys of units that the release leaves out, with the key of each record."""
+    prepared = found.prepared
+    plan, relation = prepared.plan, prepared.encoded.relation
+    for unit, codes in prepared.units.items():
+        if unit != PERSON or plan.pseudonym is None:
+            yield plan.units[unit], codes[kept]
+    known = set(plan.units.values())
+    roles = [(name, own.role) for name, own in plan.columns.items() if own.role in LEFT_OUT]
+    dropped = [(name, None) for name, _ in roles if name in relation.columns and name not in known]
+    for key in keys_among(relation, dropped, plan.units):
+        if key.name not in known:
+            yield key.name, relation.unit_codes(key.name, set(plan.missing))[kept]
+
+
+def exposure_entry(
+    exposure: Exposure, roles: Mapping[str, Role], command: RunCommand | None, smallest: int
+) -> dict[str, Any]:
+    """Return the ``exposure`` entry of the internal report.
+
+    Parameters
+    ----------
+    roles: of columns.
+    command: that started the run; None for a run on a data frame.
+    smallest: smaller numbers are words in the sentences.
+    """
+    beside = zip(("unique", "below_k"), exposure.with_sensitive, strict=True)
+    return {
+        "unit": exposure.unit,
+        "units": exposure.units,
+        "unique": exposure.share(exposure.unique),
+        "below_k": exposure.share(exposure.below_k),
+        "with_sensitive": {name: exposure.share(number) for name, number in beside},
+        "findings": [_entry(each, exposure, roles, command, smallest) for each in exposure.findings],
+        **(
+            {"acknowledged": [each.names[0] for each in exposure.acknowledged]}
+            if exposure.acknowledged
+            else {}
+        ),
+        "public": [{"kind": kind.value, "exceeded": exceeded} for kind, exceeded in exposure.public.items()],
+    }
+
+
+def _entry(
+    finding: Finding,
+    exposure: Exposure,
+    roles: Mapping[str, Role],
+    command: RunCommand | None,
+    smallest: int,
+) -> dict[str, Any]:
+    detector = detector_of(finding)
+    remedy = detector.remedy(finding, roles)
+    changes = [
+        *(f"{dotted(('attributes', name))}={role.value}" for name, role in remedy.roles.items()),
+        *(f"{dotted(('attributes', name, 'release'))}=false" for name in remedy.withheld),
+    ]
+    run = None if command is None or not changes else str(command.changed(*changes).replacing())
+    return {
+        "kind": finding.kind.value,
+        "columns": list(finding.columns),
+        **({"about": finding.about} if finding.about else {}),
+        "records": finding.records,
+        "share": finding.share,
+        "threshold": finding.threshold,
+        "sentence": detector.sentence(finding, said_of(finding, exposure, smallest)),
+        "remedy": run or remedy.words,
+        "set": changes,
+    }
