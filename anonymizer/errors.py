@@ -94,6 +94,12 @@ class Infeasible(AnonymizerError):
         self.report = report
 
 
+class Exposed(AnonymizerError):
+    """A strict run whose release satisfies its constraints and still shows too much; nothing is released."""
+
+    exit_code = 1
+
+
 class StdoutError(AnonymizerError):
     """The result cannot be written to standard output; nothing is released."""
 

@@ -23,6 +23,10 @@ Output = Annotated[
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a config value; repeatable.")
 ]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit 1, without a release, where the verdict is SATISFIED, BUT."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release.")]
 
 
@@ -31,6 +35,7 @@ def run(
     output: Output = None,
     set_: Overrides = None,
     overwrite: Overwrite = False,
+    strict: Strict = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -47,7 +52,7 @@ def run(
     from anonymizer.model.invocation import RunCommand  # noqa: PLC0415
 
     folder = None if output is None else str(output)
-    given = RunCommand(str(config), folder, tuple(set_ or ()), overwrite)
+    given = RunCommand(str(config), folder, tuple(set_ or ()), overwrite, strict)
     loaded = load_config(config, set_ or []).started_by(given)
     directory = output if output is not None else release_folder(config)
     with stop_on_interrupt() as stopped, ExitStack() as live_line:

@@ -10,6 +10,7 @@ from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
+from anonymizer.report.exposure import but_of
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
@@ -26,6 +27,9 @@ from anonymizer.report.wording import (
     rejected_by_estimates,
     units_lost,
 )
+
+MOST_FINDINGS = 5
+"""Findings about a release that follow the worst one."""
 
 IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
@@ -83,7 +87,16 @@ def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """
     constraints = [constraint_line(each) for each in content["constraints"]]
     scenarios = content.get("scenarios", {})
-    if scenarios and not constraints:
+    worst = but_of(content)
+    if worst is not None:
+        yield f"SATISFIED, BUT {worst['sentence']}"
+        yield f"  Remedy: {worst['remedy']}"
+        others = content["exposure"]["findings"][1:]
+        yield from (f"  Also: {each['sentence']}" for each in others[:MOST_FINDINGS])
+        if len(others) > MOST_FINDINGS:
+            yield f"  and {plural(len(others) - MOST_FINDINGS, 'more finding')} in report.html"
+        yield from (f"  {each}" for each in constraints)
+    elif scenarios and not constraints:
         yield f"SATISFIED  {plural(len(scenarios), 'scenario')}"
     elif len(constraints) <= IN_ONE_LINE:
         yield f"SATISFIED  {'; '.join(constraints)}"

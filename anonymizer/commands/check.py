@@ -14,13 +14,13 @@ from anonymizer.adversary.original import original_of_files
 from anonymizer.adversary.release import by_config_names, read_release, unite_published, with_labels
 from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
-from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.config.model import Config
 from anonymizer.data.open import unite_keys
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
 from anonymizer.data.table import ColumnRequest, read_columns, unite_spellings
 from anonymizer.errors import InputError
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.job.constraints import attacked, countable_constraints, unmeasured
 from anonymizer.job.source import open_foreign_release
 from anonymizer.job.verify import RelationPair, attribute_in_groups

@@ -10,12 +10,9 @@ from pydantic import Field, field_validator
 
 from anonymizer.config.section import JsonSchema, Section, ShortSection, shown
 from anonymizer.errors import suggestion
-from anonymizer.exposure.finding import Kind
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Kind
 from anonymizer.exposure.measure import Thresholds
 from anonymizer.plugins import Exact
-
-ROWS_ARE_PERSONS = "rows-are-persons"
-"""The warning that rows may be no persons."""
 
 Share = Annotated[Exact, Field(ge=0, le=1)]
 

@@ -818,8 +818,8 @@ class Config(Section):
         description="warnings and findings that you read and that a run need not repeat: rows-are-persons "
         "says that no person has two records",
     )
-    exposure: ExposureSettings = Field(
-        default_factory=ExposureSettings,
+    exposure: ExposureSettings | None = Field(
+        default=None,
         description="how much a release may show beyond its constraints before a run says SATISFIED, BUT",
     )
     apply: ApplySettings | None = Field(

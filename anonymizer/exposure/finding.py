@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+ROWS_ARE_PERSONS = "rows-are-persons"
+"""The warning that rows may be no persons, as it is acknowledged."""
+
 
 class Kind(StrEnum):
     """What is found, by harm: the first is the worst."""

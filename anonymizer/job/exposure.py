@@ -10,30 +10,47 @@ import numpy as np
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
+from anonymizer.errors import Exposed
 from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.invocation import RunCommand
+from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import PERSON, RECORD
 from anonymizer.people.keys import keys_among
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.query import rows_of_records
-from anonymizer.report.exposure import said_of
+from anonymizer.report.exposure import but_of, said_of
+from anonymizer.report.facts import smallest_shown
 
 MOST_COLUMNS = 1_000
 """Columns that are looked at; further ones of a wide file are named as left out."""
 
 
-def exposure_of_release(found: Found) -> Exposure | None:
-    """Return what a release shows; None where its records are not in memory, or in a table of their own."""
+def exposure_section(found: Found) -> dict[str, Any] | None:
+    """Return the ``exposure`` entry of the report; None where records are out of core or in two tables."""
     prepared = found.prepared
     plan = prepared.plan
     if prepared.problem.source is not None or plan.algorithm.in_groups:
         return None
-    return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+    exposure = exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+    roles = {name: each.role for name, each in plan.columns.items()}
+    return exposure_entry(exposure, roles, plan.command, smallest_shown(plan.k_of_reports))
+
+
+def refuse_exposed(report: Report) -> None:
+    """Refuse a release that shows more than its constraints allow, before it is in its place.
+
+    Raises
+    ------
+    Exposed: it does.
+    """
+    worst = but_of(report.to_dict())
+    if worst is not None:
+        raise Exposed(f"SATISFIED, BUT {worst['sentence']}; nothing is released. Remedy: {worst['remedy']}")
 
 
 def released_records(found: Found) -> ReleasedRecords:

@@ -11,6 +11,7 @@ from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
 from anonymizer.job.constraints import violated_constraints
+from anonymizer.job.exposure import exposure_section, refuse_exposed
 from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
@@ -71,6 +72,9 @@ class Job:
                     break
                 found.prepared.problem.gate.refuse(found.recoding, violated)
             report = reported(task, found, verified, sink, watch)
+            command = found.prepared.plan.command
+            if command is not None and command.strict:
+                refuse_exposed(report)
             task.prepared.encoded.relation.check_unchanged()
             sink.commit(lambda: watch.released(report))
         return Finished(report, found)
@@ -121,6 +125,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
             *useless,
         ],
         advice=None if applied else advice_of(found, watch.stopped),
+        exposure=None if applied else exposure_section(found),
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),
     )

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.errors import listed
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.job.assessment import NOT_VERIFIED, Verified

@@ -50,12 +50,14 @@ class RunCommand:
     output: folder of the release as given; None for the default one.
     overrides: of config values, as for ``--set``, the later ones over the earlier ones.
     overwrite: whether an earlier release is replaced.
+    strict: whether a release that shows too much beyond its constraints is refused.
     """
 
     config: str
     output: str | None = None
     overrides: tuple[str, ...] = ()
     overwrite: bool = False
+    strict: bool = False
 
     def changed(self, *overrides: str) -> RunCommand:
         """Return the same run with more config values replaced.
@@ -78,7 +80,7 @@ class RunCommand:
         anonymizer run b.yaml -o b-release-2 --set seed=1
         """
         config = PurePath(self.config).name
-        return RunCommand(config, release_beside(config, number), self.overrides)
+        return RunCommand(config, release_beside(config, number), self.overrides, strict=self.strict)
 
     def __str__(self) -> str:
         """Return the command.
@@ -90,7 +92,8 @@ class RunCommand:
         words += [] if self.output is None else ["-o", path_word(self.output)]
         for override in self.overrides:
             words += ["--set", override]
-        return command(*words, *(["--overwrite"] if self.overwrite else []))
+        words += ["--overwrite"] if self.overwrite else []
+        return command(*words, *(["--strict"] if self.strict else []))
 
 
 def _plain_key(override: str) -> str | None:

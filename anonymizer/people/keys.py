@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.errors import listed
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column

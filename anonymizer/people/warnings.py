@@ -16,10 +16,10 @@ import numpy as np
 
 from anonymizer.attacks.base import IGNORED, LINKS, Attack
 from anonymizer.attacks.three_questions import Answer
-from anonymizer.config.exposure import ROWS_ARE_PERSONS
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
 from anonymizer.errors import listed, plural
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray, group_rows
 from anonymizer.model.recoding import Recoding

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import Attack
+from anonymizer.config.exposure import ExposureSettings
 from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config, Reference
 from anonymizer.config.plugin_sections import ConstraintSettings
@@ -505,7 +506,7 @@ def plan_of(config: Config) -> Plan:
         seed=config.seed,
         seed_is_default=config.seed == Config.model_fields["seed"].default,
         acknowledged=tuple(each.finding for each in config.acknowledge or ()),
-        exposure=config.exposure.thresholds(),
+        exposure=(config.exposure or ExposureSettings()).thresholds(),
         units=given.unit_columns,
         whole_units=given.missing_person is MissingPerson.REFUSE,
         bands=bands,

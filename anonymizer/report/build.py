@@ -124,6 +124,7 @@ class ReportParts:
     units: persons, households and other units of the input by name; None where the config names none.
     population: that constraints count; None where none does.
     three_questions: answers to the questions of European law; None without people who were held out.
+    exposure: what the release shows beyond its constraints; None where it was not measured.
     """
 
     config: dict[str, Any]
@@ -151,6 +152,7 @@ class ReportParts:
     units: dict[str, Any] | None = None
     population: dict[str, Any] | None = None
     three_questions: Sequence[dict[str, Any]] | None = None
+    exposure: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:

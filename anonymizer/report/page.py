@@ -793,15 +793,24 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         1: "The constraint is satisfied",
         2: "Both constraints are satisfied",
     }.get(promises, f"All {promises} constraints are satisfied")
-    if broken:
+    findings = report.get("exposure", {}).get("findings", ())
+    if findings:
+        title += f", but {findings[0]['sentence']}"
+    elif broken:
         title += ", but an attack succeeds more often than they allow"
     warnings = sorted(report["warnings"], key=lambda each: not each.startswith(LOOK_AGAIN))
     return Headline(
         title,
-        not broken,
+        not (broken or findings),
         tuple(_sentences(report, facts)),
         _tiles(report, facts),
-        tuple(_sentence(each, report["attributes"]) for each in warnings),
+        (
+            *(
+                f"{_sentence(each['sentence'], report['attributes'])}. Remedy: `{each['remedy']}`"
+                for each in findings
+            ),
+            *(_sentence(each, report["attributes"]) for each in warnings),
+        ),
         _given(report),
         _kept(report),
     )

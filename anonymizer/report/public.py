@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymizer.attacks.base import ATTACKS, LINKS, USED, threat_of
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, make_source
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
@@ -130,6 +131,8 @@ def public_report(report: Report, k: int | None) -> Report:
     for section, keys in _revealing(content, smallest):
         shown[section] = {key: None if key in keys else value for key, value in shown[section].items()}
     shown["warnings"] += recipient_warnings(content)
+    if "exposure" in content:
+        shown["exposure"] = {"findings": content["exposure"]["public"]}
     attributes = content["config"]["attributes"]
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
         entry["knowledge"] |= _parameters(own, attributes)
@@ -154,7 +157,7 @@ def recipient_warnings(content: Mapping[str, Any]) -> list[str]:
     roles = {each.get("role") for each in config["attributes"].values()}
     acknowledged = config.get("acknowledge") or ()
     persons = config["input"].get("person") is not None and "person" in _units(config)
-    known = "rows-are-persons" in acknowledged or persons
+    known = ROWS_ARE_PERSONS in acknowledged or persons
     return [] if known or roles.isdisjoint(LEFT_OUT) else [RECORDS]
 
 
@@ -369,6 +372,11 @@ def _withheld(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # no
     return "withheld"
 
 
+def _acknowledged(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show that rows are persons; findings name columns and what they show."""
+    return [each for each in value if each == ROWS_ARE_PERSONS]
+
+
 def _each(below: str, rule: Rule, keys: str) -> dict[str, Rule]:
     """Return the same rule for some keys below a path."""
     return {f"{below}{key}": rule for key in keys.split()}
@@ -395,7 +403,9 @@ PLACED: Mapping[str, Rule] = {
     "config/attributes/*/hierarchy/file": _file_name,
     **_each("config/", _written, "attributes/*/hierarchy/* constraints/[]/* scenarios/* algorithm/*"),
     **_each("config/", _written, "objective/* attacks/[]/* utility/[]/*"),
-    **_each("config/", _exact, "reference acknowledge"),
+    **_each("config/", _exact, "reference"),
+    "config/acknowledge": _acknowledged,
+    "config/exposure/*": _exact,
     **_each("config/", _left_out, "budget bound engine attackers apply seed"),
     **_each("config/suppression/", _exact, "limit unit method keep_rows whole"),
     "config/output/path": _output_path,
@@ -403,6 +413,7 @@ PLACED: Mapping[str, Rule] = {
     **_each("config/output/", _exact, "table order separator encoding decimal missing"),
     **_each("attributes/*/", _exact, "role type hierarchy_sha256"),
     **_each("input/", _left_out, "path sha256 separator"),
+    "exposure": _left_out,
     "input/rows": _count,
     "input/columns": _exact,
     "release/path": _release_path,
@@ -488,7 +499,9 @@ def _rule_of(key: str, placement: Placement) -> Any:
 def _fits(value: Any, rule: Rule) -> bool:
     """Return whether a rule applies to a value; keys below a value must be listed themselves."""
     items = value if isinstance(value, list) else [value]
-    return rule in (_written, _left_out) or not any(isinstance(each, (Mapping, list)) for each in items)
+    return rule in (_written, _left_out, _acknowledged) or not any(
+        isinstance(each, (Mapping, list)) for each in items
+    )
 
 
 def _public(value: Any, placement: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
