@@ -70,6 +70,7 @@ class Exposure:
     findings: those that exceed their thresholds and are not acknowledged, the worst first.
     acknowledged: findings that exceed their thresholds, but are acknowledged.
     public: whether each kind exceeds its threshold that the release alone shows, counting records.
+    unused: acknowledged findings that did not occur.
     """
 
     unit: str
@@ -81,6 +82,7 @@ class Exposure:
     findings: tuple[Finding, ...]
     acknowledged: tuple[Finding, ...] = ()
     public: Mapping[Kind, bool] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Finding | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.exposure.computed import Computed
 from anonymizer.exposure.detector import Detector
-from anonymizer.exposure.finding import Exposure, Finding, Kind, by_harm
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding, Kind, by_harm
 from anonymizer.exposure.predicts import Predicts
 from anonymizer.exposure.rare_values import RareValues
 from anonymizer.exposure.records import ReleasedRecords
@@ -59,7 +59,19 @@ def exposure_of(
         tuple(each for each in findings if each not in accepted),
         tuple(accepted),
         _public(records, thresholds),
+        tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
     )
+
+
+def _occurred(records: ReleasedRecords, thresholds: Thresholds, accepted: Iterable[Finding]) -> Iterator[str]:
+    """Yield the names of findings that occur, those that are singled out with columns said to be unknown."""
+    for each in accepted:
+        yield from each.names
+    if records.unknown:
+        everything = replace(records, unknown=frozenset())
+        if any(True for _ in SingledOut().find(everything, thresholds.unique)):
+            insensitive = {each.name for each in records.having(Role.INSENSITIVE)}
+            yield from (f"{Kind.SINGLED_OUT}:{name}" for name in records.unknown & insensitive)
 
 
 DETECTORS: tuple[Detector, ...] = (

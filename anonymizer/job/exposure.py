@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
-from anonymizer.errors import Exposed
+from anonymizer.errors import ConfigError, ConfigProblem, Exposed, listed, suggestion
 from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
@@ -26,19 +27,55 @@ from anonymizer.release.query import rows_of_records
 from anonymizer.report.exposure import but_of, said_of
 from anonymizer.report.facts import smallest_shown
 
-MOST_COLUMNS = 1_000
-"""Columns that are looked at; further ones of a wide file are named as left out."""
+BYTES = 32
+"""Memory that the value of a column in one record takes while it is measured."""
 
 
 def exposure_section(found: Found) -> dict[str, Any] | None:
-    """Return the ``exposure`` entry of the report; None where records are out of core or in two tables."""
+    """Return the ``exposure`` entry of the report; None where the records do not fit into memory."""
     prepared = found.prepared
     plan = prepared.plan
-    if prepared.problem.source is not None or plan.algorithm.in_groups:
+    if unmeasurable(found) is not None:
         return None
     exposure = exposure_of(released_records(found), plan.exposure, plan.acknowledged)
     roles = {name: each.role for name, each in plan.columns.items()}
     return exposure_entry(exposure, roles, plan.command, smallest_shown(plan.k_of_reports))
+
+
+def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
+    """Check that acknowledged findings are of columns of the input.
+
+    Raises
+    ------
+    ConfigError: one is not.
+    """
+    problems = []
+    for place, name in enumerate(plan.acknowledged):
+        column = name.partition(":")[2]
+        if column and column not in columns:
+            what = f"'{name}' names no column of the input; {suggestion(column, columns)}"
+            problems.append(ConfigProblem(f"acknowledge[{place}]", what))
+    if problems:
+        raise ConfigError(f"config {plan.config}", problems)
+
+
+def unmeasurable(found: Found) -> str | None:
+    """Return why it is not measured what a release shows, as a warning; None if it is."""
+    prepared = found.prepared
+    plan, relation = prepared.plan, prepared.encoded.relation
+    what = "it was not measured what the columns of the release show together"
+    if plan.engine.name not in set(EngineName):
+        return f"{what}, as engine {plan.engine.name} counts records where they are; try a sample with duckdb"
+    columns = len(plan.released(relation.columns))
+    if relation.rows * columns * BYTES > plan.engine.space:
+        return f"{what}, as {relation.rows:,} records of {columns:,} columns need more memory; check a sample"
+    return None
+
+
+def unused_warnings(section: Mapping[str, Any] | None) -> list[str]:
+    """Return the warning about acknowledged findings that did not occur."""
+    names = [] if section is None else section["unused"]
+    return [f"acknowledge: {listed(names)} did not occur; remove what is no longer needed"] if names else []
 
 
 def refuse_exposed(report: Report) -> None:
@@ -58,10 +95,10 @@ def released_records(found: Found) -> ReleasedRecords:
     prepared, recoding = found.prepared, found.recoding
     plan, relation = prepared.plan, prepared.encoded.relation
     names = [name for name in plan.released(relation.columns) if name in relation.columns]
-    row = rows_of_records(relation, prepared.encoded.combination, recoding, names)
+    row = rows_of_records(relation, prepared.rows(recoding), recoding, names)
     kept = np.flatnonzero(~recoding.removed[row])
     shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
-    read = read_columns(relation, [_request(plan, name) for name in names[:MOST_COLUMNS]], plan.missing)
+    read = read_columns(relation, [_request(plan, name) for name in names], plan.missing)
     columns = tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items())
     units = prepared.units.get(PERSON)
     return ReleasedRecords(
@@ -137,6 +174,7 @@ def exposure_entry(
             if exposure.acknowledged
             else {}
         ),
+        "unused": list(exposure.unused),
         "public": [{"kind": kind.value, "exceeded": exceeded} for kind, exceeded in exposure.public.items()],
     }
 

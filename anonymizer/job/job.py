@@ -11,7 +11,7 @@ from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
 from anonymizer.job.constraints import violated_constraints
-from anonymizer.job.exposure import exposure_section, refuse_exposed
+from anonymizer.job.exposure import exposure_section, refuse_exposed, unmeasurable, unused_warnings
 from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
@@ -112,6 +112,8 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     applied = task.entry(found)
     differing = [applied["difference"]] if applied and applied["difference"] else []
     useless = [] if applied else release_warnings(found)
+    unseen = None if applied else unmeasurable(found)
+    exposure = None if applied else exposure_section(found)
     parts = replace(
         parts,
         release=release_facts(sink.titles, sink.dialect, found, verified.audited),
@@ -122,10 +124,12 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
             *key_warnings(found.prepared, found.recoding),
             *parts.warnings,
             *differing,
+            *([unseen] if unseen else []),
+            *unused_warnings(exposure),
             *useless,
         ],
         advice=None if applied else advice_of(found, watch.stopped),
-        exposure=None if applied else exposure_section(found),
+        exposure=exposure,
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),
     )

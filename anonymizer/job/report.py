@@ -8,7 +8,6 @@ from typing import Any
 
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
-from anonymizer.errors import listed
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
@@ -20,7 +19,7 @@ from anonymizer.model.recoding import Outcome
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.model.units import PERSON
-from anonymizer.people.keys import MANY_PERSONS, keys_by_name
+from anonymizer.people.keys import keys_by_name
 from anonymizer.people.population import population_facts
 from anonymizer.people.released import unit_facts
 from anonymizer.people.warnings import records_warnings, released_key_warnings, unit_warnings
@@ -28,13 +27,8 @@ from anonymizer.people.weights import rounding_warnings
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.profile.column_statistics import (
-    AGAINST_EXTREMES,
-    EXTREMES,
     SAMPLE,
-    exact_warnings,
-    is_fingerprint,
     measure_column,
-    single_extremes,
     uneven_codes,
     weight_warnings,
     writing_of,
@@ -60,7 +54,7 @@ from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
 from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
-from anonymizer.report.wording import masked_count, useless_warnings
+from anonymizer.report.wording import useless_warnings
 
 
 def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
@@ -254,17 +248,17 @@ def release_warnings(found: Found) -> list[str]:
     """Return the warnings about columns of a release that say next to nothing, or too much."""
     merged = found.promised.merged
     return [
-        *_exact_warnings(found),
+        *_key_warnings(found),
         *useless_warnings(useless_columns(merged), len(merged.table.quasi_identifiers)),
     ]
 
 
 MOST_EXACT = 30
-"""Maximum number of unchanged columns that a run looks at: more would take longer than the run itself."""
+"""Maximum number of unchanged columns that are looked at for keys: more would take longer than the run."""
 
 
-def _exact_warnings(found: Found) -> Iterator[str]:
-    """Yield the warnings about columns that are released unchanged, unless the records are out of core."""
+def _key_warnings(found: Found) -> Iterator[str]:
+    """Yield the warnings about keys that are released unchanged, unless the records are out of core."""
     plan = found.prepared.plan
     if found.prepared.problem.source is not None:
         return
@@ -275,36 +269,6 @@ def _exact_warnings(found: Found) -> Iterator[str]:
     measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
     kept = {name: own.role for name, own in plan.columns.items() if name in relation.columns}
     yield from released_key_warnings(relation, kept, plan.numerals, measured)
-    prints = {name for name, each in measured.items() if each.type.numeric and is_fingerprint(each)}
-    yield from exact_warnings(sorted(prints, key=exact.index))
-    codes = [
-        name
-        for name, each in measured.items()
-        if roles[name] is Role.INSENSITIVE
-        and each.type is ValueType.TEXT
-        and is_fingerprint(each)
-        and each.singles >= MANY_PERSONS
-    ]
-    if codes:
-        yield (
-            f"nearly all values of {listed(codes)} differ and are released exactly: anyone who has another "
-            "file with them can link the records; leave them out with role: drop"
-        )
-    # Each of these singles out nearly everybody by itself.
-    exact = [name for name in exact if name not in prints]
-    extremes = single_extremes(relation, [measured[name] for name in exact])
-    if extremes:
-        yield f"{listed(extremes)}: {EXTREMES}; {AGAINST_EXTREMES}"
-    known = prints.union(codes)
-    insensitive = [name for name in shown if name not in known and roles[name] is Role.INSENSITIVE]
-    unique = relation.profiling.in_small_classes(insensitive, 2)[0] if len(insensitive) > 1 else 0
-    if unique:
-        number = masked_count(unique, smallest_shown(plan.k_of_reports), relation.rows)
-        yield (
-            f"{listed(insensitive)} are not quasi-identifiers and together single out {number} of "
-            f"{relation.rows:,} records for anyone who knows them; set role: quasi-identifier for those that "
-            "others may know"
-        )
 
 
 def _unattacked(names: Sequence[str]) -> list[str]:

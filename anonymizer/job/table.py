@@ -16,6 +16,7 @@ from anonymizer.data.table import ColumnRequest, Encoded, EngineTables, ReadColu
 from anonymizer.data.values import absent_texts, number_key
 from anonymizer.errors import DataError, InputError
 from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.job.exposure import check_acknowledged
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.identity import identity_pattern, text_identity
@@ -119,6 +120,7 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     if plan.control is not None:
         with open_people(plan.control) as others:
             check_held_out(plan, relation, others)
+    check_acknowledged(plan, relation.columns)
     prepared = prepare_table(plan, relation)
     check_search(prepared)
     if plan.control is not None and prepared.problem.source is not None:
