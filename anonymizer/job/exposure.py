@@ -56,7 +56,7 @@ def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
             what = f"'{name}' names no column of the input; {suggestion(column, columns)}"
             problems.append(ConfigProblem(f"acknowledge[{place}]", what))
     if problems:
-        raise ConfigError(f"config {plan.config}", problems)
+        raise ConfigError(plan.config, problems)
 
 
 def unmeasurable(found: Found) -> str | None:
