@@ -40,7 +40,7 @@ def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[st
     content = report.to_dict()
     first = [each for each in content["warnings"] if NOT_PEOPLE in each]
     yield from (f"Warning: {warning}" for warning in first)
-    yield from satisfied_lines(content)
+    yield from satisfied_lines(content, command)
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
     said = (*first, *look_again)
     yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in said)
@@ -80,21 +80,15 @@ def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[st
     yield f"Keep:  {directory.as_posix()}/    report.json  report.html{recoding}  (internal)"
 
 
-def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
+def satisfied_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator[str]:
     """Yield the verdict with the constraints, and a line for each scenario with its sentence.
 
     That an attacker links more than a constraint allows its own belongs to the verdict.
     """
     constraints = [constraint_line(each) for each in content["constraints"]]
     scenarios = content.get("scenarios", {})
-    worst = but_of(content)
-    if worst is not None:
-        yield f"SATISFIED, BUT {worst['sentence']}"
-        yield f"  Remedy: {worst['remedy']}"
-        others = content["exposure"]["findings"][1:]
-        yield from (f"  Also: {each['sentence']}" for each in others[:MOST_FINDINGS])
-        if len(others) > MOST_FINDINGS:
-            yield f"  and {plural(len(others) - MOST_FINDINGS, 'more finding')} in report.html"
+    if but_of(content) is not None:
+        yield from _but_lines(content["exposure"]["findings"], command)
         yield from (f"  {each}" for each in constraints)
     elif scenarios and not constraints:
         yield f"SATISFIED  {plural(len(scenarios), 'scenario')}"
@@ -107,6 +101,17 @@ def satisfied_lines(content: Mapping[str, Any]) -> Iterator[str]:
         measured = "; ".join(constraint_line(each) for each in scenario["constraints"])
         yield f"  {name}: {scenario['sentence']} ({measured})"
     yield from (f"  {each['sentence']}" for each in content.get("three_questions", ()))
+
+
+def _but_lines(findings: Sequence[Mapping[str, Any]], command: RunCommand) -> Iterator[str]:
+    """Yield the verdict with the worst finding, what mends it, and others."""
+    worst, *others = findings
+    yield f"SATISFIED, BUT {worst['sentence']}"
+    mended = command.changed(*worst["set"]).replacing() if worst["set"] else worst["remedy"]
+    yield f"  mend: {mended}"
+    yield from (f"  also: {each['sentence']}" for each in others[:MOST_FINDINGS])
+    if len(others) > MOST_FINDINGS:
+        yield f"  and {plural(len(others) - MOST_FINDINGS, 'more finding')} in report.html"
 
 
 def append_line(applied: Mapping[str, Any], rows: int) -> Iterator[str]:

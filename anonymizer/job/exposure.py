@@ -15,6 +15,7 @@ from anonymizer.errors import ConfigError, ConfigProblem, Exposed, listed, sugge
 from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.job.advice import SHOWN
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.report import Report
@@ -155,6 +156,8 @@ def exposure_entry(
 ) -> dict[str, Any]:
     """Return the ``exposure`` entry of the internal report.
 
+    Commands run in the folder of the config and leave releases of their own, after those of advice.
+
     Parameters
     ----------
     roles: of columns.
@@ -168,12 +171,11 @@ def exposure_entry(
         "unique": exposure.share(exposure.unique),
         "below_k": exposure.share(exposure.below_k),
         "with_sensitive": {name: exposure.share(number) for name, number in beside},
-        "findings": [_entry(each, exposure, roles, command, smallest) for each in exposure.findings],
-        **(
-            {"acknowledged": [each.names[0] for each in exposure.acknowledged]}
-            if exposure.acknowledged
-            else {}
-        ),
+        "findings": [
+            _entry(each, exposure, roles, None if command is None else command.beside(number), smallest)
+            for number, each in enumerate(exposure.findings, start=SHOWN + 1)
+        ],
+        "acknowledged": [each.names[0] for each in exposure.acknowledged],
         "unused": list(exposure.unused),
         "public": [{"kind": kind.value, "exceeded": exceeded} for kind, exceeded in exposure.public.items()],
     }
@@ -192,7 +194,7 @@ def _entry(
         *(f"{dotted(('attributes', name))}={role.value}" for name, role in remedy.roles.items()),
         *(f"{dotted(('attributes', name, 'release'))}=false" for name in remedy.withheld),
     ]
-    run = None if command is None or not changes else str(command.changed(*changes).replacing())
+    run = None if command is None or not changes else str(command.changed(*changes))
     return {
         "kind": finding.kind.value,
         "columns": list(finding.columns),

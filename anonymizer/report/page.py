@@ -794,10 +794,10 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         2: "Both constraints are satisfied",
     }.get(promises, f"All {promises} constraints are satisfied")
     findings = report.get("exposure", {}).get("findings", ())
-    if findings:
-        title += f", but {findings[0]['sentence']}"
-    elif broken:
+    if broken:
         title += ", but an attack succeeds more often than they allow"
+    elif findings:
+        title += f", but {findings[0]['sentence']}"
     warnings = sorted(report["warnings"], key=lambda each: not each.startswith(LOOK_AGAIN))
     return Headline(
         title,

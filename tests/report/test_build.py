@@ -93,6 +93,17 @@ SHAPE: Shape = {
     "seconds": dict,
     "environment": {"anonymizer": str, "python": str, "packages": dict},
     "recoding_file": {"path": str, "sha256": str},
+    "exposure": {
+        "unit": str,
+        "units": int,
+        "unique": NUMBER,
+        "below_k": NUMBER,
+        "with_sensitive": {"unique": NUMBER, "below_k": NUMBER},
+        "findings": [dict],
+        "acknowledged": [str],
+        "unused": [str],
+        "public": [{"kind": str, "exceeded": bool}],
+    },
 }
 
 
@@ -199,4 +210,4 @@ def test_a_report_without_a_release_says_so(tmp_path: Path) -> None:
     assert report["recoding"] is None
     assert report["search"]["objective"] is None
     assert report["search"]["gap"] is None
-    assert set(report) - {"diagnosis"} == set(SHAPE) - {"recoding_file"}
+    assert set(report) - {"diagnosis"} == set(SHAPE) - {"recoding_file", "exposure"}
