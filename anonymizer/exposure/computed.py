@@ -47,6 +47,17 @@ class Computed(Detector):
         """Yield what exceeds the threshold."""
         yield from computed(records, threshold)
 
+    def left_out(self, records: ReleasedRecords) -> str | None:
+        """Return which columns were not looked at."""
+        numbers, known = len(_of_numbers(records)), len(records.having(Role.QUASI_IDENTIFIER))
+        if numbers <= MOST_NUMBERS and known <= MOST_SOURCES:
+            return None
+        return (
+            f"columns that others compute were searched among the first {min(numbers, MOST_NUMBERS)} of "
+            f"{numbers:,} columns of numbers and the first {min(known, MOST_SOURCES)} of {known:,} "
+            "quasi-identifiers"
+        )
+
     def sentence(self, finding: Finding, said: Said) -> str:
         """Return what was found."""
         return f"{named(finding.columns)} follows from other columns ({finding.how}), which exposes {said.of}"
@@ -110,8 +121,7 @@ def _may_tell(sources: Sequence[ReleasedColumn], target: ReleasedColumn) -> bool
 
 def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
     """Yield the columns of numbers that are a difference, sum or ratio of two others, or a year or an age."""
-    columns = [each for each in records.columns if each.numbers is not None and each.sizes[1] > 2]
-    columns = columns[:MOST_NUMBERS]
+    columns = _of_numbers(records)[:MOST_NUMBERS]
     step = max(records.records // SAMPLE, 1)
     for target in columns:
         for sources in _sources(columns, target):
@@ -123,6 +133,10 @@ def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
                 if offset is not None:
                     words = how if not offset else f"{how} {'+' if offset > 0 else '-'} {abs(offset):g}"
                     yield Function(target, sources, words, _equal(target.values, found + offset))
+
+
+def _of_numbers(records: ReleasedRecords) -> list[ReleasedColumn]:
+    return [each for each in records.columns if each.numbers is not None and each.sizes[1] > 2]
 
 
 def _sources(

@@ -68,6 +68,10 @@ class Detector(ABC):
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""
 
+    def left_out(self, records: ReleasedRecords) -> str | None:  # noqa: ARG002 - most look at everything
+        """Return what was not looked at; None if everything was."""
+        return None
+
     @abstractmethod
     def sentence(self, finding: Finding, said: Said) -> str:
         """Return what was found, without a capital letter and a dot."""

@@ -71,6 +71,7 @@ class Exposure:
     acknowledged: findings that exceed their thresholds, but are acknowledged.
     public: whether each kind exceeds its threshold that the release alone shows, counting records.
     unused: acknowledged findings that did not occur.
+    left_out: what was not looked at, in words.
     """
 
     unit: str
@@ -83,6 +84,7 @@ class Exposure:
     acknowledged: tuple[Finding, ...] = ()
     public: Mapping[Kind, bool] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Finding | None:

@@ -60,6 +60,7 @@ def exposure_of(
         tuple(accepted),
         _public(records, thresholds),
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
+        tuple(each for each in (own.left_out(records) for own in DETECTORS) if each is not None),
     )
 
 

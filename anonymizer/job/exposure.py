@@ -177,6 +177,7 @@ def exposure_entry(
         ],
         "acknowledged": [each.names[0] for each in exposure.acknowledged],
         "unused": list(exposure.unused),
+        "left_out": list(exposure.left_out),
         "public": [{"kind": kind.value, "exceeded": exceeded} for kind, exceeded in exposure.public.items()],
     }
 

@@ -251,3 +251,13 @@ def test_the_public_kinds_do_not_depend_on_keys_and_hidden_values() -> None:
     whose = replace(own, units=np.arange(20) // 2, keys={"home": np.arange(20) // 2})
     assert exposure_of(whose, Thresholds()).findings != exposure_of(own, Thresholds()).findings
     assert exposure_of(whose, Thresholds()).public == exposure_of(own, Thresholds()).public
+
+
+def test_a_wide_file_says_which_columns_were_not_searched() -> None:
+    random = Random(4)
+    many = [column(f"n{place}", INSENSITIVE, [random.randrange(5) for _ in range(20)]) for place in range(40)]
+    exposure = exposure_of(records(column("q", QUASI, ["x"] * 20), *many), Thresholds())
+    assert exposure.left_out == (
+        "columns that others compute were searched among the first 30 of 40 columns of numbers and the "
+        "first 1 of 1 quasi-identifiers",
+    )

@@ -102,6 +102,7 @@ SHAPE: Shape = {
         "findings": [dict],
         "acknowledged": [str],
         "unused": [str],
+        "left_out": [str],
         "public": [{"kind": str, "exceeded": bool}],
     },
 }
