@@ -67,6 +67,8 @@ def unmeasurable(found: Found) -> str | None:
     what = "it was not measured what the columns of the release show together"
     if plan.engine.name not in set(EngineName):
         return f"{what}, as engine {plan.engine.name} counts records where they are; try a sample with duckdb"
+    if prepared.problem.placing:
+        return f"{what}, as the records are placed in their classes out of core; try a sample"
     columns = len(plan.released(relation.columns))
     if relation.rows * columns * BYTES > plan.engine.space:
         return f"{what}, as {relation.rows:,} records of {columns:,} columns need more memory; check a sample"

@@ -64,14 +64,15 @@ def test_weights_of_few_records_are_a_warning(message: SnapshotAssertion) -> Non
     assert not an.anonymize(even, config()).report.to_dict()["warnings"]
 
 
-def test_exact_numbers_that_nearly_all_differ_are_a_warning(message: SnapshotAssertion) -> None:
+def test_exact_numbers_that_nearly_all_differ_are_found(message: SnapshotAssertion) -> None:
     asked = config(release=False)
     asked["attributes"] |= {"lab": {"role": "insensitive"}, "mood": {"role": "insensitive"}}
     mood = [str(number % 5) for number in range(240)]
     given = table().assign(lab=[f"{number}.25" for number in range(240)], mood=mood)
-    warnings = an.anonymize(given, asked).report.to_dict()["warnings"]
-    assert exchange("240 values of 'lab' in 240 records", "\n".join(warnings)) == message
-    assert not an.anonymize(given.assign(lab=mood), asked).report.to_dict()["warnings"]
+    findings = an.anonymize(given, asked).report.to_dict()["exposure"]["findings"]
+    said = "\n".join(each["sentence"] for each in findings)
+    assert exchange("240 values of 'lab' in 240 records", said) == message
+    assert [each["columns"][0] for each in findings] == ["lab", "lab"]
 
 
 def test_attacks_take_the_weights() -> None:

@@ -20,6 +20,7 @@ from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.errors import AuditFailed, ConfigError
 from anonymizer.job.source import open_as
+from anonymizer.model.invocation import RunCommand
 from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import ReleaseConstraint
 from anonymizer.privacy.linkage_risk import LinkageRisk
@@ -275,7 +276,7 @@ def test_a_stronger_attacker_than_that_of_the_constraint_is_named_first() -> Non
     said = "Look again: linkage succeeds more often than linkage-risk allows (20 %)."
     (warning,) = (each for each in content["warnings"] if each.startswith(said))
     assert "the best of several attackers" in warning
-    verdict, *more = satisfied_lines(content)
+    verdict, *more = satisfied_lines(content, RunCommand("a.yaml"))
     assert verdict.startswith("SATISFIED")
     assert more == [warning]
 
