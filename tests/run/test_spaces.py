@@ -106,7 +106,7 @@ def test_texts_keep_their_spaces_and_a_run_says_so() -> None:
     ]
 
 
-def test_illnesses_spelled_in_two_ways_and_numbers_of_records_are_said() -> None:
+def test_illnesses_spelled_in_two_ways_are_said() -> None:
     pandas = pytest.importorskip("pandas")
     random = Random(3)
     frame = pandas.DataFrame({"age": [random.choice((20, 30)) for _ in range(200)]})
@@ -131,8 +131,5 @@ def test_illnesses_spelled_in_two_ways_and_numbers_of_records_are_said() -> None
         return found
 
     assert not warnings("Flu,Asthma,Cold", "R", 100)
-    spelled, codes = warnings("Flu,flu,Asthma,hay  fever,Hay Fever,hay fever", "R", 200)
+    (spelled,) = warnings("Flu,flu,Asthma,hay  fever,Hay Fever,hay fever", "R", 200)
     assert spelled.startswith("sensitive column 'illness': 3 of its values look like others, such as 'hay")
-    assert codes.startswith("nearly all values of record differ and are released exactly")
-    (numbers,) = warnings("Flu,Asthma", "", 200)
-    assert numbers.startswith("nearly all values of column 'record' differ")
