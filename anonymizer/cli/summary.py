@@ -10,7 +10,7 @@ from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
-from anonymizer.report.exposure import but_of
+from anonymizer.report.exposure import but_of, seen_of
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
@@ -41,6 +41,7 @@ def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[st
     first = [each for each in content["warnings"] if NOT_PEOPLE in each]
     yield from (f"Warning: {warning}" for warning in first)
     yield from satisfied_lines(content, command)
+    yield from seen_of(content)
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
     said = (*first, *look_again)
     yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in said)

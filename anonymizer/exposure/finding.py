@@ -72,6 +72,7 @@ class Exposure:
     public: whether each kind exceeds its threshold that the release alone shows, counting records.
     unused: acknowledged findings that did not occur.
     left_out: what was not looked at, in words.
+    beside: insensitive columns that acquaintances see beside the quasi-identifiers.
     """
 
     unit: str
@@ -85,6 +86,7 @@ class Exposure:
     public: Mapping[Kind, bool] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Finding | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from anonymizer.exposure.computed import Computed
@@ -28,11 +28,18 @@ class Thresholds:
     unit: float = 0.05
     rare_values: float = 0.0
 
+    def of(self, detector: Detector) -> float:
+        """Return the threshold of what a detector finds."""
+        share: float = getattr(self, detector.setting)
+        return share
+
 
 def exposure_of(
     records: ReleasedRecords, thresholds: Thresholds, acknowledged: Iterable[str] = ()
 ) -> Exposure:
     """Return what a release shows.
+
+    Of records that were read from the release alone it is what that shows: the public kinds.
 
     Parameters
     ----------
@@ -46,8 +53,9 @@ def exposure_of(
     every = [*seen, *records.having(Role.SENSITIVE)]
     least = (2, records.k)
     unique, below = (records.units_of(records.in_small(seen, each)) for each in least)
-    beside = (records.units_of(records.in_small(every, each)) for each in least)
-    findings = by_harm(list(_findings(records, thresholds)))
+    together = (records.units_of(records.in_small(every, each)) for each in least)
+    detectors = [each for each in DETECTORS if each.public or not records.alone]
+    findings = by_harm([each for own in detectors for each in own.find(records, thresholds.of(own))])
     accepted = [each for each in findings if _is_acknowledged(each, named)]
     return Exposure(
         records.unit,
@@ -55,12 +63,13 @@ def exposure_of(
         records.k,
         unique,
         below,
-        (next(beside), next(beside)),
+        (next(together), next(together)),
         tuple(each for each in findings if each not in accepted),
         tuple(accepted),
-        _public(records, thresholds),
+        _public(records, thresholds, findings),
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
-        tuple(each for each in (own.left_out(records) for own in DETECTORS) if each is not None),
+        tuple(each for each in (own.left_out(records) for own in detectors) if each is not None),
+        tuple(each.name for each in seen if each.role is Role.INSENSITIVE),
     )
 
 
@@ -91,19 +100,19 @@ def detector_of(finding: Finding) -> Detector:
     return next(each for each in DETECTORS if each.kind is finding.kind)
 
 
-def _findings(records: ReleasedRecords, own: Thresholds) -> Iterator[Finding]:
-    for each in DETECTORS:
-        yield from each.find(records, getattr(own, each.setting))
+def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding]) -> dict[Kind, bool]:
+    """Return whether each public kind exceeds its threshold, counting records, whoever they are of.
 
-
-def _public(records: ReleasedRecords, own: Thresholds) -> dict[Kind, bool]:
-    """Return whether each public kind exceeds its threshold, counting records, whoever they are of."""
-    counted = replace(records, units=None, keys={})
-    return {
-        each.kind: any(True for _ in each.find(counted, getattr(own, each.setting)))
-        for each in DETECTORS
-        if each.public
-    }
+    Parameters
+    ----------
+    found: all findings, which count units.
+    """
+    public = [each for each in DETECTORS if each.public]
+    if records.units is not None:
+        counted = replace(records, units=None, keys={})
+        found = [each for detector in public for each in detector.find(counted, own.of(detector))]
+    kinds = {each.kind for each in found}
+    return {each.kind: each.kind in kinds for each in public}
 
 
 def _is_acknowledged(finding: Finding, named: frozenset[str]) -> bool:

@@ -80,6 +80,9 @@ class ReleasedRecords:
     keys: of units that the release does not name, by column: the key of each record, shape (records,), int64,
         -1 without one.
     unknown: insensitive columns that nobody outside knows.
+    alone: whether they were read from the release alone, so that hidden values and keys are not known.
+    grouped: whether sensitive values are published for groups of records, so that who finds a record learns
+        nothing but its insensitive values.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -89,6 +92,8 @@ class ReleasedRecords:
     units: IntArray | None = None
     keys: Mapping[str, IntArray] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
+    alone: bool = False
+    grouped: bool = False
 
     def having(self, *roles: Role) -> list[ReleasedColumn]:
         """Return the columns of some roles, in their order."""

@@ -45,9 +45,12 @@ def seen_by_acquaintances(records: ReleasedRecords) -> list[ReleasedColumn]:
 def singled_out(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
     """Yield the finding of units that are alone, with the insensitive columns that do it.
 
+    Where sensitive values are published for groups, somebody who finds a record learns insensitive ones only.
     Columns are named in the order of what each does beside the quasi-identifiers, until they do nearly all.
     """
     seen = seen_by_acquaintances(records)
+    if records.grouped and not records.having(Role.INSENSITIVE):
+        return
     number = records.units_of(records.in_small(seen, 2))
     if not records.number or number <= threshold * records.number:
         return

@@ -19,6 +19,7 @@ from anonymizer.attacks.base import ATTACKS, Attack, AttackResult, marked
 from anonymizer.attacks.pace import AttackStopped, Pace, follow
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.errors import InputError
+from anonymizer.exposure.finding import Exposure
 from anonymizer.job.clock import UNWATCHED, Phase, RunMonitor
 from anonymizer.job.constraints import attack_written_release, in_order, violated_constraints
 from anonymizer.job.verify import Audited, Shape, Tables, verify
@@ -303,6 +304,7 @@ class Verified:
     ----------
     unattacked: names of the attacks that the user ended or that were due after them.
     answers: to the three questions of European law; none without people who were held out.
+    exposure: what the release shows beyond its constraints; None where it does not fit into memory.
     """
 
     audited: Audited
@@ -310,6 +312,7 @@ class Verified:
     utility: Sequence[Timed[UtilityFinding]] = ()
     unattacked: Sequence[str] = ()
     answers: Sequence[Answer] = ()
+    exposure: Exposure | None = None
 
 
 NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))

@@ -24,6 +24,7 @@ class Phase(StrEnum):
     VERIFY = "verify"
     ATTACK = "attack"
     UTILITY = "utility"
+    EXPOSE = "expose"
     ADVISE = "advise"
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
@@ -16,8 +15,10 @@ from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.job.advice import SHOWN
+from anonymizer.job.verify import Tables
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.invocation import RunCommand
+from anonymizer.model.recoding import GROUP, PublishedColumn
 from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import PERSON, RECORD
@@ -25,20 +26,30 @@ from anonymizer.people.keys import keys_among
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.query import rows_of_records
-from anonymizer.report.exposure import but_of, said_of
+from anonymizer.report.exposure import but_of, said_of, seen_by_acquaintances
 from anonymizer.report.facts import smallest_shown
 
 BYTES = 32
 """Memory that the value of a column in one record takes while it is measured."""
 
 
-def exposure_section(found: Found) -> dict[str, Any] | None:
-    """Return the ``exposure`` entry of the report; None where the records do not fit into memory."""
-    prepared = found.prepared
-    plan = prepared.plan
-    if unmeasurable(found) is not None:
+def exposure_in(found: Found, tables: Tables) -> Exposure | None:
+    """Return what a written release shows; None where its records do not fit into memory.
+
+    Parameters
+    ----------
+    tables: of the release, which is read where it is not known what became of each record of the input.
+    """
+    plan = found.prepared.plan
+    if not fits_in_memory(plan, tables[0]):
         return None
-    exposure = exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+    records = written_records(found, tables[0]) if _placed_elsewhere(found) else released_records(found)
+    return exposure_of(records, plan.exposure, plan.acknowledged)
+
+
+def exposure_section(found: Found, exposure: Exposure) -> dict[str, Any]:
+    """Return the ``exposure`` entry of the report."""
+    plan = found.prepared.plan
     roles = {name: each.role for name, each in plan.columns.items()}
     return exposure_entry(exposure, roles, plan.command, smallest_shown(plan.k_of_reports))
 
@@ -60,24 +71,28 @@ def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
         raise ConfigError(plan.config, problems)
 
 
-def unmeasurable(found: Found) -> str | None:
-    """Return why it is not measured what a release shows, as a warning; None if it is."""
-    prepared = found.prepared
-    plan, relation = prepared.plan, prepared.encoded.relation
-    what = "it was not measured what the columns of the release show together"
-    if plan.engine.name not in set(EngineName):
-        return f"{what}, as engine {plan.engine.name} counts records where they are; try a sample with duckdb"
-    if prepared.problem.placing:
-        return f"{what}, as the records are placed in their classes out of core; try a sample"
-    columns = len(plan.released(relation.columns))
-    if relation.rows * columns * BYTES > plan.engine.space:
-        return f"{what}, as {relation.rows:,} records of {columns:,} columns need more memory; check a sample"
-    return None
+UNMEASURED = (
+    "it was not measured what the columns of the release show together, as its records do not fit into "
+    "memory; run a sample of the input"
+)
+"""Warning where that is so."""
 
 
-def unused_warnings(section: Mapping[str, Any] | None) -> list[str]:
+def fits_in_memory(plan: Plan, release: Relation) -> bool:
+    """Return whether the records of a release can be read, and fit into memory."""
+    return release.ordered and release.rows * len(release.columns) * BYTES <= plan.engine.space
+
+
+def _placed_elsewhere(found: Found) -> bool:
+    """Return whether it is not known in memory what became of each record of the input."""
+    problem, plan = found.prepared.problem, found.prepared.plan
+    out_of_core = problem.source is not None and not plan.algorithm.by_codes
+    return plan.applied or out_of_core or not found.prepared.encoded.relation.ordered
+
+
+def unused_warnings(exposure: Exposure | None) -> list[str]:
     """Return the warning about acknowledged findings that did not occur."""
-    names = [] if section is None else section["unused"]
+    names = () if exposure is None else exposure.unused
     return [f"acknowledge: {listed(names)} did not occur; remove what is no longer needed"] if names else []
 
 
@@ -101,17 +116,50 @@ def released_records(found: Found) -> ReleasedRecords:
     row = rows_of_records(relation, prepared.rows(recoding), recoding, names)
     kept = np.flatnonzero(~recoding.removed[row])
     shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
-    read = read_columns(relation, [_request(plan, name) for name in names], plan.missing)
-    columns = tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items())
+    read = read_columns(relation, [_request(plan, name) for name in _with_records(plan, names)], plan.missing)
     units = prepared.units.get(PERSON)
     return ReleasedRecords(
-        columns,
+        tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items()),
         len(kept),
         plan.k_of_reports or 2,
         RECORD if units is None else PERSON,
         None if units is None else units[kept],
         dict(_keys(found, kept)),
+        grouped=plan.algorithm.in_groups,
     )
+
+
+def written_records(found: Found, release: Relation) -> ReleasedRecords:
+    """Return the records of a release as they are written, in its order."""
+    plan = found.prepared.plan
+    of_numbers = {name: own for each in found.recoding.published() for name, own in _written_names(each)}
+    columns = []
+    for name in _with_records(plan, release.columns):
+        role = _role(plan, of_numbers.get(name, name))
+        texts = [text for text, _ in release.dictionary(name)]
+        absent = next((code for code, text in enumerate(texts) if text in plan.absent), None)
+        if role not in LEFT_OUT and name != GROUP:
+            codes = release.codes(name)
+            columns.append(ReleasedColumn(name, role, codes, codes, absent))
+    k, grouped = plan.k_of_reports or 2, plan.algorithm.in_groups
+    return ReleasedRecords(tuple(columns), release.rows, k, alone=True, grouped=grouped)
+
+
+def _written_names(published: PublishedColumn) -> Iterator[tuple[str, str]]:
+    """Yield the columns of numbers that a quasi-identifier is released in, with its name."""
+    if published.numbers is not None:
+        yield from ((name, published.name) for name in published.numbers.columns)
+
+
+def _with_records(plan: Plan, names: Iterable[str]) -> list[str]:
+    """Return the columns that a release publishes with each record: Anatomy's sensitive one is in groups."""
+    groups = plan.algorithm.in_groups
+    return [name for name in names if not (groups and _role(plan, name) is Role.SENSITIVE)]
+
+
+def _role(plan: Plan, name: str) -> Role:
+    """Return the role of a released column; those outside the config are insensitive."""
+    return plan.columns[name].role if name in plan.columns else Role.INSENSITIVE
 
 
 def _request(plan: Plan, name: str) -> ColumnRequest:
@@ -126,10 +174,9 @@ def _column(
 ) -> ReleasedColumn:
     column = read.column
     own = read.codes[relation.codes(column.name)][kept]
-    role = plan.columns[column.name].role if column.name in plan.columns else Role.INSENSITIVE
     return ReleasedColumn(
         column.name,
-        role,
+        _role(plan, column.name),
         own if shown is None else shown,
         own,
         column.missing,
@@ -173,6 +220,7 @@ def exposure_entry(
         "unique": exposure.share(exposure.unique),
         "below_k": exposure.share(exposure.below_k),
         "with_sensitive": {name: exposure.share(number) for name, number in beside},
+        "sentence": seen_by_acquaintances(exposure, smallest),
         "findings": [
             _entry(each, exposure, roles, None if command is None else command.beside(number), smallest)
             for number, each in enumerate(exposure.findings, start=SHOWN + 1)

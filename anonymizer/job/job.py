@@ -11,7 +11,13 @@ from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
 from anonymizer.job.constraints import violated_constraints
-from anonymizer.job.exposure import exposure_section, refuse_exposed, unmeasurable, unused_warnings
+from anonymizer.job.exposure import (
+    UNMEASURED,
+    exposure_in,
+    exposure_section,
+    refuse_exposed,
+    unused_warnings,
+)
 from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
@@ -101,6 +107,8 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             verified = assess(shape, tables, found, watch)
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
+            watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
+            verified = replace(verified, exposure=exposure_in(found, read))
     return verified
 
 
@@ -112,8 +120,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     applied = task.entry(found)
     differing = [applied["difference"]] if applied and applied["difference"] else []
     useless = [] if applied else release_warnings(found)
-    unseen = None if applied else unmeasurable(found)
-    exposure = None if applied else exposure_section(found)
+    exposure = None if verified.exposure is None else exposure_section(found, verified.exposure)
     parts = replace(
         parts,
         release=release_facts(sink.titles, sink.dialect, found, verified.audited),
@@ -124,8 +131,8 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
             *key_warnings(found.prepared, found.recoding),
             *parts.warnings,
             *differing,
-            *([unseen] if unseen else []),
-            *unused_warnings(exposure),
+            *([] if exposure else [UNMEASURED]),
+            *unused_warnings(verified.exposure),
             *useless,
         ],
         advice=None if applied else advice_of(found, watch.stopped),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anonymizer.errors import plural
-from anonymizer.exposure.detector import Said
-from anonymizer.exposure.finding import Exposure, Finding
+from anonymizer.exposure.detector import Said, named
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding
 from anonymizer.report.wording import masked_count, percent
 
 
@@ -18,7 +18,37 @@ def said_of(finding: Finding, exposure: Exposure, smallest: int) -> Said:
     return Said(number, of, percent(finding.share), plural(exposure.k, exposure.unit))
 
 
+def seen_by_acquaintances(exposure: Exposure, smallest: int) -> str | None:
+    """Return what somebody sees who also knows the insensitive columns; None where there are none to know."""
+    if not exposure.beside:
+        return None
+    unique, below = (
+        masked_count(each, smallest, exposure.units) for each in (exposure.unique, exposure.below_k)
+    )
+    few, unit = plural(exposure.k, exposure.unit), plural(exposure.units, exposure.unit)
+    return (
+        f"Who also knows {named(exposure.beside)} finds {unique} of {unit} alone, and {below} in groups of "
+        f"fewer than {few}."
+    )
+
+
+def read_findings(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for each finding that somebody has read, with the reason and the name."""
+    for each in content["config"].get("acknowledge") or ():
+        own = each if isinstance(each, Mapping) else {"finding": each}
+        said = "; ".join(own[key] for key in ("because", "by") if own.get(key))
+        reason = f" ({said})" if said else ""
+        if own["finding"] != ROWS_ARE_PERSONS:
+            yield f"Acknowledged: {own['finding']}{reason}."
+
+
 def but_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the worst finding about a release; None if none exceeds its threshold."""
     findings = content.get("exposure", {}).get("findings", ())
     return findings[0] if findings else None
+
+
+def seen_of(content: Mapping[str, Any]) -> list[str]:
+    """Return the sentence of ``seen_by_acquaintances`` in a report, if it has one."""
+    own = content.get("exposure", {}).get("sentence")
+    return [own] if own else []

@@ -38,6 +38,7 @@ from anonymizer.report.charts import (
     draw_utility,
     progress_of,
 )
+from anonymizer.report.exposure import read_findings, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.wording import (
@@ -885,6 +886,7 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     else:
         sentences.append(_attacked(best))
     sentences += [each["sentence"] for each in report.get("three_questions", ())]
+    sentences += [*seen_of(report), *read_findings(report)]
     sentences.append(_price(report))
     return sentences
 
