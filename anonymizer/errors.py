@@ -95,9 +95,18 @@ class Infeasible(AnonymizerError):
 
 
 class Exposed(AnonymizerError):
-    """A strict run whose release satisfies its constraints and still shows too much; nothing is released."""
+    """A strict run whose release satisfies its constraints and still shows too much; nothing is released.
+
+    Attributes
+    ----------
+    report: of the release that was refused.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str, report: ReportLike) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class StdoutError(AnonymizerError):

@@ -23,6 +23,12 @@ Output = Annotated[
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a config value; repeatable.")
 ]
+Mend = Annotated[
+    bool,
+    typer.Option(
+        "--mend", help="Change the config for what the release shows, and run again, at most 3 times."
+    ),
+]
 Strict = Annotated[
     bool,
     typer.Option("--strict", help="Exit 1, without a release, where the verdict is SATISFIED, BUT."),
@@ -35,6 +41,7 @@ def run(
     output: Output = None,
     set_: Overrides = None,
     overwrite: Overwrite = False,
+    mend: Mend = False,
     strict: Strict = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -46,9 +53,11 @@ def run(
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
+    from anonymizer.commands.mend import run_mended  # noqa: PLC0415
     from anonymizer.commands.run import release_folder  # noqa: PLC0415
     from anonymizer.commands.run import run as run_job  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
+    from anonymizer.job.job import Terms  # noqa: PLC0415
     from anonymizer.model.invocation import RunCommand  # noqa: PLC0415
 
     folder = None if output is None else str(output)
@@ -67,7 +76,12 @@ def run(
             stopped.too_late()
 
         try:
-            run_job(loaded, directory, overwrite=overwrite, watch=replace(watch, released=print_result))
+            watch = replace(watch, released=print_result)
+            if mend:
+                run_mended(loaded, directory, overwrite=overwrite, strict=strict, watch=watch)
+            else:
+                terms = Terms(lambda _: strict)
+                run_job(loaded, directory, overwrite=overwrite, watch=watch, terms=terms)
         except Infeasible as error:
             live_line.close()
             if json:

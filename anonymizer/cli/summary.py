@@ -10,7 +10,7 @@ from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
-from anonymizer.report.exposure import but_of, seen_of
+from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
@@ -38,13 +38,12 @@ IN_ONE_LINE = 2
 def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[str]:
     """Yield the last lines of a run with a release, which a command started."""
     content = report.to_dict()
-    first = [each for each in content["warnings"] if NOT_PEOPLE in each]
-    yield from (f"Warning: {warning}" for warning in first)
+    command = command.changed(*changes_made(content))
     yield from satisfied_lines(content, command)
-    yield from seen_of(content)
+    yield from (*seen_of(content), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
-    said = (*first, *look_again)
-    yield from (f"Warning: {warning}" for warning in content["warnings"] if warning not in said)
+    warnings = [each for each in content["warnings"] if each not in look_again]
+    yield from (f"Warning: {each}" for each in sorted(warnings, key=lambda each: NOT_PEOPLE not in each))
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"
@@ -77,8 +76,14 @@ def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[st
         [each["path"] for each in tables], content["config"]["output"], directory / "share"
     )
     yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
-    recoding = "  recoding.json" if content.get("recoding_file") else ""
-    yield f"Keep:  {directory.as_posix()}/    report.json  report.html{recoding}  (internal)"
+    yield _kept_line(content, directory)
+
+
+def _kept_line(content: Mapping[str, Any], directory: Path) -> str:
+    """Return which files stay with the owner."""
+    names = ["report.json", "report.html", *(["recoding.json"] if content.get("recoding_file") else [])]
+    names += ["mended.yaml"] if changes_made(content) else []
+    return f"Keep:  {directory.as_posix()}/    {'  '.join(names)}  (internal)"
 
 
 def satisfied_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator[str]:

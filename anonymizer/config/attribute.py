@@ -153,11 +153,14 @@ class Distance(StrEnum):
 LARGEST_WEIGHT = 10**6
 """Largest weight; the smallest is its inverse. Beyond them, rounding loses the smaller weights."""
 
-BANDED = (NumberLabels.RANGE, NumberLabels.MIDPOINT)
-"""How bands of a column that is not generalized can be released."""
+BANDED = {
+    Role.SENSITIVE: (NumberLabels.RANGE, NumberLabels.MIDPOINT),
+    Role.INSENSITIVE: (NumberLabels.RANGE, NumberLabels.MIDPOINT),
+    Role.WEIGHT: (NumberLabels.MIDPOINT,),
+}
+"""How bands of a column that is not generalized can be released, by its role; weights stay numbers."""
 
 _COUNTED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-_EXACT = (Role.SENSITIVE, Role.INSENSITIVE)
 _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "type": _COUNTED,
     "format": _COUNTED,
@@ -165,12 +168,12 @@ _ALLOWED_ROLES: dict[str, tuple[Role, ...]] = {
     "hierarchy": _COUNTED,
     "weight": (Role.QUASI_IDENTIFIER,),
     "levels": (Role.QUASI_IDENTIFIER,),
-    "labels": (Role.QUASI_IDENTIFIER, *_EXACT),
+    "labels": (Role.QUASI_IDENTIFIER, *BANDED),
     "distance": (Role.SENSITIVE,),
     "release": (Role.WEIGHT,),
 }
 _FOR_BANDS = ("type", "format", "pivot", "hierarchy")
-"""Keys that an insensitive column has only together with ``labels``."""
+"""Keys that an insensitive column or a weight has only together with ``labels``."""
 
 
 class LevelRange(Section):
@@ -227,7 +230,7 @@ class AttributeSettings(ShortSection):
         description="how groups of numbers are released: range (the default), their labels, such as 20-29, "
         "or for analysis midpoint, one column of numbers, or low-high, two columns NAME_low and NAME_high. "
         "A sensitive or insensitive column with labels is released, and measured, in the groups of level 1 "
-        "of its hierarchy: range or midpoint",
+        "of its hierarchy: range or midpoint. A sampling weight with labels: midpoint is rounded in this way",
     )
     distance: Distance | None = Field(
         default=None, description="ground distance for t-closeness; default: ordered for numbers and dates"
@@ -248,7 +251,7 @@ class AttributeSettings(ShortSection):
     @property
     def bands(self) -> NumberLabels | None:
         """How the bands of a column that is not generalized are released; None to release its values."""
-        return self.labels if self.role in _EXACT else None
+        return self.labels if self.role in BANDED else None
 
     @classmethod
     def _form(cls, data: Any) -> str:
@@ -311,8 +314,8 @@ class AttributeSettings(ShortSection):
     def _wrong_bands(self) -> Iterator[tuple[str, str]]:
         if self.bands is None:
             return
-        if self.bands not in BANDED:
-            what = f"'{self.bands}' of a {self.role} column; accepted: {', '.join(BANDED)}"
+        if self.bands not in BANDED[self.role]:
+            what = f"'{self.bands}' of a {self.role} column; accepted: {', '.join(BANDED[self.role])}"
             yield "labels", f"{what}, or role: quasi-identifier"
         if self.hierarchy is None:
             yield (
@@ -327,8 +330,8 @@ class AttributeSettings(ShortSection):
         """Return the fields without the keys that the role does not accept, and without default labels."""
         role, labels = own["role"], own.get("labels")
         unused = {key for key, roles in _ALLOWED_ROLES.items() if role not in roles}
-        if labels is not None and role in _EXACT:
+        if labels is not None and role in BANDED:
             unused -= {*_FOR_BANDS}
-        if labels is None or (labels == NumberLabels.RANGE and role not in _EXACT):
+        if labels is None or (labels == NumberLabels.RANGE and role not in BANDED):
             unused.add("labels")
         return {key: value for key, value in own.items() if key not in unused}

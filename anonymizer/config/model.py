@@ -7,6 +7,7 @@ with models of its own.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -45,6 +46,7 @@ from anonymizer.config.search import (
     SuppressionSettings,
 )
 from anonymizer.config.section import JsonSchema, KeyPath, Section, ShortSection, problem, refusal
+from anonymizer.data.source import is_url
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge, ScenarioSupport
 from anonymizer.model.invocation import RunCommand
@@ -54,7 +56,7 @@ from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
-from anonymizer.system import same_file
+from anonymizer.system import real_path, same_file
 
 MOST_SETS = 2_000
 """Most sets of known columns of one scenario: each is counted for each candidate of a search."""
@@ -913,6 +915,20 @@ class Config(Section):
         copy._origin = origin
         return copy
 
+    def moved_to(self, folder: Path) -> dict[str, Any]:
+        """Return the config as a mapping for a file in another folder, with the paths of files from there."""
+        content = self.to_dict()
+        given, own, options = content["input"], content.get("output") or {}, content["engine"]["options"]
+        holders = [(given, "path"), (given, "database"), (given, "control"), (own, "database")]
+        holders += [(given.get("population") or {}, "path"), (content.get("apply") or {}, "report")]
+        holders += [(options, "temp_directory")]
+        columns = (each for each in content["attributes"].values() if isinstance(each, dict))
+        holders += [(each["hierarchy"], "file") for each in columns if each.get("hierarchy")]
+        for section, key in holders:
+            if isinstance(section.get(key), str) and not is_url(section[key]):
+                section[key] = _path_from(folder, self.folder / section[key])
+        return content
+
     @property
     def numerals(self) -> Numerals:
         """Notation of numbers in a release, and in the input once it is open."""
@@ -922,6 +938,15 @@ class Config(Section):
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
         return tuple(_with_role(self.attributes, role))
+
+
+def _path_from(folder: Path, path: Path) -> str:
+    """Return a path from a folder, or a whole one where there is no way between them."""
+    target = real_path(path.parent) / path.name
+    try:
+        return Path(os.path.relpath(target, real_path(folder))).as_posix()
+    except ValueError:  # on another drive
+        return target.as_posix()
 
 
 def config_schema() -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations, permutations
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
 from anonymizer.model.table import Role
@@ -62,10 +62,13 @@ class Computed(Detector):
         """Return what was found."""
         return f"{named(finding.columns)} follows from other columns ({finding.how}), which exposes {said.of}"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
-        """Return what mends a finding."""
-        if any(roles.get(each) is Role.INSENSITIVE for each in finding.columns):
-            return as_role(finding.columns, Role.QUASI_IDENTIFIER, "make {} a quasi-identifier")
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
+        """Return what mends a finding: what is computed, or what computes it, becomes a quasi-identifier."""
+        target = records.column(finding.columns[0])
+        columns = finding.columns if target.exact else finding.sources
+        roles = {records.column(each).role for each in columns}
+        if roles == {Role.INSENSITIVE}:
+            return as_known(columns)
         return as_role(finding.columns, Role.DROP, "leave out {}")
 
 
@@ -103,7 +106,7 @@ def computed(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
             shown.add(target.name)
             how = f"{target.name} = {found.how}" if found.how else f"{target.name} by {', '.join(names)}"
             share = number / records.number
-            yield Finding(Kind.COMPUTED, (target.name,), number, share, threshold, None, how)
+            yield Finding(Kind.COMPUTED, (target.name,), number, share, threshold, None, how, names)
 
 
 def _may_tell(sources: Sequence[ReleasedColumn], target: ReleasedColumn) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from anonymizer.errors import listed, plural
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedRecords
 from anonymizer.model.table import Role
 
@@ -32,22 +32,6 @@ class Said:
     of: str
     share: str
     few: str
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """What mends a finding.
-
-    Attributes
-    ----------
-    words: what to do.
-    roles: new role of each column.
-    withheld: columns that are read, but no longer released.
-    """
-
-    words: str
-    roles: Mapping[str, Role] = field(default_factory=dict)
-    withheld: tuple[str, ...] = ()
 
 
 class Detector(ABC):
@@ -77,7 +61,7 @@ class Detector(ABC):
         """Return what was found, without a capital letter and a dot."""
 
     @abstractmethod
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
         """Return what mends a finding."""
 
 
@@ -95,3 +79,9 @@ def named(columns: Sequence[str]) -> str:
 def as_role(columns: Sequence[str], role: Role, words: str) -> Remedy:
     """Return the remedy that gives columns a role; ``words`` have a place for their names."""
     return Remedy(words.format(named(columns)), dict.fromkeys(columns, role))
+
+
+def as_known(columns: Sequence[str], words: str = "make {}") -> Remedy:
+    """Return the remedy that takes columns for what adversaries know."""
+    what = "quasi-identifiers" if len(columns) > 1 else "a quasi-identifier"
+    return as_role(columns, Role.QUASI_IDENTIFIER, f"{words} {what}")

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from anonymizer.model.table import Role, ValueType
+
 ROWS_ARE_PERSONS = "rows-are-persons"
 """The warning that rows may be no persons, as it is acknowledged."""
 
@@ -22,6 +24,31 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
+class Remedy:
+    """What mends a finding.
+
+    Attributes
+    ----------
+    words: what to do.
+    roles: new role of each column.
+    grouped: columns whose values are released in groups that enough units share, of texts with the fewest
+        records of a value that stays as it is, else None.
+    rounded: width and beginning of the intervals whose middle is released, of each column.
+    counted: key of units that k is to count, too; None without one.
+    like: sensitive column whose constraints the new sensitive ones get, too; None without one.
+    types: of the values of all these columns.
+    """
+
+    words: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    grouped: Mapping[str, int | None] = field(default_factory=dict)
+    rounded: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    counted: str | None = None
+    like: str | None = None
+    types: Mapping[str, ValueType] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something that a release shows beyond its constraints.
 
@@ -33,6 +60,8 @@ class Finding:
     share: of all of them; for ``PREDICTS`` the share of right guesses.
     threshold: of the config; more exceeds it.
     how: in words, such as the function that computes a column.
+    sources: columns that compute the first one; empty for other kinds.
+    remedy: what mends it; None before it is known.
     """
 
     kind: Kind
@@ -42,6 +71,8 @@ class Finding:
     threshold: float
     about: str | None = None
     how: str = ""
+    sources: tuple[str, ...] = ()
+    remedy: Remedy | None = None
 
     @property
     def exceeded(self) -> bool:

@@ -64,7 +64,7 @@ def exposure_of(
         unique,
         below,
         (next(together), next(together)),
-        tuple(each for each in findings if each not in accepted),
+        tuple(_mended(each, records) for each in findings if each not in accepted),
         tuple(accepted),
         _public(records, thresholds, findings),
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
@@ -113,6 +113,13 @@ def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding])
         found = [each for detector in public for each in detector.find(counted, own.of(detector))]
     kinds = {each.kind for each in found}
     return {each.kind: each.kind in kinds for each in public}
+
+
+def _mended(finding: Finding, records: ReleasedRecords) -> Finding:
+    """Return a finding with its remedy."""
+    remedy = detector_of(finding).remedy(finding, records)
+    types = {name: records.column(name).type for name in (*remedy.roles, *remedy.grouped)}
+    return replace(finding, remedy=replace(remedy, types=types))
 
 
 def _is_acknowledged(finding: Finding, named: frozenset[str]) -> bool:

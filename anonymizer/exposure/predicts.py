@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.detector import Detector, Said, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.table import Role
@@ -35,9 +35,11 @@ class Predicts(Detector):
         guess = f"a guess by {finding.how} is right for {said.share}"
         return f"{named(finding.columns)} gives '{finding.about}' away: {guess}"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:  # noqa: ARG002 - of any role
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:  # noqa: ARG002 - of any records
         """Return what mends a finding."""
-        return as_role(finding.columns, Role.SENSITIVE, "make {} sensitive, or leave it out")
+        assert finding.about is not None, "it gives a column away"
+        words = f"make {named(finding.columns)} sensitive, like '{finding.about}'"
+        return Remedy(words, dict.fromkeys(finding.columns, Role.SENSITIVE), like=finding.about)
 
 
 def predicts(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

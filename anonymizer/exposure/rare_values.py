@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
-from anonymizer.exposure.records import ReleasedRecords
+from anonymizer.exposure.detector import Detector, Said, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.table import Role
+
+MERGED = 0.2
+"""Largest share of units whose texts are merged to mend a finding."""
 
 
 class RareValues(Detector):
@@ -27,11 +30,31 @@ class RareValues(Detector):
         """Return what was found."""
         return f"{named(finding.columns)} is released with values of fewer than {said.few}, in {said.of}"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
-        """Return what mends a finding."""
-        if any(roles.get(each) is Role.SENSITIVE for each in finding.columns):
-            return Remedy(f"release {named(finding.columns)} in groups: give it a hierarchy and labels")
-        return as_role(finding.columns, Role.DROP, "leave out {}, or release it in groups")
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
+        """Return what mends a finding: groups of numbers; of texts, the rare ones become one."""
+        words, column = f"release {named(finding.columns)} in groups", records.column(finding.columns[0])
+        least = None if column.numbers is not None else _merged(records, column)
+        if column.numbers is None and least is None:
+            return Remedy(f"{words}: give it a hierarchy and labels, or leave it out")
+        return Remedy(words, grouped={column.name: least})
+
+
+def _merged(records: ReleasedRecords, column: ReleasedColumn) -> int | None:
+    """Return the records of a value that stays, if rarer ones become one that is not rare.
+
+    None if too much would be merged.
+    """
+    units = records.units_in(column.shown.astype(np.int64), column.sizes[0])
+    order = np.argsort(units, kind="stable")
+    order = order[units[order] > 0]
+    order = order[order != column.absent] if column.absent is not None else order
+    together = np.cumsum(units[order])
+    rare = int((units[order] < records.k).sum())
+    number = max(rare, int(np.searchsorted(together, records.k)) + 1)
+    if number >= len(order) or together[number - 1] > MERGED * records.number:
+        return None
+    sizes = np.bincount(column.shown, minlength=column.sizes[0])
+    return int(sizes[order[:number]].max()) + 1
 
 
 def rare_values(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
-from anonymizer.model.table import Role
+from anonymizer.model.table import Role, ValueType
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,13 @@ class ReleasedColumn:
     absent: int | None = None
     numbers: FloatArray | None = None
     days: bool = False
+
+    @property
+    def type(self) -> ValueType:
+        """The type of its values."""
+        if self.numbers is None:
+            return ValueType.TEXT
+        return ValueType.DATE if self.days else ValueType.NUMBER
 
     @cached_property
     def sizes(self) -> tuple[int, int]:
@@ -94,6 +101,10 @@ class ReleasedRecords:
     unknown: frozenset[str] = frozenset()
     alone: bool = False
     grouped: bool = False
+
+    def column(self, name: str) -> ReleasedColumn:
+        """Return a column by its name."""
+        return next(each for each in self.columns if each.name == name)
 
     def having(self, *roles: Role) -> list[ReleasedColumn]:
         """Return the columns of some roles, in their order."""

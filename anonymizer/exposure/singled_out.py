@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.detector import Detector, Said, as_known, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.table import Role
 
@@ -27,13 +27,13 @@ class SingledOut(Detector):
     def sentence(self, finding: Finding, said: Said) -> str:
         """Return what was found."""
         beside = f" and {named(finding.columns)}" if finding.columns else ""
-        return f"{said.of} are the only one with their published quasi-identifiers{beside}"
+        return f"{said.of} are unique by their published quasi-identifiers{beside}"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:  # noqa: ARG002 - of any role
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:  # noqa: ARG002 - of any records
         """Return what mends a finding."""
         if not finding.columns:
             return Remedy("generalize the quasi-identifiers")
-        return as_role(finding.columns, Role.QUASI_IDENTIFIER, "make {} quasi-identifiers")
+        return as_known(finding.columns)
 
 
 def seen_by_acquaintances(records: ReleasedRecords) -> list[ReleasedColumn]:

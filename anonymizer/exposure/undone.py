@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import BoolArray, CodeArray
 from anonymizer.model.table import Role
@@ -27,12 +29,24 @@ class Undone(Detector):
         """Return what was found."""
         return f"{named(finding.columns)} names the hidden '{finding.about}' of {said.number} records"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
-        """Return what mends a finding."""
-        if any(roles.get(each) is Role.WEIGHT for each in finding.columns):
-            words = f"round {named(finding.columns)}, or keep it to yourself"
-            return Remedy(words, withheld=finding.columns)
-        return as_role(finding.columns, Role.DROP, "leave out {}, or release it in groups")
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
+        """Return what mends a finding: a weight is rounded, never dropped."""
+        column = records.column(finding.columns[0])
+        if column.role is Role.WEIGHT:
+            width = _width(records, column, finding)
+            if width is None:
+                return Remedy(
+                    f"calibrate {named(finding.columns)} to what is published, or keep it to yourself"
+                )
+            rounded = {column.name: (width, _origin(column, width))}
+            return Remedy(f"round {named(finding.columns)} to {width:g}", rounded=rounded)
+        if column.role is Role.INSENSITIVE:
+            return as_known(finding.columns)
+        if column.role is Role.SENSITIVE:
+            return Remedy(
+                f"release {named(finding.columns)} in groups", grouped=dict.fromkeys(finding.columns)
+            )
+        return as_role(finding.columns, Role.DROP, "leave out {}")
 
 
 def undone(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
@@ -47,16 +61,60 @@ def undone(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
     for hidden in coarse:
         mixed = _mixed(hidden, random)
         for column in exact:
-            shared = _shared(records, column)
-            asked = shared & hidden.coarse & hidden.present
-            number = _named(column, hidden.own, asked)
-            if number <= threshold * records.records:
-                continue
-            number -= _named(column, mixed, asked)
+            number = _undone(records, column, hidden, mixed, threshold)
             if number > threshold * records.records:
                 yield Finding(
                     Kind.UNDONE, (column.name,), number, number / records.records, threshold, hidden.name
                 )
+
+
+def _undone(
+    records: ReleasedRecords,
+    column: ReleasedColumn,
+    hidden: ReleasedColumn,
+    mixed: CodeArray,
+    threshold: float,
+) -> int:
+    """Return the number of records whose hidden value a column names, beyond what values mixed would name."""
+    asked = _shared(records, column) & hidden.coarse & hidden.present
+    number = _named(column, hidden.own, asked)
+    return number - _named(column, mixed, asked) if number > threshold * records.records else 0
+
+
+def _width(records: ReleasedRecords, column: ReleasedColumn, finding: Finding) -> float | None:
+    """Return the smallest round width of intervals of a weight that do not name hidden values.
+
+    None if there is none but one interval for all.
+    """
+    hidden = [each for each in records.columns if not each.exact]
+    values = column.values
+    lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
+    mixed = [_mixed(each, np.random.default_rng(0)) for each in hidden]
+    for width in _round_widths(highest - lowest):
+        code = np.floor((np.nan_to_num(values) - _origin(column, width)) / width)
+        shown = np.unique(code, return_inverse=True)[1].astype(np.int32)
+        rounded = replace(column, shown=shown, own=shown, absent=None)
+        if rounded.sizes[0] < 2:
+            return None
+        named = (
+            _undone(records, rounded, each, own, finding.threshold)
+            for each, own in zip(hidden, mixed, strict=True)
+        )
+        if max(named, default=0) <= finding.threshold * records.records:
+            return width
+    return None
+
+
+def _origin(column: ReleasedColumn, width: float) -> float:
+    """Return where intervals begin whose middles are multiples of their width, unless one would be 0."""
+    return width / 2 if np.nanmin(column.values) >= width / 2 else 0.0
+
+
+def _round_widths(span: float) -> Iterator[float]:
+    """Yield 1, 2 and 5 times powers of ten, from a thousandth of a span to all of it."""
+    power = math.floor(math.log10(span)) - 3 if span > 0 else 0
+    for exponent in range(power, power + 5):
+        yield from (factor * 10.0**exponent for factor in (1, 2, 5))
 
 
 def _shared(records: ReleasedRecords, column: ReleasedColumn) -> BoolArray:

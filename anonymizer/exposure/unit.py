@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Remedy, Said, as_role, named
-from anonymizer.exposure.finding import Finding, Kind
+from anonymizer.exposure.detector import Detector, Said, as_known, named
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
 from anonymizer.model.table import Role
@@ -30,10 +31,13 @@ class UnitsTogether(Detector):
         """Return what was found."""
         return f"{named(finding.columns)} put {said.number} records together again by '{finding.about}'"
 
-    def remedy(self, finding: Finding, roles: Mapping[str, Role]) -> Remedy:
-        """Return what mends a finding."""
-        own = [each for each in finding.columns if roles.get(each) is not Role.QUASI_IDENTIFIER]
-        return as_role(own or finding.columns, Role.DROP, "leave out {}, or release it in groups")
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
+        """Return what mends a finding: classes with k units, of all columns that the units share."""
+        own = [each for each in finding.columns if records.column(each).role is Role.INSENSITIVE]
+        secret = [each for each in finding.columns if records.column(each).role is Role.SENSITIVE]
+        count = f"count k by '{finding.about}', too"
+        known = as_known(own, f"{count}, and make {{}}") if own else Remedy(count)
+        return replace(known, grouped=dict.fromkeys(secret), counted=finding.about)
 
 
 def units_together(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
 from anonymizer.errors import ConfigError, ConfigProblem, Exposed, listed, suggestion
@@ -15,6 +14,7 @@ from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.job.advice import SHOWN
+from anonymizer.job.remedy import changes_of
 from anonymizer.job.verify import Tables
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.invocation import RunCommand
@@ -45,13 +45,6 @@ def exposure_in(found: Found, tables: Tables) -> Exposure | None:
         return None
     records = written_records(found, tables[0]) if _placed_elsewhere(found) else released_records(found)
     return exposure_of(records, plan.exposure, plan.acknowledged)
-
-
-def exposure_section(found: Found, exposure: Exposure) -> dict[str, Any]:
-    """Return the ``exposure`` entry of the report."""
-    plan = found.prepared.plan
-    roles = {name: each.role for name, each in plan.columns.items()}
-    return exposure_entry(exposure, roles, plan.command, smallest_shown(plan.k_of_reports))
 
 
 def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
@@ -105,7 +98,8 @@ def refuse_exposed(report: Report) -> None:
     """
     worst = but_of(report.to_dict())
     if worst is not None:
-        raise Exposed(f"SATISFIED, BUT {worst['sentence']}; nothing is released. Remedy: {worst['remedy']}")
+        what = f"SATISFIED, BUT {worst['sentence']}; nothing is released. Remedy: {worst['remedy']}"
+        raise Exposed(what, report)
 
 
 def released_records(found: Found) -> ReleasedRecords:
@@ -194,25 +188,24 @@ def _keys(found: Found, kept: IntArray) -> Iterator[tuple[str, IntArray]]:
             yield plan.units[unit], codes[kept]
     known = set(plan.units.values())
     roles = [(name, own.role) for name, own in plan.columns.items() if own.role in LEFT_OUT]
-    dropped = [(name, None) for name, _ in roles if name in relation.columns and name not in known]
+    dropped = [each for each in roles if each[0] in relation.columns and each[0] not in known]
     for key in keys_among(relation, dropped, plan.units):
         if key.name not in known:
             yield key.name, relation.unit_codes(key.name, set(plan.missing))[kept]
 
 
 def exposure_entry(
-    exposure: Exposure, roles: Mapping[str, Role], command: RunCommand | None, smallest: int
+    plan: Plan, exposure: Exposure, mended: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """Return the ``exposure`` entry of the internal report.
+    """Return the ``exposure`` entry of the internal report, in which small numbers are words.
 
     Commands run in the folder of the config and leave releases of their own, after those of advice.
 
     Parameters
     ----------
-    roles: of columns.
-    command: that started the run; None for a run on a data frame.
-    smallest: smaller numbers are words in the sentences.
+    mended: what was changed in the config before; None where nobody asked for that.
     """
+    smallest = smallest_shown(plan.k_of_reports)
     beside = zip(("unique", "below_k"), exposure.with_sensitive, strict=True)
     return {
         "unit": exposure.unit,
@@ -222,9 +215,10 @@ def exposure_entry(
         "with_sensitive": {name: exposure.share(number) for name, number in beside},
         "sentence": seen_by_acquaintances(exposure, smallest),
         "findings": [
-            _entry(each, exposure, roles, None if command is None else command.beside(number), smallest)
+            _entry(plan, each, exposure, None if plan.command is None else plan.command.beside(number))
             for number, each in enumerate(exposure.findings, start=SHOWN + 1)
         ],
+        **({} if mended is None else {"mended": mended}),
         "acknowledged": [each.names[0] for each in exposure.acknowledged],
         "unused": list(exposure.unused),
         "left_out": list(exposure.left_out),
@@ -232,20 +226,12 @@ def exposure_entry(
     }
 
 
-def _entry(
-    finding: Finding,
-    exposure: Exposure,
-    roles: Mapping[str, Role],
-    command: RunCommand | None,
-    smallest: int,
-) -> dict[str, Any]:
-    detector = detector_of(finding)
-    remedy = detector.remedy(finding, roles)
-    changes = [
-        *(f"{dotted(('attributes', name))}={role.value}" for name, role in remedy.roles.items()),
-        *(f"{dotted(('attributes', name, 'release'))}=false" for name in remedy.withheld),
-    ]
+def _entry(plan: Plan, finding: Finding, exposure: Exposure, command: RunCommand | None) -> dict[str, Any]:
+    remedy = finding.remedy
+    assert remedy is not None, "a measured finding has one"
+    changes = changes_of(plan, remedy, exposure.k)
     run = None if command is None or not changes else str(command.changed(*changes))
+    said = said_of(finding, exposure, smallest_shown(plan.k_of_reports))
     return {
         "kind": finding.kind.value,
         "columns": list(finding.columns),
@@ -253,7 +239,8 @@ def _entry(
         "records": finding.records,
         "share": finding.share,
         "threshold": finding.threshold,
-        "sentence": detector.sentence(finding, said_of(finding, exposure, smallest)),
+        "sentence": detector_of(finding).sentence(finding, said),
         "remedy": run or remedy.words,
+        "because": remedy.words,
         "set": changes,
     }

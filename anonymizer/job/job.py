@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,8 +14,8 @@ from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
 from anonymizer.job.constraints import violated_constraints
 from anonymizer.job.exposure import (
     UNMEASURED,
+    exposure_entry,
     exposure_in,
-    exposure_section,
     refuse_exposed,
     unused_warnings,
 )
@@ -41,6 +42,35 @@ class Finished:
     found: Found
 
 
+@dataclass(frozen=True)
+class Terms:
+    """On which terms a release is made, beside its config.
+
+    Attributes
+    ----------
+    refuses: returns whether a release that shows too much beyond its constraints is refused.
+    mended: what was changed in the config for what earlier releases of it showed, as entries of the report;
+        None where nobody asked for that.
+    """
+
+    refuses: Callable[[Report], bool] = lambda _: False
+    mended: Sequence[Mapping[str, Any]] | None = None
+
+    def entries(self, loss: float | None) -> list[dict[str, Any]] | None:
+        """Return what was mended, with the loss that it came to.
+
+        Parameters
+        ----------
+        loss: of the release.
+        """
+        if self.mended is None:
+            return None
+        return [{"loss_after": loss, **each} for each in self.mended]
+
+
+USUAL = Terms()
+
+
 class Job:
     """From records to a verified release.
 
@@ -49,9 +79,12 @@ class Job:
     options: of the engine that reads the records and the release.
     """
 
-    def __init__(self, plan: Plan, options: EngineOptions, watch: RunMonitor = UNWATCHED) -> None:
+    def __init__(
+        self, plan: Plan, options: EngineOptions, watch: RunMonitor = UNWATCHED, terms: Terms = USUAL
+    ) -> None:
         self._plan = plan
         self._options = options
+        self._terms = terms
         self._watch = replace(watch, clock=PhaseClock())
 
     def run(self, source: DataSource, sink: Sink) -> Finished:
@@ -66,6 +99,7 @@ class Job:
         InputError: the records do not fit the config.
         Infeasible: no release satisfies the constraints, or none was found in the budget.
         AuditFailed: the written release differs from the one that was found.
+        Exposed: the release shows too much beyond its constraints, and the terms refuse it.
         """
         watch = self._watch
         with source.task(self._plan, self._options, watch) as task:
@@ -77,9 +111,8 @@ class Job:
                 if not violated:
                     break
                 found.prepared.problem.gate.refuse(found.recoding, violated)
-            report = reported(task, found, verified, sink, watch)
-            command = found.prepared.plan.command
-            if command is not None and command.strict:
+            report = reported(task, found, verified, sink, watch, self._terms)
+            if self._terms.refuses(report):
                 refuse_exposed(report)
             task.prepared.encoded.relation.check_unchanged()
             sink.commit(lambda: watch.released(report))
@@ -112,7 +145,9 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
     return verified
 
 
-def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor) -> Report:
+def reported(
+    task: Task, found: Found, verified: Verified, sink: Sink, watch: RunMonitor, terms: Terms
+) -> Report:
     """Return the report of a verified release, and write all reports to the sink."""
     watch.begin(Phase.ADVISE, "measuring the loss and what would lower it")
     parts = report_parts(found.prepared, found.outcome, task.input, verified)
@@ -120,7 +155,12 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     applied = task.entry(found)
     differing = [applied["difference"]] if applied and applied["difference"] else []
     useless = [] if applied else release_warnings(found)
-    exposure = None if verified.exposure is None else exposure_section(found, verified.exposure)
+    plan = found.prepared.plan
+    exposure = (
+        None
+        if verified.exposure is None
+        else exposure_entry(plan, verified.exposure, terms.entries(found.outcome.objective))
+    )
     parts = replace(
         parts,
         release=release_facts(sink.titles, sink.dialect, found, verified.audited),
@@ -142,7 +182,7 @@ def reported(task: Task, found: Found, verified: Verified, sink: Sink, watch: Ru
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
-    k = found.prepared.plan.k_of_reports
+    k = plan.k_of_reports
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
     return report
 

@@ -197,8 +197,8 @@ def _comment(words: str, indent: str = "") -> list[str]:
 def flow(value: Any) -> str:
     """Return a value as YAML on one line.
 
-    >>> flow({"role": "x", "width": [5, 0.5], "name": "a b", "yes": "null"})
-    '{role: x, width: [5, 0.5], name: "a b", yes: "null"}'
+    >>> flow({"role": "x", "width": [5, 0.5], "name": "a b", "yes": "null", "no": False})
+    '{role: x, width: [5, 0.5], name: "a b", yes: "null", no: false}'
     """
     match plain(value):
         case Mapping() as section:
@@ -207,6 +207,8 @@ def flow(value: Any) -> str:
             return "[" + ", ".join(flow(item) for item in items) + "]"
         case str() as words:
             return text(words)
+        case bool() as yes:
+            return "true" if yes else "false"
         case number:
             return str(number)
 

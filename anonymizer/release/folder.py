@@ -85,7 +85,13 @@ PAGE = "report.html"
 RECODING = "recoding.json"
 """The recoding, which ``apply`` gives to new records."""
 
-INTERNAL = (REPORT, PAGE, RECODING)
+MENDED = "mended.yaml"
+"""The config of a release whose findings were mended, which gives the same release."""
+
+FOR_SOME = (RECODING, MENDED)
+"""Files that some runs leave; those of an earlier release do not fit another one."""
+
+INTERNAL = (REPORT, PAGE, *FOR_SOME)
 """Files next to share/ that must not be handed over."""
 
 
@@ -322,9 +328,10 @@ class ReleaseFolder:
         names += [REPORT] if REPORT in self._internal else []
         check_existing(self.directory, self.names, overwrite=self._overwrite)
         moves = [_Move(self._staging / name, self.directory / name) for name in names]
-        if RECODING not in names and (self.directory / RECODING).is_file():
-            # The recoding of the earlier release does not fit this one; it goes before the report comes.
-            moves.insert(-1, _Move(self.directory / RECODING, self._staging / RECODING))
+        for name in FOR_SOME:
+            if name not in names and (self.directory / name).is_file():
+                # It goes before the report comes.
+                moves.insert(-1, _Move(self.directory / name, self._staging / name))
         with self._refusals():
             for name in self._internal:
                 (self._staging / name).chmod(PRIVATE)

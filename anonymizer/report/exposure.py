@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from anonymizer.errors import plural
+from anonymizer.errors import format_measure, plural
 from anonymizer.exposure.detector import Said, named
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding
 from anonymizer.report.wording import masked_count, percent
@@ -27,7 +27,7 @@ def seen_by_acquaintances(exposure: Exposure, smallest: int) -> str | None:
     )
     few, unit = plural(exposure.k, exposure.unit), plural(exposure.units, exposure.unit)
     return (
-        f"Who also knows {named(exposure.beside)} finds {unique} of {unit} alone, and {below} in groups of "
+        f"Who also knows {named(exposure.beside)} finds {unique} of {unit} unique, and {below} in groups of "
         f"fewer than {few}."
     )
 
@@ -52,3 +52,34 @@ def seen_of(content: Mapping[str, Any]) -> list[str]:
     """Return the sentence of ``seen_by_acquaintances`` in a report, if it has one."""
     own = content.get("exposure", {}).get("sentence")
     return [own] if own else []
+
+
+def mended_of(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return what was changed in the config for what earlier releases showed, as entries of a report."""
+    entries: Sequence[Mapping[str, Any]] = content.get("exposure", {}).get("mended") or ()
+    return entries
+
+
+def changes_made(content: Mapping[str, Any]) -> list[str]:
+    """Return the overrides of the config that are in a release."""
+    return [change for each in mended_of(content) if "taken_back" not in each for change in each["set"]]
+
+
+def mended_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was changed, why, and what it cost, a line for each finding that was mended."""
+    entries = mended_of(content)
+    for number in sorted({each["round"] for each in entries}):
+        own = [each for each in entries if each["round"] == number]
+        for each in own:
+            lead = "Not mended" if "taken_back" in each else "Mended"
+            yield f"{lead}: {each['change']}, as {each['finding']}"
+        first = own[0]
+        if "taken_back" in first:
+            yield f"  with this, no release was possible: {first['taken_back']}"
+        else:
+            yield f"  loss {_loss(first['loss_after'])} in place of {_loss(first['loss_before'])}"
+
+
+def _loss(loss: float | None) -> str:
+    """Return a loss, which a run ended by a budget may not have, as text."""
+    return "unknown" if loss is None else format_measure(loss)

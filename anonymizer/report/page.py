@@ -38,7 +38,7 @@ from anonymizer.report.charts import (
     draw_utility,
     progress_of,
 )
-from anonymizer.report.exposure import read_findings, seen_of
+from anonymizer.report.exposure import changes_made, mended_lines, read_findings, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.wording import (
@@ -834,7 +834,8 @@ def _kept(report: dict[str, Any]) -> tuple[str, ...]:
     """Return the files that are not shared, none if the release is in memory."""
     if report["release"]["path"] is None:
         return ()
-    return ("report.html", "report.json", *(["recoding.json"] if report.get("recoding_file") else []))
+    recoding = ["recoding.json"] if report.get("recoding_file") else []
+    return ("report.html", "report.json", *recoding, *(["mended.yaml"] if changes_made(report) else []))
 
 
 def _given(report: dict[str, Any]) -> tuple[str, ...]:
@@ -886,7 +887,7 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     else:
         sentences.append(_attacked(best))
     sentences += [each["sentence"] for each in report.get("three_questions", ())]
-    sentences += [*seen_of(report), *read_findings(report)]
+    sentences += [*seen_of(report), *read_findings(report), *mended_lines(report)]
     sentences.append(_price(report))
     return sentences
 

@@ -1,0 +1,215 @@
+"""`run --mend`: what a release shows is mended in its config, which then gives the same release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.run.commands import Done, call
+
+K: dict[str, Any] = {"model": "k-anonymity", "k": 5}
+AGE = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"intervals": {"width": [5, 10, 20, 40]}}}
+PEOPLE: dict[str, Any] = {"age": AGE, "sex": "quasi-identifier"}
+
+
+def people(number: int = 300) -> pd.DataFrame:
+    random = Random(7)
+    return pd.DataFrame(
+        {
+            "age": [random.randint(20, 69) for _ in range(number)],
+            "sex": [random.choice("fm") for _ in range(number)],
+        }
+    )
+
+
+def written(folder: Path, frame: pd.DataFrame, columns: dict[str, Any], **others: Any) -> Path:
+    frame.to_csv(folder / "people.csv", index=False)
+    config = {
+        "input": {"path": "people.csv"},
+        "attributes": {**PEOPLE, **columns},
+        "constraints": [K],
+        "suppression": {"limit": 0.05},
+        "algorithm": {"name": "mondrian"},
+        "attacks": ["uniqueness"],
+        **others,
+    }
+    path = folder / "people.yaml"
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    return path
+
+
+def mended(path: Path, *more: str) -> Done:
+    return call("run", path, "-o", path.with_name("out"), "--mend", "--json", *more)
+
+
+def kinds(done: Done) -> list[str]:
+    return [each["kind"] for each in done.json["exposure"]["findings"]]
+
+
+def unique(release: pd.DataFrame, columns: Sequence[str]) -> float:
+    """Return the share of rows that are alone with some columns."""
+    rows = list(release[list(columns)].astype(str).itertuples(index=False))
+    sizes = Counter(rows)
+    return sum(sizes[row] == 1 for row in rows) / len(rows)
+
+
+def released(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path.with_name("out") / "share" / "release.csv", dtype=str, keep_default_na=False)
+
+
+def assert_repeats(path: Path) -> None:
+    """The config beside the report gives the same bytes, wherever it is run from."""
+    own = path.with_name("out") / "mended.yaml"
+    again = call("run", own, "-o", path.with_name("again"))
+    assert again.code == 0, again.err
+    files = [path.with_name(name) / "share" / "release.csv" for name in ("out", "again")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_column_that_singles_out_becomes_a_quasi_identifier(tmp_path: Path) -> None:
+    frame = people().assign(fare=[f"{7 + number * 1.37:.2f}" for number in range(300)])
+    path = written(tmp_path, frame, {"fare": "insensitive"})
+    before = call("run", path, "-o", tmp_path / "out", "--json")
+    assert kinds(before) == ["singled-out", "rare-values"]
+    assert unique(released(path), frame.columns) == 1
+    done = mended(path, "--overwrite")
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    assert unique(released(path), frame.columns) == 0
+    (entry,) = done.json["exposure"]["mended"]
+    assert entry["kind"] == "singled-out"
+    assert entry["loss_before"] == before.json["search"]["objective"]
+    assert entry["loss_after"] == done.json["search"]["objective"] > entry["loss_before"]
+    assert_repeats(path)
+
+
+def test_nothing_to_mend_changes_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, people(), {})
+    plain = call("run", path, "-o", tmp_path / "plain", "--json")
+    done = mended(path)
+    assert done.json["exposure"]["mended"] == []
+    assert "mended" not in plain.json["exposure"]
+    files = [tmp_path / name / "share" / "release.csv" for name in ("plain", "out")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert not (tmp_path / "out" / "mended.yaml").exists()
+
+
+def test_a_column_that_tells_a_secret_becomes_one(tmp_path: Path) -> None:
+    """Whoever has a boat survived: its column gets the constraints of the other secret."""
+    random = Random(1)
+    survived = [random.random() < 0.4 for _ in range(300)]
+    boats = [random.choice("ABCD") if each else "" for each in survived]
+    frame = people().assign(boat=boats, survived=["yes" if each else "no" for each in survived])
+    diverse = {"model": "l-diversity", "l": 2, "attribute": "survived"}
+    path = written(
+        tmp_path, frame, {"boat": "insensitive", "survived": "sensitive"}, constraints=[K, diverse]
+    )
+    done = mended(path)
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    assert done.json["config"]["attributes"]["boat"]["role"] == "sensitive"
+    asked = [each["attribute"] for each in done.json["constraints"] if each["model"] == "l-diversity"]
+    assert asked == ["survived", "boat"]
+    assert_repeats(path)
+
+
+def test_units_are_counted_that_shared_columns_put_together(tmp_path: Path) -> None:
+    random = Random(3)
+    incomes = [f"{random.gauss(300, 90):.2f}" for _ in range(100)]
+    homes = [number // 3 for number in range(300)]
+    frame = people().assign(hid=homes, income=[incomes[home] for home in homes])
+    path = written(tmp_path, frame, {"hid": "identifier", "income": "insensitive"})
+    assert "unit" in kinds(call("run", path, "-o", tmp_path / "out", "--json"))
+    done = mended(path, "--overwrite")
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    assert any(each["parameters"].get("unit") == "hid" for each in done.json["constraints"])
+    sizes = Counter(released(path).itertuples(index=False))
+    assert min(sizes.values()) >= 5
+    assert_repeats(path)
+
+
+def test_rare_texts_are_merged_and_rare_numbers_grouped(tmp_path: Path) -> None:
+    rare = [f"rare {number}" for number in range(10)]
+    jobs = ["clerk", "nurse"] * 145 + rare
+    wages = [str(1000 + 13 * number) for number in range(300)]
+    path = written(tmp_path, people().assign(job=jobs, wage=wages), {"job": "sensitive", "wage": "sensitive"})
+    assert kinds(call("run", path, "-o", tmp_path / "out", "--json")) == ["rare-values", "rare-values"]
+    done = mended(path, "--overwrite")
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    for name in ("job", "wage"):
+        assert released(path)[name].value_counts().min() >= 5
+    assert not set(rare) & set(released(path)["job"])
+    assert_repeats(path)
+
+
+def test_a_weight_is_rounded_and_never_dropped(tmp_path: Path) -> None:
+    weights = {"North": 512.25, "East": 498.5, "South": 601.75, "West": 455.125}
+    random = Random(5)
+    regions = [random.choice(list(weights)) for _ in range(300)]
+    frame = people().assign(region=regions, weight=[weights[each] for each in regions])
+    halves = {"tree": {"*": {"up": ["North", "East"], "down": ["South", "West"]}}}
+    columns = {
+        "region": {"role": "quasi-identifier", "hierarchy": halves, "levels": {"min": 1}},
+        "weight": "weight",
+    }
+    path = written(tmp_path, frame, columns)
+    assert kinds(call("run", path, "-o", tmp_path / "out", "--json")) == ["undone"]
+    done = mended(path, "--overwrite")
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    own = released(path)["weight"].astype(float)
+    assert set(own) <= {width * number for width in (50, 100, 200) for number in range(1, 20)}
+    assert own.mean() == pytest.approx(frame["weight"].mean(), rel=0.2)
+    assert_repeats(path)
+
+
+def test_what_no_release_survives_is_taken_back(tmp_path: Path) -> None:
+    """Four homes are never five; what else is mended stays."""
+    homes = [f"h{number % 4}" for number in range(300)]
+    codes = [f"{number // 2}" for number in range(300)]
+    frame = people().assign(hid=homes, rent=[400 + 10 * int(each[1]) for each in homes], code=codes)
+    columns = {"hid": "identifier", "rent": "insensitive", "code": "insensitive"}
+    path = written(tmp_path, frame, columns)
+    assert "unit" in kinds(call("run", path, "-o", tmp_path / "out", "--json"))
+    done = mended(path, "--overwrite")
+    assert done.code == 0, done.err
+    assert kinds(done) == ["unit"]
+    entries = done.json["exposure"]["mended"]
+    assert [each["kind"] for each in entries if "taken_back" in each] == ["unit"]
+    kept = [each for each in entries if "taken_back" not in each]
+    assert {each["kind"] for each in kept} == {"singled-out"}
+    assert len(done.json["constraints"]) == 1
+    assert_repeats(path)
+
+
+def test_strict_refuses_what_cannot_be_mended(tmp_path: Path) -> None:
+    """So few people have each illness that groups would leave nothing of them."""
+    illness = [f"illness {number // 3}" for number in range(300)]
+    path = written(tmp_path, people().assign(illness=illness), {"illness": "sensitive"})
+    refused = mended(path, "--strict")
+    assert refused.code == 1
+    assert "SATISFIED, BUT" in refused.err
+    assert not (tmp_path / "out").exists()
+    done = mended(path)
+    assert done.code == 0
+    assert kinds(done) == ["rare-values"]
+
+
+def test_an_earlier_mended_config_goes_with_its_release(tmp_path: Path) -> None:
+    frame = people().assign(fare=[f"{7 + number * 1.37:.2f}" for number in range(300)])
+    path = written(tmp_path, frame, {"fare": "insensitive"})
+    assert mended(path).code == 0
+    assert (tmp_path / "out" / "mended.yaml").exists()
+    own = call("run", tmp_path / "out" / "mended.yaml", "-o", tmp_path / "out", "--overwrite")
+    assert own.code == 2, own.out
+    assert call("run", path, "-o", tmp_path / "out", "--overwrite").code == 0
+    assert not (tmp_path / "out" / "mended.yaml").exists()
