@@ -87,7 +87,7 @@ def released_key_warnings(
     roles: of the columns; insensitive ones are looked at.
     measured: statistics of some columns that are known already.
     """
-    from anonymizer.profile.proposal import may_number_groups, released_keys  # noqa: PLC0415 - loads much
+    from anonymizer.profile.keys import may_number_groups, released_keys  # noqa: PLC0415 - loads much
 
     if not relation.ordered:
         return []
