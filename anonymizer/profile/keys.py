@@ -32,6 +32,15 @@ def may_number_groups(column: ColumnFacts) -> bool:
     return coded and many and column.distinct < column.present
 
 
+def may_number_homes(column: ColumnFacts) -> bool:
+    """Return whether as many records share a value on average as people live together."""
+    return column.present <= MEAN_HOME * column.distinct
+
+
+MEAN_HOME = 8
+"""Maximum mean number of records of a household."""
+
+
 def released_keys(
     relation: Relation, names: Iterable[str], columns: Mapping[str, ColumnFacts]
 ) -> dict[str, list[str]]:

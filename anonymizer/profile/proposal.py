@@ -43,7 +43,7 @@ from anonymizer.profile.hierarchies import (
     match_listed,
     named_for,
 )
-from anonymizer.profile.keys import KEY_DISTINCT, KEY_OF, time_of_panel, told_by_key
+from anonymizer.profile.keys import KEY_DISTINCT, KEY_OF, may_number_homes, time_of_panel, told_by_key
 from anonymizer.profile.knowledge import (
     AGE,
     ANSWER,
@@ -63,6 +63,7 @@ from anonymizer.profile.knowledge import (
     Words,
     subject_of,
     terms_of,
+    thing_of,
     word_lists,
 )
 from anonymizer.profile.spellings import EMPTY
@@ -81,7 +82,6 @@ class RoleProposal:
     flag: the kind of identifier that the values look like; None if none.
     general: whether a coarser form may be published instead of dropping the column.
     weighs: whether the column may be a sampling weight, though another role is proposed.
-    together: whether the column may number households: people of different sex have the same value.
     """
 
     role: Role
@@ -91,7 +91,6 @@ class RoleProposal:
     flag: str | None = None
     general: bool = False
     weighs: bool = False
-    together: bool = False
 
 
 def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
@@ -560,6 +559,7 @@ class ColumnProposal:
     draft: the hierarchy of a quasi-identifier; of another column, one for a coarser form.
     answered: whether the user decided the role.
     extreme: whether one record alone has the largest or the smallest value, which would be released exactly.
+    least: records that each group of its numbers has, so that several units have its values; 0 for any.
     """
 
     facts: ColumnFacts
@@ -569,6 +569,7 @@ class ColumnProposal:
     draft: Draft | None = None
     answered: bool = False
     extreme: bool = False
+    least: int = 0
 
     @property
     def doubtful(self) -> bool:
@@ -603,7 +604,7 @@ class ColumnProposal:
     @property
     def in_bands(self) -> bool:
         """Whether the column is released in groups without being generalized."""
-        return (self.fingerprint or self.extreme) and self.draft is not None
+        return (self.fingerprint or self.extreme or self.least > 0) and self.draft is not None
 
     @property
     def known_to_few(self) -> bool:
@@ -654,6 +655,8 @@ class Proposal:
     notes: what the roles mean for this file, in sentences.
     weights: a sampling weight that is positive in every record; None if there is none.
     person: the column that says whose records these are, for persons with several; None without one.
+    household: the column that says who lives together; None without one.
+    units: columns of further units that constraints count, by their names.
     """
 
     rows: int
@@ -667,6 +670,8 @@ class Proposal:
     notes: tuple[str, ...] = ()
     weights: str | None = None
     person: str | None = None
+    household: str | None = None
+    units: tuple[tuple[str, str], ...] = ()
 
     @property
     def marker(self) -> str | None:
@@ -710,12 +715,27 @@ class Choices:
 NO_CHOICES = Choices()
 
 
-def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices = NO_CHOICES) -> Proposal:
+Settle = Callable[[list[ColumnProposal], Sequence[str]], list[ColumnProposal]]
+
+
+def as_they_are(columns: list[ColumnProposal], missing: Sequence[str]) -> list[ColumnProposal]:  # noqa: ARG001
+    """Leave the columns as they are."""
+    return columns
+
+
+def propose(
+    relation: Relation,
+    decide: Decide = as_proposed,
+    choices: Choices = NO_CHOICES,
+    settle: Settle = as_they_are,
+) -> Proposal:
     """Profile an open input and propose a config for it.
 
     Parameters
     ----------
     decide: returns the role of each doubtful column; called in the order of the file.
+    settle: returns the columns with the roles that they get beside the units of the file; receives the texts
+        of missing values, too.
 
     Raises
     ------
@@ -726,7 +746,7 @@ def propose(relation: Relation, decide: Decide = as_proposed, choices: Choices =
     measured = measure(relation)
     counter = combinations_of(relation)
     columns, fallback = _with_roles(measured.columns, counter, choices)
-    columns = [_decided(each, decide) for each in columns]
+    columns = settle([_decided(each, decide) for each in columns], measured.missing)
     _check_quasi_identifier(relation.name, columns)
     drafter = HierarchyDrafter(relation, measured.missing)
     exact = [each.facts for each in columns if each.role in EXACT and not each.fingerprint]
@@ -864,11 +884,21 @@ def _key_of_group(
     told = told_by_key(column, others, counter)
     if not told:
         return None
-    sexes = [each for each in others if SEX.fit(each.name) or _sexes(each, ()) is not None]
+    sexes = [each for each in others if shows_sex(each)]
     together = any(not counter.determines(column, each) for each in sexes)
-    whose = "a household" if together else "a person, a household or another group of records"
+    homes = may_number_homes(column)
+    whose = (
+        thing_of(column.name)
+        or ("a household" if together and homes else None)
+        or f"{'an employer' if together else 'a person, a household'} or another group of records"
+    )
     reason = f"{_values(column)}, each with one value of {listed(told)}, like the number of {whose}"
-    return RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True, together=together)
+    return RoleProposal(Role.IDENTIFIER, Ground.KEY, reason, doubtful=True)
+
+
+def shows_sex(column: ColumnFacts) -> bool:
+    """Return whether a column has the sexes of persons, by its name or its values."""
+    return SEX.fit(column.name) or _sexes(column, ()) is not None
 
 
 def _finer(
@@ -960,6 +990,8 @@ def _drafted(column: ColumnProposal, drafter: HierarchyDrafter, extremes: Collec
     general = column.role is Role.IDENTIFIER and column.proposed.general
     if column.role is Role.QUASI_IDENTIFIER or general:
         return replace(column, draft=drafter.draft(column.facts))
+    if column.least and column.role in EXACT:
+        return replace(column, draft=drafter.bands(column.facts, {"auto": {"rare": column.least}}))
     if column.fingerprint:
         return replace(column, draft=drafter.bands(column.facts, COARSE))
     if column.name in extremes:
