@@ -235,7 +235,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         person=found.person if relation.ordered else None,
         household=found.household,
         units=found.units,
-        constraints=(proposal.constraints[0], *found.constraints(), *proposal.constraints[1:]),
+        constraints=found.constrained(proposal.constraints),
     )
     told = _of_keys(relation, proposal, found, asked=choices.person is None)
     return replace(proposal, warnings=(*proposal.warnings, *told))

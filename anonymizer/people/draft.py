@@ -7,7 +7,7 @@ columns for known.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,10 @@ ROUNDED = 1.5
 """Records of a group by those that it needs, as its bounds are round."""
 
 
+Constrained = tuple[Mapping[str, Any], str]
+"""The settings of a constraint, with the reason for it."""
+
+
 @dataclass(frozen=True)
 class DraftedUnits:
     """The units of a draft.
@@ -52,18 +56,24 @@ class DraftedUnits:
     household: str | None = None
     units: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def counted(self) -> list[str]:
-        """The units that get a constraint beside that on records or persons."""
-        return [*([HOUSEHOLD] if self.household else []), *(name for name, _ in self.units)]
+    def constrained(self, proposed: Sequence[Constrained]) -> tuple[Constrained, ...]:
+        """Return proposed constraints with those that count further units, each with the reason.
 
-    def constraints(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """Yield the constraints that count further units, with the reason."""
-        for unit in self.counted:
-            why = f"every class has records of at least {UNITS} different values of input.{unit}"
-            if unit != HOUSEHOLD:
-                why = f"every class has records of at least {UNITS} values of '{dict(self.units)[unit]}'"
-            yield {"model": "k-anonymity", "k": UNITS, "unit": unit}, why
+        Where each record is a household at one time, all constraints count households.
+        """
+        first, *others = proposed
+        home = next((each for each in self.keys if each.name == self.household), None)
+        if home is not None and home.once and home.alone is None and self.person is None:
+            return tuple(({**model, "unit": HOUSEHOLD}, why) for model, why in proposed)
+        columns = [*([(HOUSEHOLD, home.name)] if home is not None else []), *self.units]
+        further = [
+            (
+                {"model": "k-anonymity", "k": UNITS, "unit": unit},
+                f"every class has records of at least {UNITS} values of {column}",
+            )
+            for unit, column in columns
+        ]
+        return first, *further, *others
 
 
 def find_units(
@@ -128,7 +138,8 @@ def with_units(
         changed = {each.name: _of_unit(each, key, least) for each in own if not each.answered}
         columns = [changed.get(each.name, each) for each in columns]
         counted = {found.person, found.household, *(name for _, name in found.units)}
-        if key.name not in counted and key.persons >= ENOUGH_UNITS:
+        unasked = key.household or key.may_be_person
+        if key.name not in counted and key.persons >= ENOUGH_UNITS and not unasked:
             found = replace(found, units=(*found.units, (_unit_name(key, found), key.name)))
     return columns, found
 
@@ -137,7 +148,9 @@ def _of_unit(column: ColumnProposal, key: RepeatedKey, least: int) -> ColumnProp
     """Return a column of a unit: known to who knows the unit, or in groups if it is sensitive."""
     if column.role not in EXACT:
         return column
-    reason = f"{column.proposed.reason}, the same in all records of a value of {key.name}, which it would put together"
+    reason = (
+        f"{column.proposed.reason}, the same in all records of each {key.name}, which it would put together"
+    )
     if column.role is Role.SENSITIVE:
         return replace(column, reason=reason, least=least)
     proposed = replace(column.proposed, role=Role.QUASI_IDENTIFIER, doubtful=True)

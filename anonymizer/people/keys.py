@@ -129,9 +129,7 @@ class RepeatedKey:
             return f"{what}, like the number of {self.thing}"
         if self.varies is None or self.household:
             return what
-        return (
-            f"{what}, and records with the same value differ in '{self.varies}', as those of a person do not"
-        )
+        return f"{what}, with different values of '{self.varies}', so they are hardly those of persons"
 
     def _remedies(self) -> Iterator[str]:
         """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
@@ -180,12 +178,18 @@ class RepeatedKey:
         >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[64:129]
         'number of a household. The draft names it in input.household, and'
         """
-        said = (
-            f"{self._what}, like the number of a household. The draft names it in input.household, and each "
-            f"class has people of at least {least} households. If its values are not households, remove "
-            f"input.household and the constraint with unit: {HOUSEHOLD}"
+        what = f"{self._what}, like the number of a household. The draft names it in input.household, and"
+        unit = f"input.household and unit: {HOUSEHOLD}"
+        if self.once and self.alone is None:
+            what += (
+                f" its constraints count households, as no two records of a household have the same "
+                f"'{self.time}'. If each record is a person at one time, add a constraint that counts records"
+            )
+        else:
+            what += f" each class has people of at least {least} households"
+        return ". ".join(
+            [f"{what}. If its values are not households, remove {unit}", *self._acknowledgement()]
         )
-        return ". ".join([said, *self._acknowledgement()])
 
     def drafted_unit(self, least: int) -> str:
         """Return the note about the key of another unit that constraints of a draft count.
@@ -360,7 +364,7 @@ def keys_of(
             facts.present,
             known=facts.name in (person, household),
             household=facts.name != person and (facts.name == household or _of_household(facts.name)),
-            thing=None if facts.name in (person, household) else thing_of(facts.name),
+            thing=_thing_of(facts.name, units),
         )
         for facts, role in columns
         if repeats(facts, role) or (facts.name == person and facts.distinct < facts.present)
@@ -417,6 +421,12 @@ NAMED_ONCE = 0.98
 def _one_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
     """Yield the columns that number persons by their names, and never repeat."""
     return (own.name for own in columns if own.distinct == own.rows and _of_person(own.name))
+
+
+def _thing_of(name: str, units: Mapping[str, str]) -> str | None:
+    """Return what else a key is of by its name, unless the config says otherwise."""
+    named = name in (units.get(PERSON), units.get(HOUSEHOLD)) or _of_household(name)
+    return None if named else thing_of(name)
 
 
 def _of_household(name: str) -> bool:

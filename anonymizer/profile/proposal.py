@@ -420,8 +420,8 @@ def redundant_columns(
 ) -> dict[str, RoleProposal]:
     """Return proposals to leave out the columns that have the same values as another one, or others for them.
 
-    Of two, the one whose role protects more stays, and of the same role the first one. Candidates have equal
-    statistics, so that few columns are compared.
+    Of two, the text stays rather than its code, then the one whose role protects more, then the first one; it
+    gets the role that protects more. Candidates have equal statistics, so that few columns are compared.
     """
     candidates: dict[tuple[float, ...], list[ColumnFacts]] = {}
     for column in columns:
@@ -438,19 +438,78 @@ def redundant_columns(
     counter.fetch({column.name for alike in candidates.values() for column in alike})
     found: dict[str, RoleProposal] = {}
     for alike in candidates.values():
-        kept: list[ColumnFacts] = []
-        for column in sorted(alike, key=lambda each: _PROTECTING.index(proposals[each.name].role)):
-            own = proposals[column.name]
-            reasons = (
-                _redundancy(each, column, counter, _says_more(proposals[each.name], column, own))
-                for each in kept
-            )
-            reason = next((each for each in reasons if each is not None), None)
-            if reason is None:
-                kept.append(column)
-            elif own.role is not Role.IDENTIFIER:
-                found[column.name] = replace(own, role=Role.DROP, reason=reason, doubtful=False)
+        found |= _redundant(alike, proposals, counter)
     return found
+
+
+def _redundant(
+    alike: Sequence[ColumnFacts], proposals: Mapping[str, RoleProposal], counter: UniquenessProfile
+) -> dict[str, RoleProposal]:
+    """Return the proposals for columns of equal statistics: one of each group of redundant ones stays."""
+    found: dict[str, RoleProposal] = {}
+    kept: list[ColumnFacts] = []
+    for column in sorted(alike, key=lambda each: _stays(each, proposals[each.name])):
+        own = proposals[column.name]
+        reasons = (
+            (each, _redundancy(each, column, counter, _says_more(proposals[each.name], column, own)))
+            for each in kept
+        )
+        other, reason = next(((each, why) for each, why in reasons if why is not None), (None, None))
+        if other is None or reason is None:
+            kept.append(column)
+            if weight := _weight_of_stratum(column, own, kept, proposals, counter):
+                found[column.name] = weight
+        elif own.role is not Role.IDENTIFIER:
+            found[column.name] = replace(own, role=Role.DROP, reason=reason, doubtful=False)
+            protecting = found.get(other.name, proposals[other.name])
+            if _PROTECTING.index(own.role) < _PROTECTING.index(protecting.role):
+                why = f"{_values(other)}, the texts of {column.name}: {own.reason}"
+                found[other.name] = replace(own, reason=why)
+    return found
+
+
+def _stays(column: ColumnFacts, own: RoleProposal) -> tuple[bool, int, int]:
+    """Return a key that sorts first what stays of several columns that say the same.
+
+    Identifiers of persons come first, as what says the same goes with them; then texts that can be read,
+    before codes for them; then roles that protect more.
+    """
+    of_persons = own.role is Role.IDENTIFIER and thing_of(column.name) is None
+    named = is_readable(column) or column.dated or match_listed(column) is not None
+    form = 0 if named else 1 if column.type is ValueType.TEXT else 2
+    return not of_persons, form, _PROTECTING.index(own.role)
+
+
+def is_readable(column: ColumnFacts) -> bool:
+    """Return whether most texts have words, not codes or numbers."""
+    if column.type is not ValueType.TEXT:
+        return False
+    return 2 * sum(_READABLE.search(text) is not None for text in column.texts) > len(column.texts)
+
+
+_READABLE = re.compile(r"[^\W\d_]{4}|[^\W\d_a-zA-Z]{2}")
+"""A word that is no abbreviation, or two letters of another script."""
+
+
+def _weight_of_stratum(
+    column: ColumnFacts,
+    own: RoleProposal,
+    others: Sequence[ColumnFacts],
+    proposals: Mapping[str, RoleProposal],
+    counter: UniquenessProfile,
+) -> RoleProposal | None:
+    """Return the role of a weight for what may be one, if each stratum has one: bodies weigh differently."""
+    if not own.weighs:
+        return None
+    strata = [
+        each.name
+        for each in others
+        if proposals[each.name].role is Role.QUASI_IDENTIFIER and counter.one_to_one(each, column)
+    ]
+    if not strata:
+        return None
+    reason = f"{_values(column)}, one for each value of {strata[0]}, like a sampling weight, never recoded"
+    return replace(own, role=Role.WEIGHT, ground=Ground.WEIGHT, reason=reason, doubtful=True, weighs=False)
 
 
 _PROTECTING = (
@@ -462,10 +521,12 @@ _PROTECTING = (
 def _says_more(kept: RoleProposal, column: ColumnFacts, own: RoleProposal) -> bool:
     """Return whether a column in a one-to-one relation with another is of use beside it.
 
-    Dates are published in a coarser form, the key of an event not at all.
+    Weights are needed whatever they say. Dates are published in a coarser form, the key of an event not at
+    all.
     """
+    weighs = any(each.role is Role.WEIGHT or each.weighs for each in (kept, own))
     dates = own.role is Role.QUASI_IDENTIFIER and column.dated
-    return own.role is Role.WEIGHT or (kept.role is Role.IDENTIFIER and dates)
+    return weighs or (kept.role is Role.IDENTIFIER and dates)
 
 
 def _redundancy(
