@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +31,20 @@ from anonymizer.job.source import open_rows
 from anonymizer.job.table import prepare
 from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.model.units import PERSON
-from anonymizer.people.keys import KNOWN, household_note, keys_by_name, keys_of, person_among, with_times
+from anonymizer.people.draft import UNITS, DraftedUnits, find_units, with_units
+from anonymizer.people.keys import household_note, keys_by_name, warnings_of
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.plan import plan_of
 from anonymizer.profile.config_text import config_text, draft_text
-from anonymizer.profile.proposal import NO_CHOICES, Choices, Decide, Proposal, as_proposed, propose
+from anonymizer.profile.proposal import (
+    NO_CHOICES,
+    Choices,
+    ColumnProposal,
+    Decide,
+    Proposal,
+    as_proposed,
+    propose,
+)
 from anonymizer.profile.spellings import key_warnings
 from anonymizer.system import real_path, write_whole
 
@@ -208,29 +217,53 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     if choices.person is not None:
         relation.position(choices.person)
         choices = replace(choices, roles={choices.person: Role.IDENTIFIER, **choices.roles})
-    proposal = propose(relation, decide, choices)
+    found = DraftedUnits()
+
+    def settle(columns: list[ColumnProposal], missing: Sequence[str]) -> list[ColumnProposal]:
+        nonlocal found
+        person = choices.person
+        found = find_units(relation, columns, person, {*choices.roles} - {person}, missing)
+        columns, found = with_units(relation, columns, found, missing)
+        return columns
+
+    proposal = propose(relation, decide, choices, settle)
     if (width := _width(proposal)) > WIDEST:
         untried = _UNTRIED.format(width=width, widest=WIDEST)
         proposal = replace(proposal, warnings=(*proposal.warnings, untried))
-    roles = {column.name: column.role for column in proposal.columns}
-    keys = keys_of(
-        [(column.facts, column.role) for column in proposal.columns if column.role not in KNOWN], {}
+    proposal = replace(
+        proposal,
+        person=found.person if relation.ordered else None,
+        household=found.household,
+        units=found.units,
+        constraints=found.constrained(proposal.constraints),
     )
-    together = {column.name for column in proposal.columns if column.proposed.together}
-    keys = [replace(each, household=each.household or each.name in together) for each in keys]
-    left_out = [each for each in keys if roles[each.name] in LEFT_OUT]
-    person = choices.person or person_among(left_out, [column.facts for column in proposal.columns])
-    if person is None or not relation.ordered:
-        warnings = [each.warning(proposal.joint.k) for each in with_times(relation, keys)]
+    told = _of_keys(relation, proposal, found, asked=choices.person is None)
+    return replace(proposal, warnings=(*proposal.warnings, *told))
+
+
+def _of_keys(relation: Relation, proposal: Proposal, found: DraftedUnits, *, asked: bool) -> list[str]:
+    """Return what a draft does with keys that repeat, and what to do about the others.
+
+    Parameters
+    ----------
+    asked: whether the key of persons was looked for, not named by the user.
+    """
+    drafted = (proposal.person, proposal.household, *dict(proposal.units).values())
+    told = [
+        *(each.drafted() for each in found.keys if each.name == proposal.person and asked),
+        *(each.drafted_household(UNITS) for each in found.keys if each.name == proposal.household),
+        *(each.drafted_unit(UNITS) for each in found.keys if each.name in dict(proposal.units).values()),
+    ]
+    others = [each for each in found.keys if each.name not in drafted]
+    roles = {column.name: column.role for column in proposal.columns}
+    if proposal.person is None:
         alike = key_warnings(relation, {}, keys_by_name(roles.items()))
-        return replace(proposal, warnings=(*proposal.warnings, *warnings, *alike))
-    told = [each.drafted() for each in keys if each.name == person and choices.person is None]
+        return [*told, *warnings_of(others, proposal.joint.k), *alike]
+    homes = [each.name for each in others if each.household and roles[each.name] in LEFT_OUT]
+    unite_keys(relation, KeyColumns((proposal.person, *homes), proposal.missing, proposal.numerals))
+    told += key_warnings(relation, {PERSON: proposal.person})
     absent = {"", *proposal.missing}
-    homes = [each.name for each in left_out if each.household and each.name != person]
-    unite_keys(relation, KeyColumns((person, *homes), proposal.missing, proposal.numerals))
-    told += key_warnings(relation, {PERSON: person})
-    told += [household_note(relation, person, home, absent) for home in homes]
-    return replace(proposal, person=person, warnings=(*proposal.warnings, *told))
+    return told + [household_note(relation, proposal.person, home, absent) for home in homes]
 
 
 TRIED = 10_000_000

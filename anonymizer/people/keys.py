@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,16 +14,17 @@ from anonymizer.errors import listed
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
+from anonymizer.people.evidence import Evidence
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
 from anonymizer.profile.knowledge import (
     HOMES,
     HOUSEHOLD_KEYS,
     MOMENT,
-    NUMBERED_PEOPLE,
     PERSON_KEYS,
-    SERVING,
     Ground,
+    numbers_people,
     subject_of,
+    thing_of,
 )
 
 _CODE = re.compile(r".*[\d@].*", re.DOTALL)
@@ -57,10 +59,13 @@ class RepeatedKey:
     below, classes: number of classes that hold fewer than k of its values, and of all; None if not counted.
     known: whether the config names it, but no constraint counts its values.
     household: whether it tells who lives together, not whose the records are.
-    alone: of such a key, a column that is named like a key of persons and never repeats; None without one.
-    beside: of such a key, whether a key of persons repeats, too: its own warning says what to do for persons.
+    alone: a column that numbers persons and never repeats, so that each record is a person; None without one.
+    beside: of a key of a household, whether a key of persons repeats, too, whose warning says what to do for
+        persons.
     time: of such a key, a column of times, such as the wave of a panel; None without one.
     once: whether no two records of a value have the same time, so that they may be one household.
+    thing: what else it numbers by its name, such as "a position"; None for persons, households and unknown.
+    varies: a column of the sex, birth or age in which records of a value differ; None without one.
     """
 
     name: str
@@ -74,6 +79,18 @@ class RepeatedKey:
     beside: bool = False
     time: str | None = None
     once: bool = False
+    thing: str | None = None
+    varies: str | None = None
+
+    @property
+    def may_be_judged(self) -> bool:
+        """Whether its records may tell what it numbers, where its name does not."""
+        return not (self.household or self.thing or self.known)
+
+    @property
+    def may_be_person(self) -> bool:
+        """Whether its values may be persons: nothing else is better, and nothing contradicts it."""
+        return not (self.household or self.thing or self.varies or self.alone)
 
     def warning(self, k: int | None, units: Sequence[str] = ()) -> str:
         """Return the warning about the key, which no constraint counts.
@@ -90,10 +107,10 @@ class RepeatedKey:
         from anonymizer.report.facts import smallest_shown  # noqa: PLC0415 - few runs need the warning
         from anonymizer.report.wording import NOT_PEOPLE, masked_count  # noqa: PLC0415
 
-        what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
+        what = self._what
         others = listed([f"{unit}s" for unit in units]) if units else "records"
         counted = f"{'k counts' if k else 'constraints count'} {others}{NOT_PEOPLE}"
-        if self.below is not None and self.classes is not None:
+        if self.below is not None and self.classes is not None and self.thing is None:
             below = masked_count(self.below, smallest_shown(k), self.classes)
             few = "a few" if below.startswith("fewer") else below
             counted += (
@@ -104,9 +121,19 @@ class RepeatedKey:
             )
         return ". ".join([what, counted, *self._remedies()])
 
+    @property
+    def _what(self) -> str:
+        """That the key repeats, and what it numbers rather than persons."""
+        what = f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records"
+        if self.thing is not None:
+            return f"{what}, like the number of {self.thing}"
+        if self.varies is None or self.household:
+            return what
+        return f"{what}, with different values of '{self.varies}', so they are hardly those of persons"
+
     def _remedies(self) -> Iterator[str]:
         """Yield what would do: a household is no person, and rows are never taken for persons unasked."""
-        if not (self.household or SERVING.fit(self.name)):
+        if self.may_be_person:
             named = f"set input.person: {self.name}"
             yield f"To protect persons, {f'add a constraint with unit: {PERSON}' if self.known else named}"
         yield from self._acknowledgement()
@@ -137,10 +164,45 @@ class RepeatedKey:
         "column 'id' repeats: 6,127 values in 19,609 records. The draft treats each"
         """
         return (
-            f"column '{self.name}' repeats: {self.persons:,} values in {self.records:,} records. The draft "
-            "treats each value as one person, and its constraints count persons. If the values are not "
-            "persons, remove input.person"
+            f"{self._what}. The draft treats each value as one person, and its constraints count persons. If "
+            "the values are not persons, remove input.person"
         )
+
+    def drafted_household(self, least: int) -> str:
+        """Return the note about the key of a draft that counts households by it.
+
+        Parameters
+        ----------
+        least: households in each class.
+
+        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[64:129]
+        'number of a household. The draft names it in input.household, and'
+        """
+        what = f"{self._what}, like the number of a household. The draft names it in input.household, and"
+        unit = f"input.household and unit: {HOUSEHOLD}"
+        if self.once and self.alone is None:
+            what += (
+                f" its constraints count households, as no two records of a household have the same "
+                f"'{self.time}'. If each record is a person at one time, add a constraint that counts records"
+            )
+        else:
+            what += f" each class has people of at least {least} households"
+        return ". ".join(
+            [f"{what}. If its values are not households, remove {unit}", *self._acknowledgement()]
+        )
+
+    def drafted_unit(self, least: int) -> str:
+        """Return the note about the key of another unit that constraints of a draft count.
+
+        Parameters
+        ----------
+        least: units in each class.
+        """
+        said = (
+            f"{self._what}. Other columns have one value in all records of a unit, so the draft names it in "
+            f"input.units, and each class has records of at least {least} units. k counts records, not people"
+        )
+        return ". ".join([said, *self._acknowledgement()])
 
 
 def household_note(relation: Relation, person: str, household: str, absent: Collection[str]) -> str:
@@ -171,18 +233,30 @@ def household_note(relation: Relation, person: str, household: str, absent: Coll
     )
 
 
-def person_among(keys: Sequence[RepeatedKey], columns: Iterable[ColumnFacts]) -> str | None:
-    """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear.
+def warnings_of(keys: Sequence[RepeatedKey], k: int | None, units: Sequence[str] = ()) -> list[str]:
+    """Return the warnings about keys, which no constraint counts.
+
+    One is enough for all that number other things than persons and households, and none is needed beside
+    another key.
 
     Parameters
     ----------
-    columns: of the table. Where one that numbers persons by its name never repeats, only names decide.
+    k, units: as for ``RepeatedKey.warning``.
     """
-    named = next((each.name for each in keys if PERSON_KEYS.fit(each.name)), None)
-    others = [each.name for each in keys if not each.household and not SERVING.fit(each.name)]
-    if named is not None or len(others) != 1 or any(map(NUMBERED_PEOPLE.fit, _one_by_row(columns))):
-        return named
-    return others[0]
+    of_people = [each for each in keys if each.thing is None]
+    things = [each for each in keys if each.thing is not None]
+    if of_people or not things:
+        return [each.warning(k, units) for each in of_people]
+    first = things[0].warning(k, units)
+    others = [f"'{each.name}' ({each.thing})" for each in things[1:]]
+    return [f"{first}. The same is true of {listed(others)}" if others else first]
+
+
+def person_among(keys: Sequence[RepeatedKey]) -> str | None:
+    """Return the key of persons among keys that repeat, by its name or as the only one; None if unclear."""
+    possible = [each.name for each in keys if each.may_be_person]
+    named = next(filter(PERSON_KEYS.fit, possible), None)
+    return named or (possible[0] if len(possible) == 1 else None)
 
 
 def repeats(column: ColumnFacts, role: Role | None) -> bool:
@@ -236,16 +310,34 @@ def keys_among(
         # Measuring every column of a wide file would take long.
         if name == person or (role not in KNOWN and (role in LEFT_OUT or named_as_number(name))):
             measured.append((measure_column(relation, name), role))
-    return with_times(relation, keys_of(measured, units))
+    return judged(relation, keys_of(measured, units), partial(measure_column, relation))
 
 
-def with_times(relation: Relation, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
-    """Return keys, those of households with the column of times that best tells their records apart.
+def judged(
+    relation: Relation, keys: Sequence[RepeatedKey], facts: Callable[[str], ColumnFacts]
+) -> list[RepeatedKey]:
+    """Return keys with what the records of a value have in common: of one person, or of a household.
 
-    In a panel the records of a value may be one household, or its people, at several times.
+    Keys of households have the column of times that best tells their records apart: in a panel the records of
+    a value may be one household, or its people, at several times.
+
+    Parameters
+    ----------
+    facts: returns the statistics of a column.
     """
+    if relation.ordered and any(each.may_be_judged for each in keys):
+        evidence = Evidence(relation, facts)
+        keys = [_judged(each, evidence, facts) if each.may_be_judged else each for each in keys]
     times = [name for name in relation.columns if subject_of(name) is MOMENT]
     return [_with_time(relation, each, times) if each.household else each for each in keys]
+
+
+def _judged(key: RepeatedKey, evidence: Evidence, facts: Callable[[str], ColumnFacts]) -> RepeatedKey:
+    varies = evidence.varies(key.name)
+    if varies is None:
+        return key
+    home = not PERSON_KEYS.fit(key.name) and evidence.like_household(facts(key.name))
+    return replace(key, varies=varies, household=home)
 
 
 def _with_time(relation: Relation, key: RepeatedKey, times: Sequence[str]) -> RepeatedKey:
@@ -272,14 +364,17 @@ def keys_of(
             facts.present,
             known=facts.name in (person, household),
             household=facts.name != person and (facts.name == household or _of_household(facts.name)),
+            thing=_thing_of(facts.name, units),
         )
         for facts, role in columns
         if repeats(facts, role) or (facts.name == person and facts.distinct < facts.present)
     ]
-    if any(PERSON_KEYS.fit(each.name) for each in keys if not each.household):
+    own = [facts for facts, _ in columns]
+    sure = next(_people_by_row(own), None)
+    if sure is None and any(PERSON_KEYS.fit(each.name) for each in keys if each.may_be_person):
         return [replace(each, beside=each.household) for each in keys]
-    alone = next(_one_by_row(own for own, _ in columns), None)
-    return [replace(each, alone=alone) if each.household else each for each in keys]
+    alone = sure or next(_one_by_row(own), None)
+    return [replace(each, alone=alone if each.household or each.thing else sure) for each in keys]
 
 
 MOST_KEYS = 3
@@ -306,9 +401,32 @@ def keys_by_name(
     return found
 
 
+def _people_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
+    """Yield the columns that number or name persons, hardly one of whom has two records."""
+    from anonymizer.profile.detection import PersonNames  # noqa: PLC0415 - most runs look at no key
+
+    for own in columns:
+        if own.distinct == own.rows > 1 and numbers_people(own.name):
+            yield own.name
+        elif own.type is ValueType.TEXT and own.present == own.rows and own.distinctness >= NAMED_ONCE:
+            found = PersonNames().look(own)
+            if found is not None and found.certain:
+                yield own.name
+
+
+NAMED_ONCE = 0.98
+"""Minimum number of names per record of persons who have one record each; namesakes are few."""
+
+
 def _one_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
     """Yield the columns that number persons by their names, and never repeat."""
     return (own.name for own in columns if own.distinct == own.rows and _of_person(own.name))
+
+
+def _thing_of(name: str, units: Mapping[str, str]) -> str | None:
+    """Return what else a key is of by its name, unless the config says otherwise."""
+    named = name in (units.get(PERSON), units.get(HOUSEHOLD)) or _of_household(name)
+    return None if named else thing_of(name)
 
 
 def _of_household(name: str) -> bool:

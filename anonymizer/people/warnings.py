@@ -25,11 +25,12 @@ from anonymizer.model.arrays import IntArray, group_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.people.keys import RepeatedKey, keys_among, repeats
+from anonymizer.people.keys import RepeatedKey, judged, keys_among, repeats, warnings_of
 from anonymizer.people.released import class_of_records, columns_of_keys, values_of_records, values_of_texts
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
+from anonymizer.profile.knowledge import thing_of
 
 
 def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
@@ -87,7 +88,7 @@ def released_key_warnings(
     roles: of the columns; insensitive ones are looked at.
     measured: statistics of some columns that are known already.
     """
-    from anonymizer.profile.proposal import may_number_groups, released_keys  # noqa: PLC0415 - loads much
+    from anonymizer.profile.keys import may_number_groups, released_keys  # noqa: PLC0415 - loads much
 
     if not relation.ordered:
         return []
@@ -99,13 +100,25 @@ def released_key_warnings(
         return []
     for name in kept:
         known.setdefault(name, measure_column(relation, name, numerals))
-    return [
-        f"column '{name}' is released unchanged and looks like the number of a household, a person or "
-        f"another group: its {known[name].distinct:,} values repeat, and records with the same value "
-        f"agree in {listed(told)}. Leave the column out with role: drop. If it is such a number, also name "
-        "it in input.household or input.person"
-        for name, told in released_keys(relation, found, known).items()
+    told = released_keys(relation, found, known)
+    keys = [
+        RepeatedKey(each, known[each].distinct, known[each].present, thing=thing_of(each)) for each in told
     ]
+    return [_released_key(each, told[each.name]) for each in judged(relation, keys, known.__getitem__)]
+
+
+def _released_key(key: RepeatedKey, told: Sequence[str]) -> str:
+    """Return the warning about a key that is released, whose values each have one value of some columns."""
+    whose, named = "a household, a person or another group", "input.household or input.person"
+    if key.thing is not None:
+        whose, named = key.thing, "input.units"
+    elif key.varies is not None:
+        whose, named = "a household or another group", "input.household"
+    return (
+        f"column '{key.name}' is released unchanged and looks like the number of {whose}: its "
+        f"{key.persons:,} values repeat, and records with the same value agree in {listed(told)}. Leave the "
+        f"column out with role: drop. If it is such a number, also name it in {named}"
+    )
 
 
 def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
@@ -122,7 +135,7 @@ def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
     if keys and prepared.problem.source is None and relation.ordered and not plan.applied:
         own, number = class_of_records(prepared, recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
-    return [each.warning(plan.k, _in_place_of_records(plan)) for each in keys]
+    return warnings_of(keys, plan.k, _in_place_of_records(plan))
 
 
 def _uncounted(plan: Plan, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
@@ -221,7 +234,7 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
     keys = _uncounted(plan, keys_among(original, columns, plan.units))
-    return [*said, *(each.warning(plan.k, _in_place_of_records(plan)) for each in keys)]
+    return [*said, *warnings_of(keys, plan.k, _in_place_of_records(plan))]
 
 
 def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
@@ -255,7 +268,7 @@ def check_warnings(
     k, units, keys = (
         (None, {}, KeyColumns(())) if plan is None else (plan.k, plan.units, columns_of_keys(plan))
     )
-    warnings = []
+    counted = []
     for key in keys_among(relation, columns, units):
         groups = relation.group_counts([*quasi_identifiers, key.name])
         sizes = [len(values) for values in groups.values[:-1]]
@@ -265,5 +278,5 @@ def check_warnings(
         present = values >= 0
         found = values_by_class(class_of[present], values[present], len(own), number)
         below = int((found < (k or 2)).sum())
-        warnings.append(replace(key, below=below, classes=number).warning(k))
-    return warnings
+        counted.append(replace(key, below=below, classes=number))
+    return warnings_of(counted, k)

@@ -107,6 +107,10 @@ def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterat
         yield f"  missing: {flow(list(proposal.missing))}   # read as missing"
     if proposal.person is not None:
         yield f"  person: {text(proposal.person)}   # constraints count its values, not records"
+    if proposal.household is not None:
+        yield f"  household: {text(proposal.household)}   # a constraint counts its values, too"
+    if proposal.units:
+        yield f"  units: {flow(dict(proposal.units))}   # constraints count their values, too"
 
 
 def _attributes(proposal: Proposal) -> Iterator[str]:

@@ -30,6 +30,7 @@ from anonymizer.profile.knowledge import (
     ORGANISATIONS,
     PERSON_KEYS,
     terms_of,
+    thing_of,
     words_of,
 )
 
@@ -427,7 +428,10 @@ class PersonNumbers(Detector):
         differing = column.distinctness >= _ALL_DIFFER
         numbered = column.words[-1:] and column.words[-1] in terms_of("number") and differing
         if (_named(column) and column.distinctness >= _MANY) or numbered:
-            return Finding(self.name, f"name suggests an identifier, {differ}", certain=True, key=repeats)
+            thing = thing_of(column.name)
+            whose = "an identifier" if thing is None else f"the number of {thing}"
+            key = repeats and thing is None
+            return Finding(self.name, f"name suggests {whose}, {differ}", certain=True, key=key)
         form = self._form(column) if differing else self._repeated_form(column)
         if form is None:
             return None

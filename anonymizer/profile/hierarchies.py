@@ -36,6 +36,8 @@ from anonymizer.profile.knowledge import (
     split_terms,
     subject_of,
     terms_of,
+    thing_of,
+    without_number,
     word_lists,
     words_of,
 )
@@ -415,13 +417,17 @@ def _place(column: ColumnFacts) -> Draft | None:
     Of places below a region, only those of many records are published.
     """
     coded = column.type.numeric
-    unordered = subject_of(column.name) is PLACE or (coded and UNORDERED.fit(column.name))
+    unordered = subject_of(column.name) is PLACE or (coded and _names_code(column))
     if not unordered or column.distinct <= FEW or SIZES_OF_PLACES.fit(column.name):
         return None
-    if coded and (
-        column.numbers[-1] > LARGEST_CODE or not np.array_equal(column.numbers, np.trunc(column.numbers))
-    ):
+    if coded and not np.array_equal(column.numbers, np.trunc(column.numbers)):
         return None
+    if coded and column.numbers[-1] > LARGEST_CODE:
+        if not _names_code(column):
+            return None
+        lengths = {len(text) for text in column.texts}
+        if len(lengths) == 1:
+            return Draft({"mask": {"from": "right"}}, "codes, masked from the right", ValueType.TEXT)
     kind = ValueType.TEXT if coded else None
     if not SMALL_PLACES.fit(column.name):
         reason = "codes without an order, the rarer ones merged into one"
@@ -429,6 +435,15 @@ def _place(column: ColumnFacts) -> Draft | None:
     least = max(LARGE, column.rows // 100)
     reason = f"places of at least {least:,} records, the others merged into one"
     return Draft({"frequency": {"rare": least}}, reason, kind, {"levels": {"min": 1}})
+
+
+def _names_code(column: ColumnFacts) -> bool:
+    """Return whether the name of a column with numbers is that of codes without an order."""
+    if UNORDERED.fit(column.name):
+        return True
+    thing = thing_of(column.name)
+    numbered = without_number(column.name) != " ".join(words_of(column.name))
+    return thing in ("a county", "a tract") or (thing is not None and numbered)
 
 
 def _few(column: ColumnFacts) -> Draft | None:

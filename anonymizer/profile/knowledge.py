@@ -192,12 +192,67 @@ BIRTH = WordList("birth")
 SEX = WordList("sex")
 PERSON_KEYS = WordList("person key")
 NUMBERED_PEOPLE = WordList("numbered people")
-SERVING = WordList("serving")
 HOUSEHOLD_KEYS = WordList("household key")
 HOMES = WordList("home")
 ORGANISATIONS = WordList("organisation")
 SMALL_PLACES = WordList("small place")
 UNORDERED = WordList("unordered")
+
+
+_NUMBER_WORDS = (*NUMBERS, "id", "ids", "nummer", "numero", "kod", "cod", "codigo", "codice", "kennung")
+_JOINED = re.compile(rf"(?:{'|'.join((*NUMBERS, 'id', 'nummer'))})$|^(?:id|num|cod|code)(?=.{{3}})")
+
+
+@lru_cache(maxsize=4096)
+def without_number(name: str) -> str:
+    """Return the words of a name without those for a number, which also begin or end other words.
+
+    >>> without_number("PostID"), without_number("idhogar"), without_number("staffno"), without_number("id")
+    ('post', 'hogar', 'staff', '')
+    """
+    words = (word for word in words_of(name) if word not in _NUMBER_WORDS)
+    return " ".join(_JOINED.sub("", word) if len(word) > SHORTEST else word for word in words)
+
+
+SHORTEST = 5
+"""Minimum length less one of a word that a word for a number begins or ends."""
+
+
+@cache
+def _other_things() -> tuple[tuple[str, Words], ...]:
+    return tuple((thing, Words(terms)) for thing, terms in word_lists()["other things"].items())
+
+
+SERVING = ("a doctor", "a manager", "a teacher", "an interviewer", "a seller", "an employer")
+"""Others that a number may be of beside a word for the persons of the records, as in patient_doctor."""
+
+
+@lru_cache(maxsize=4096)
+def thing_of(name: str) -> str | None:
+    """Return what a number is of by its name, if not of a person or a household that records are about.
+
+    >>> thing_of("PostID"), thing_of("family_doctor_id"), thing_of("county_fips"), thing_of("patient_id")
+    ('a position', 'a doctor', 'a county', None)
+    """
+    bare = without_number(name)
+    found = next((thing for thing, words in _other_things() if words.fit(name) or words.fit(bare)), None)
+    if found not in SERVING and (PERSON_KEYS.fit(name) or HOUSEHOLD_KEYS.fit(name) or HOMES.fit(name)):
+        return None
+    return found or ("a place" if subject_of(name) is PLACE else None)
+
+
+def numbers_people(name: str) -> bool:
+    """Return whether a column numbers the persons that records are about, by its name.
+
+    A bare ``id`` may number records, and the number of a visit of a patient numbers visits.
+
+    >>> [numbers_people(name) for name in ("StaffID", "personid", "id", "patient_visit_id")]
+    [True, True, False, False]
+    """
+    if without_number(name) in ("", "case", "seqn"):
+        return False
+    people = NUMBERED_PEOPLE.fit(name) or NUMBERED_PEOPLE.fit(without_number(name))
+    return (people or PERSON_KEYS.fit(name)) and thing_of(name) is None
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,12 @@ def table(**kinds: str) -> pd.DataFrame:
     return pd.DataFrame(shuffled)
 
 
+def of_persons(frame: pd.DataFrame, records: int = 3) -> pd.DataFrame:
+    """Return a table in which each ``records`` records in a row have the sex and age of one person."""
+    first = np.arange(len(frame)) // records * records
+    return frame.assign(**{name: frame[name].to_numpy()[first] for name in ("sex", "age")})
+
+
 def drafted(frame: pd.DataFrame, folder: Path, *args: str) -> tuple[Done, Path]:
     frame.to_csv(folder / "people.csv", index=False)
     return call("init", folder / "people.csv", "--overwrite", *args), folder / "people.yaml"
@@ -202,7 +208,9 @@ def test_weights_of_which_many_are_negative_are_no_sampling_weights(tmp_path: Pa
 
 
 def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
-    frame = table(**PEOPLE, income="amounts").assign(id=[number // 3 for number in range(RECORDS)])
+    frame = of_persons(table(**PEOPLE, income="amounts")).assign(
+        id=[number // 3 for number in range(RECORDS)]
+    )
     done, config = drafted(frame, tmp_path, "--json")
     column = done.json["columns"]["id"]
     assert (column["role"], column["ground"]) == ("identifier", "key of a person or household")
@@ -215,7 +223,9 @@ def test_a_key_of_persons_that_repeats_is_counted_by(tmp_path: Path) -> None:
 
 
 def test_the_lines_for_persons_of_a_draft_run(tmp_path: Path) -> None:
-    frame = table(**PEOPLE, income="amounts").assign(id=[number // 3 for number in range(RECORDS)])
+    frame = of_persons(table(**PEOPLE, income="amounts")).assign(
+        id=[number // 3 for number in range(RECORDS)]
+    )
     _, config = drafted(frame, tmp_path)
     text = config.read_text().replace(
         "# objective: {metric: loss, unit: person}", "objective: {unit: person}"
@@ -227,42 +237,111 @@ def test_the_lines_for_persons_of_a_draft_run(tmp_path: Path) -> None:
 
 
 def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) -> None:
-    stays = [str(100_000 + number // 3) for number in range(RECORDS)]
-    orders = [str(900_000 + number // 2) for number in range(RECORDS)]
-    frame = table(**PEOPLE, income="amounts").assign(stay_id=stays, order_id=orders)
+    one = [str(100_000 + number // 3) for number in range(RECORDS)]
+    other = [str(900_000 + number // 2) for number in range(RECORDS)]
+    frame = of_persons(table(**PEOPLE, income="amounts"), 6).assign(zqr=one, mrn=other)
     done, config = drafted(frame, tmp_path)
-    assert "column 'stay_id' repeats: 200 values in 600 records. k counts records, not people. " in done.out
-    assert "To protect persons, set input.person: stay_id. " in done.out
+    assert "column 'zqr' repeats: 200 values in 600 records. k counts records, not people. " in done.out
+    assert "To protect persons, set input.person: zqr. " in done.out
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
 @pytest.mark.parametrize(
-    ("person", "key", "said"),
+    ("key", "thing"),
     [
-        ("person_id", "family_no", "set input.household: family_no"),
-        ("person_id", "idhogar", "set input.household: idhogar"),
-        ("person_id", "familie", "set input.household: familie"),
-        ("person_id", "household_head_id", "set input.household: household_head_id"),
-        ("row", "family_doctor_id", "k counts records, not people. If no person has two records"),
-        ("person_id", "mrn", "set input.person: mrn"),
+        ("order_id", "an order"),
+        ("StoreNbr", "a store"),
+        ("PostID", "a position"),
+        ("StellenNr", "a position"),
+        ("code_poste", "a position"),
+        ("id_puesto", "a position"),
+        ("stanowisko_id", "a position"),
+        ("должность_id", "a position"),
+        ("部署番号", "a department"),
+        ("family_doctor_id", "a doctor"),
+        ("manager_employee_id", "a manager"),
+        ("namelsad", "a place"),
+        ("county_fips", "a county"),
     ],
 )
-def test_people_who_share_a_home_or_a_doctor_are_no_person(
-    tmp_path: Path, person: str, key: str, said: str
+def test_numbers_of_other_things_are_no_persons(key: str, thing: str, tmp_path: Path) -> None:
+    """Neither drafted nor advised as persons by init and run; the warning asks whether each record is one."""
+    shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
+    frame = table(**PEOPLE, income="amounts").assign(**{key: shared})
+    done, config = drafted(frame, tmp_path, "--drop", key)
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+    run = call("run", config, "-o", tmp_path / "release")
+    said = [done, run, call("check", tmp_path / "people.csv", "-c", config)]
+    for each in said:
+        (warning,) = (line for line in each.out.splitlines() if f"'{key}' repeats" in line)
+        assert f"200 values in 600 records, like the number of {thing}. k counts records" in warning
+        assert "input.person" not in warning
+    _, config = drafted(frame, tmp_path)
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+
+
+@pytest.mark.parametrize("person", ["StaffID", "Matricule", "Personalnummer", "社員番号", "name"])
+def test_a_key_beside_a_number_of_persons_that_never_repeats_is_none_of_persons(
+    person: str, tmp_path: Path
 ) -> None:
     shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
-    numbers = {person: [f"p{number:04d}" for number in range(RECORDS)]}
+    numbers: Any = [str(5000 + 3 * number) for number in range(RECORDS)]
+    if person == "name":
+        letters = "abcdefghij"
+        numbers = [f"Anna {''.join(letters[int(digit)] for digit in text)}" for text in numbers]
+    frame = of_persons(table(**PEOPLE, income="amounts")).assign(**{person: numbers, "mrn": shared})
+    done, config = drafted(frame, tmp_path)
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+    (said,) = (line for line in done.out.splitlines() if "'mrn' repeats" in line)
+    assert f"Column '{person}' has a different value in every record" in said
+    assert "input.person" not in said
+
+
+def test_a_key_in_whose_values_a_sex_differs_is_none_of_persons(tmp_path: Path) -> None:
+    """Not even with the name of one, while an age that grows with the year is that of a person."""
+    shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
+    frame = table(**PEOPLE, income="amounts").assign(patient_id=shared)
+    done, config = drafted(frame, tmp_path)
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+    assert "with different values of 'sex', so they are hardly those of persons" in done.out
+    assert "input.person" not in done.out
+    grown = of_persons(frame).assign(year=[2015 + 5 * (number % 3) for number in range(RECORDS)])
+    grown = grown.assign(age=[20 + number // 9 % 40 + 5 * (number % 3) for number in range(RECORDS)])
+    _, config = drafted(grown, tmp_path)
+    assert yaml.safe_load(config.read_text())["input"]["person"] == "patient_id"
+    mixed = grown.assign(age=grown["age"].to_numpy()[np.random.default_rng(2).permutation(RECORDS)])
+    _, config = drafted(mixed, tmp_path)
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+
+
+@pytest.mark.parametrize("option", ["--drop", "--identifier"])
+def test_a_key_that_the_user_gives_a_role_is_not_taken_for_persons(option: str, tmp_path: Path) -> None:
+    shared = [f"p{number // 3}" for number in range(RECORDS)]
+    frame = of_persons(table(**PEOPLE, income="amounts")).assign(patient_id=shared)
+    _, config = drafted(frame, tmp_path)
+    assert yaml.safe_load(config.read_text())["input"]["person"] == "patient_id"
+    done, config = drafted(frame, tmp_path, option, "patient_id")
+    assert "person" not in yaml.safe_load(config.read_text())["input"]
+    assert "set input.person: patient_id" in done.out
+
+
+@pytest.mark.parametrize("key", ["family_no", "idhogar", "familie", "household_head_id", "世帯番号"])
+def test_a_household_is_counted_beside_records(tmp_path: Path, key: str) -> None:
+    shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
+    numbers = {"person_id": [f"p{number:04d}" for number in range(RECORDS)]}
     frame = table(**PEOPLE, income="amounts").assign(**numbers, **{key: shared})
     done, config = drafted(frame, tmp_path)
-    assert f"column '{key}' repeats: 200 values in 600 records. " in done.out
-    assert said in done.out
-    assert "person" not in yaml.safe_load(config.read_text())["input"]
-    assert roles(config)[key] == "identifier"
+    assert f"column '{key}' repeats: 200 values in 600 records, like the number of a household. " in done.out
+    settings = yaml.safe_load(config.read_text())
+    assert settings["input"]["household"] == key
+    assert settings["constraints"][1] == {"model": "k-anonymity", "k": 3, "unit": "household"}
+    assert "person" not in settings["input"]
+    assert_runs(config)
 
 
 def test_a_key_beside_row_numbers_is_that_of_persons(tmp_path: Path) -> None:
     shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
-    frame = table(**PEOPLE, income="amounts").assign(id=range(RECORDS), mrn=shared)
+    frame = of_persons(table(**PEOPLE, income="amounts")).assign(id=range(RECORDS), mrn=shared)
     _, config = drafted(frame, tmp_path)
     assert yaml.safe_load(config.read_text())["input"]["person"] == "mrn"
 
@@ -270,8 +349,9 @@ def test_a_key_beside_row_numbers_is_that_of_persons(tmp_path: Path) -> None:
 def test_a_shared_address_is_a_home_and_a_few_equal_ones_are_chance(tmp_path: Path) -> None:
     for each, warned in ((3, True), (1, False)):
         homes = [f"{number // each % 590 + 1} Main Street" for number in range(RECORDS)]
-        done, _ = drafted(table(**PEOPLE, income="amounts").assign(address=homes), tmp_path)
-        assert ("set input.household: address" in done.out) == warned
+        _, config = drafted(table(**PEOPLE, income="amounts").assign(address=homes), tmp_path)
+        household = yaml.safe_load(config.read_text())["input"].get("household")
+        assert household == ("address" if warned else None)
 
 
 def test_options_set_roles(tmp_path: Path) -> None:
@@ -346,7 +426,8 @@ def test_what_is_drafted_for_a_survey(tmp_path: Path, message: SnapshotAssertion
         "q1": "1-5",
         "q2": "words",
     }
-    done, config = drafted(table(**PEOPLE, **kinds).assign(q3=lambda frame: frame["q1"]), tmp_path)
+    frame = table(**PEOPLE, **kinds).assign(q3=lambda frame: frame["q1"]).sort_values("pid")
+    done, config = drafted(of_persons(frame), tmp_path)
     said = done.out.replace(str(tmp_path), "DIR")
     assert exchange("a survey", f"{said}{config.read_text().partition('constraints:')[0]}") == message
 
@@ -412,9 +493,11 @@ def test_the_key_of_a_household_is_found_without_a_name_for_it(
     assert roles(config)["zq030"] == "identifier"
     assert "zq030" in done.out
     assert "like the number of a household   <- uncertain" in done.out
-    assert "set input.household: zq030" in done.out
+    assert "The draft names it in input.household, and each class has people of at least 3" in done.out
     settings = yaml.safe_load(config.read_text())
     assert "person" not in settings["input"]
+    assert settings["input"].pop("household") == "zq030"
+    del settings["constraints"][1]
     settings["attributes"]["zq030"] = {"role": "insensitive"}
     config.write_text(yaml.safe_dump(settings))
     said = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.data.open import open_frame
 from anonymizer.profile.column_statistics import ColumnFacts
-from anonymizer.profile.proposal import A_PAIR, RECORDS_A_COMBINED_CELL, UniquenessProfile
+from anonymizer.profile.combinations import A_PAIR, RECORDS_A_COMBINED_CELL, UniquenessProfile
 from tests.data.files import frame
 from tests.helpers.examples import quickly
 from tests.profile.columns import column

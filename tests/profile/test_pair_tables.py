@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.profile.proposal import bundles, pair_tables
+from anonymizer.profile.combinations import bundles, pair_tables
 from tests.helpers.examples import quickly
 
 

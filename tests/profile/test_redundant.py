@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from anonymizer.data.open import open_frame
 from anonymizer.profile.column_statistics import measure_column
-from anonymizer.profile.proposal import CountedCombinations, UniquenessProfile, propose
+from anonymizer.profile.combinations import CountedCombinations, UniquenessProfile
+from anonymizer.profile.proposal import propose
 from tests.profile.columns import column
 
 RECORDS = 400
