@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anonymizer.commands.trial import Trial, mended_draft, trial_of
 from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
 from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
@@ -27,7 +28,7 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import DataError, InputError, OutputError
 from anonymizer.job.advice import MANY, forecast
-from anonymizer.job.source import open_rows
+from anonymizer.job.source import frame_source, input_source, open_rows
 from anonymizer.job.table import prepare
 from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.model.units import PERSON
@@ -119,7 +120,15 @@ def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str 
     DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
     """
     with open_frame(frame) as relation:
-        proposal = _proposed(relation, as_proposed, Choices(roles, person=person))
+        choices = Choices(roles, person=person)
+
+        def draft(choices: Choices) -> Proposal:
+            return _proposed(relation, as_proposed, choices)
+
+        def tried(proposal: Proposal) -> Trial | None:
+            return trial_of(load_config(Draft(proposal)), frame_source(frame))
+
+        proposal = mended_draft(draft(choices), choices, draft, tried)
         if _worth_trying(proposal):
             proposal = _tried(proposal, load_config(Draft(proposal)), relation)
     return Draft(proposal)
@@ -193,17 +202,41 @@ def init(
     phase(f"reading {data.name}" if rows is None or rows.url is None else "reading the database")
     with _opened(data, dialect, rows) as relation:
         phase("profiling")
-        proposal = _proposed(relation, decide, choices)
-        further = SPARK_SECTIONS if remote else {}
-        content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
+        further, given = (SPARK_SECTIONS if remote else {}), _named(data, path, rows)
+        answers = decide if decide is as_proposed else Answers(decide)
+
+        def draft(choices: Choices) -> Proposal:
+            return _proposed(relation, answers, choices)
+
+        def tried(proposal: Proposal) -> Trial | None:
+            phase("trying the draft")
+            config = _checked(config_text(proposal, given, dialect.encoding, further), path)
+            return None if remote else trial_of(config, input_source(config))
+
+        proposal = mended_draft(draft(choices), choices, draft, tried)
+        content = config_text(proposal, given, dialect.encoding, further)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
         if _worth_trying(proposal):
             phase("trying the draft")
             proposal = _tried(proposal, config, relation)
-            content = config_text(proposal, _named(data, path, rows), dialect.encoding, further)
+            content = config_text(proposal, given, dialect.encoding, further)
     write_whole(path, content)
     return Drafted(path, config, proposal)
+
+
+class Answers:
+    """The answers of the user to questions about columns, each asked once."""
+
+    def __init__(self, decide: Decide) -> None:
+        self._decide = decide
+        self._known: dict[str, Role] = {}
+
+    def __call__(self, column: ColumnProposal) -> Role:
+        """Return the role of a doubtful column."""
+        if column.name not in self._known:
+            self._known[column.name] = self._decide(column)
+        return self._known[column.name]
 
 
 def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
@@ -230,15 +263,23 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
     if (width := _width(proposal)) > WIDEST:
         untried = _UNTRIED.format(width=width, widest=WIDEST)
         proposal = replace(proposal, warnings=(*proposal.warnings, untried))
+    counted = {found.person, found.household, *dict(found.units).values()}
+    further = [(each, each) for each in sorted(choices.asked.units - counted)]
     proposal = replace(
         proposal,
         person=found.person if relation.ordered else None,
         household=found.household,
-        units=found.units,
-        constraints=found.constrained(proposal.constraints),
+        units=(*found.units, *further),
+        constraints=(*found.constrained(proposal.constraints), *map(_of_unit, dict(further))),
     )
     told = _of_keys(relation, proposal, found, asked=choices.person is None)
     return replace(proposal, warnings=(*proposal.warnings, *told))
+
+
+def _of_unit(key: str) -> tuple[dict[str, Any], str]:
+    """Return the constraint on the units of a key, with its reason."""
+    why = f"every class has records of at least {UNITS} values of {key}, which its columns would put together"
+    return {"model": "k-anonymity", "k": UNITS, "unit": key}, why
 
 
 def _of_keys(relation: Relation, proposal: Proposal, found: DraftedUnits, *, asked: bool) -> list[str]:

@@ -16,6 +16,7 @@ from anonymizer.errors import ConfigError, Exposed, Infeasible, InputError
 from anonymizer.exposure.finding import Kind
 from anonymizer.job.clock import UNWATCHED, RunMonitor
 from anonymizer.job.job import Terms
+from anonymizer.job.remedy import ORDER
 from anonymizer.model.report import Report
 
 ROUNDS = 3
@@ -117,9 +118,7 @@ def _changed(config: Config, changes: Sequence[str]) -> Config:
 
 
 NEW_CONSTRAINT = "constraints.+="
-
-ORDER = (Kind.PREDICTS, Kind.UNIT, Kind.COMPUTED, Kind.SINGLED_OUT, Kind.UNDONE, Kind.RARE_VALUES)
-"""Findings in the order in which they are mended: a column that tells a secret is first of all a secret."""
+"""Beginning of an override that adds a constraint."""
 
 
 def _entries(

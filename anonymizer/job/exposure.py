@@ -33,6 +33,14 @@ BYTES = 32
 """Memory that the value of a column in one record takes while it is measured."""
 
 
+def exposure_found(found: Found) -> Exposure | None:
+    """Return what a release will show that was found and is not written yet; None where that is not known."""
+    relation, plan = found.prepared.encoded.relation, found.prepared.plan
+    if _placed_elsewhere(found) or not fits_in_memory(plan, relation):
+        return None
+    return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+
+
 def exposure_in(found: Found, tables: Tables) -> Exposure | None:
     """Return what a written release shows; None where its records do not fit into memory.
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from anonymizer.config.section import dotted
-from anonymizer.exposure.finding import Remedy
+from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.plan import Plan
 from anonymizer.profile.config_text import flow
+
+ORDER = (Kind.PREDICTS, Kind.UNIT, Kind.COMPUTED, Kind.SINGLED_OUT, Kind.UNDONE, Kind.RARE_VALUES)
+"""Findings in the order in which they are mended: a column that tells a secret is first of all a secret."""
 
 KEPT = ("type", "format", "pivot", "hierarchy", "distance")
 """Keys of a column that stay when it is released in another way."""
 
 FEWEST = 10
 """Fewest records of a group, where k asks for less."""
+
+
+def in_order_of_mending(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings in the order in which they are mended."""
+    return sorted(findings, key=lambda each: ORDER.index(each.kind))
 
 
 def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:

@@ -621,6 +621,7 @@ class ColumnProposal:
     answered: whether the user decided the role.
     extreme: whether one record alone has the largest or the smallest value, which would be released exactly.
     least: records that each group of its numbers has, so that several units have its values; 0 for any.
+    asked: settings that a trial of the draft asked for, in its role; None for the usual ones.
     """
 
     facts: ColumnFacts
@@ -631,6 +632,7 @@ class ColumnProposal:
     answered: bool = False
     extreme: bool = False
     least: int = 0
+    asked: Mapping[str, Any] | None = field(default=None, hash=False)
 
     @property
     def doubtful(self) -> bool:
@@ -665,6 +667,8 @@ class ColumnProposal:
     @property
     def in_bands(self) -> bool:
         """Whether the column is released in groups without being generalized."""
+        if self.asked is not None and self.role.value == self.asked["role"]:
+            return self.role in EXACT
         return (self.fingerprint or self.extreme or self.least > 0) and self.draft is not None
 
     @property
@@ -681,6 +685,8 @@ class ColumnProposal:
         exact: whether the values are released even if nearly all differ.
         """
         section: dict[str, Any] = {"role": role.value}
+        if self.asked is not None and self.asked["role"] == role.value and not exact:
+            return dict(self.asked)
         in_bands = self.in_bands and role in EXACT and not exact
         if role not in COUNTED and not in_bands:
             return section
@@ -753,19 +759,37 @@ def as_proposed(column: ColumnProposal) -> Role:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What trials of a draft ask for, as their releases show too much.
+
+    Attributes
+    ----------
+    roles: proposals by column.
+    settings: of columns, by their names.
+    units: keys of further units that constraints count.
+    """
+
+    roles: Mapping[str, RoleProposal] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    units: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Choices:
-    """What the user decides before the file is profiled.
+    """What is decided before the file is profiled.
 
     Attributes
     ----------
     roles: by column.
     cautious: whether columns that are known to few become quasi-identifiers.
     person: the column that says whose records these are; None to look for one.
+    asked: by trials of an earlier draft.
     """
 
     roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
     cautious: bool = False
     person: str | None = None
+    asked: Asked = field(default_factory=Asked, hash=False)
 
     def named_as(self, columns: Sequence[str]) -> Choices:
         """Return the choices with names in the spelling of columns."""
@@ -855,6 +879,7 @@ def _with_roles(
     proposals |= _revealing(measured, proposals, counter, choices.roles)
     if choices.cautious:
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
+    proposals |= {name: own for name, own in choices.asked.roles.items() if name not in choices.roles}
     chosen = set(choices.roles.values())
     roles = {name: choices.roles.get(name, each.role) for name, each in proposals.items()}
     note: list[str] = []
@@ -874,6 +899,7 @@ def _with_roles(
             roles[column.name],
             relations.reason(column, proposals[column.name].reason),
             answered=column.name in choices.roles,
+            asked=choices.asked.settings.get(column.name),
         )
         for column in measured
     ]

@@ -99,6 +99,7 @@ SHAPE: Shape = {
         "unique": NUMBER,
         "below_k": NUMBER,
         "with_sensitive": {"unique": NUMBER, "below_k": NUMBER},
+        "sentence": str,
         "findings": [dict],
         "acknowledged": [str],
         "unused": [str],

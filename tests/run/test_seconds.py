@@ -17,7 +17,7 @@ def test_the_report_says_where_the_time_went(tmp_path: Path) -> None:
     took = perf_counter() - begun
     report = job.report()
     assert list(report["seconds"]) == [
-        *("read", "prepare", "search", "bound", "write", "verify", "attack", "advise"),
+        *("read", "prepare", "search", "bound", "write", "verify", "attack", "expose", "advise"),
     ]
     assert all(each >= 0 for each in report["seconds"].values())
     assert 0 < sum(report["seconds"].values()) <= took

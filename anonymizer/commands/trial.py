@@ -1,0 +1,123 @@
+"""A draft tried out: the first run of its config as far as a release, and what that shows.
+
+What ``run --mend`` changes in a config, ``init`` has in its draft from the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anonymizer.config.load import parse_override
+from anonymizer.config.model import Config
+from anonymizer.errors import DataError, Infeasible, InputError
+from anonymizer.exposure.finding import Exposure, Finding
+from anonymizer.exposure.measure import detector_of
+from anonymizer.job.clock import UNWATCHED
+from anonymizer.job.exposure import exposure_found
+from anonymizer.job.remedy import changes_of, in_order_of_mending
+from anonymizer.job.source import DataSource
+from anonymizer.model.table import Role
+from anonymizer.plan.engine import engine_options
+from anonymizer.plan.plan import Plan, plan_of
+from anonymizer.profile.proposal import Asked, Choices, Proposal, RoleProposal
+from anonymizer.report.exposure import said_of
+from anonymizer.report.facts import smallest_shown
+
+ROUNDS = 3
+"""Most trials of a draft."""
+
+CELLS = 10_000_000
+"""Most cells of a file that is tried."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the release of a draft would show.
+
+    Attributes
+    ----------
+    plan: of the draft.
+    """
+
+    plan: Plan
+    exposure: Exposure
+
+    def asked(self, proposal: Proposal, choices: Choices) -> Asked:
+        """Return what the draft should have instead, together with what was asked before.
+
+        A role that the user chose stays, and no sensitive column is left out.
+        """
+        before = choices.asked
+        roles, settings = dict(before.roles), dict(before.settings)
+        units = before.units
+        columns = {each.name: each for each in proposal.columns}
+        for finding in in_order_of_mending(self.exposure.findings):
+            if finding.remedy is None:
+                continue
+            why = self._why(finding)
+            for name, own in self._changed(finding):
+                role, new = Role(own["role"]), name not in roles and name not in settings
+                if columns[name].role is role and new and columns[name].role is not Role.QUASI_IDENTIFIER:
+                    settings[name] = own
+                elif new and not columns[name].answered and _may_become(columns[name].role, role):
+                    was = columns[name].proposed
+                    roles[name] = RoleProposal(role, was.ground, f"{columns[name].reason}; {why}")
+            units |= {finding.remedy.counted} if finding.remedy.counted is not None else set()
+        return Asked(roles, settings, units)
+
+    def _why(self, finding: Finding) -> str:
+        """Return a finding in words."""
+        said = said_of(finding, self.exposure, smallest_shown(self.plan.k_of_reports))
+        return f"otherwise {detector_of(finding).sentence(finding, said)} in a first release"
+
+    def _changed(self, finding: Finding) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the columns that a remedy changes, with their settings."""
+        assert finding.remedy is not None, "a measured finding has one"
+        for change in changes_of(self.plan, finding.remedy, self.exposure.k):
+            path, value = parse_override(change)
+            if path[0] == "attributes":
+                yield str(path[1]), value if isinstance(value, Mapping) else {"role": value}
+
+
+def _may_become(now: Role, role: Role) -> bool:
+    """Return whether a draft may give a column another role on its own."""
+    return not (now is Role.SENSITIVE and role is Role.DROP)
+
+
+def trial_of(config: Config, source: DataSource) -> Trial | None:
+    """Return what the first release of a config would show; None without one, or where it is not measured."""
+    try:
+        plan = plan_of(config)
+        with source.task(plan, engine_options(config), UNWATCHED) as task:
+            found = task.find()
+            exposure = exposure_found(found)
+            return None if exposure is None else Trial(found.prepared.plan, exposure)
+    except (DataError, InputError, Infeasible):
+        return None
+
+
+def mended_draft(
+    proposal: Proposal,
+    choices: Choices,
+    draft: Callable[[Choices], Proposal],
+    tried: Callable[[Proposal], Trial | None],
+) -> Proposal:
+    """Return a draft whose first release shows as little as a few trials reach.
+
+    Parameters
+    ----------
+    draft: returns the proposal with what trials asked for.
+    tried: returns what a proposal's first release shows.
+    """
+    for _ in range(ROUNDS):
+        trial = tried(proposal) if proposal.rows * len(proposal.columns) <= CELLS else None
+        if trial is None or not trial.exposure.findings:
+            break
+        asked = trial.asked(proposal, choices)
+        if asked == choices.asked:
+            break
+        choices = replace(choices, asked=asked)
+        proposal = draft(choices)
+    return proposal
