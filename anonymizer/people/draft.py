@@ -145,8 +145,11 @@ def with_units(
 
 
 def _of_unit(column: ColumnProposal, key: RepeatedKey, least: int) -> ColumnProposal:
-    """Return a column of a unit: known to who knows the unit, or in groups if it is sensitive."""
-    if column.role not in EXACT:
+    """Return a column of a unit: known to who knows the unit, or in groups if it is sensitive.
+
+    What may be a sampling weight stays as it is.
+    """
+    if column.role not in EXACT or column.proposed.weighs:
         return column
     reason = (
         f"{column.proposed.reason}, the same in all records of each {key.name}, which it would put together"
