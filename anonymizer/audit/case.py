@@ -34,7 +34,7 @@ class ReleaseAudit:
 
     Attributes
     ----------
-    verified: whether the first constraint was measured, and nothing measured or compared contradicts the report.
+    verified: whether the first constraint was measured, and nothing contradicts the report.
     verdict: the same in a word, which tells a contradiction from constraints that could not be measured.
     constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
     findings: disagreements, which make ``verified`` False, and unverifiable constraints.

@@ -521,12 +521,13 @@ _PROTECTING = (
 def _says_more(kept: RoleProposal, column: ColumnFacts, own: RoleProposal) -> bool:
     """Return whether a column in a one-to-one relation with another is of use beside it.
 
-    Weights are needed whatever they say. Dates are published in a coarser form, the key of an event not at
-    all.
+    Weights are needed whatever they say. Dates and amounts are published in a coarser form, the key of an
+    event or of a household not at all.
     """
     weighs = any(each.role is Role.WEIGHT or each.weighs for each in (kept, own))
     dates = own.role is Role.QUASI_IDENTIFIER and column.dated
-    return weighs or (kept.role is Role.IDENTIFIER and dates)
+    amounts = column.type.numeric and (own.role is Role.SENSITIVE or column.type is ValueType.NUMBER)
+    return weighs or (kept.role is Role.IDENTIFIER and (dates or amounts))
 
 
 def _redundancy(
