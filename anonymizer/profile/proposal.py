@@ -852,7 +852,11 @@ def _with_roles(
 ) -> tuple[list[ColumnProposal], list[str]]:
     """Return the columns with their roles and reasons, and a note if nothing is known outside."""
     proposals = {column.name: role_of(column, findings(column)) for column in measured}
-    proposals |= redundant_columns(measured, proposals, counter)
+    decided = {
+        name: replace(each, role=choices.roles.get(name, each.role)) for name, each in proposals.items()
+    }
+    redundant = redundant_columns(measured, decided, counter)
+    proposals |= {name: each for name, each in redundant.items() if name not in choices.roles}
     proposals |= _revealing(measured, proposals, counter, choices.roles)
     if choices.cautious:
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
