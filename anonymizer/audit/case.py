@@ -34,7 +34,7 @@ class ReleaseAudit:
 
     Attributes
     ----------
-    verified: whether a constraint was measured, and nothing measured or compared contradicts the report.
+    verified: whether the first constraint was measured, and nothing contradicts the report.
     verdict: the same in a word, which tells a contradiction from constraints that could not be measured.
     constraints: measured on the file; ``measured`` and ``satisfied`` are None for those that need more.
     findings: disagreements, which make ``verified`` False, and unverifiable constraints.
@@ -54,9 +54,9 @@ class ReleaseAudit:
         self.findings.append(finding)
 
     def conclude(self) -> None:
-        """Set the verdict at the end: if no constraint was measured, nothing is verified."""
+        """Set the verdict at the end: without a measure of the first constraint, nothing is verified."""
         unknown = [each["satisfied"] is None for each in self.constraints]
-        if self.verdict is AuditVerdict.VERIFIED and unknown and all(unknown):
+        if self.verdict is AuditVerdict.VERIFIED and unknown and unknown[0]:
             self.verdict = AuditVerdict.NOT_MEASURED
         self.verified = self.verdict is AuditVerdict.VERIFIED
 

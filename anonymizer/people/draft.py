@@ -132,7 +132,7 @@ def with_units(
             continue
         unit = relation.unit_codes(key.name, set(missing))
         own = [each for each in columns if each.role not in LEFT_OUT and _is_constant(relation, each, unit)]
-        if _back(relation, [each.name for each in own], unit) <= TOGETHER * relation.rows:
+        if records_back(relation, [each.name for each in own], unit) <= TOGETHER * relation.rows:
             continue
         least = _records_of(unit, proposed_k(relation.rows))
         changed = {each.name: _of_unit(each, key, least) for each in own if not each.answered}
@@ -145,8 +145,11 @@ def with_units(
 
 
 def _of_unit(column: ColumnProposal, key: RepeatedKey, least: int) -> ColumnProposal:
-    """Return a column of a unit: known to who knows the unit, or in groups if it is sensitive."""
-    if column.role not in EXACT:
+    """Return a column of a unit: known to who knows the unit, or in groups if it is sensitive.
+
+    What may be a sampling weight stays as it is.
+    """
+    if column.role not in EXACT or column.proposed.weighs:
         return column
     reason = (
         f"{column.proposed.reason}, the same in all records of each {key.name}, which it would put together"
@@ -176,7 +179,7 @@ def _is_constant(relation: Relation, column: ColumnProposal, unit: IntArray) -> 
     return bool((values[values > 0] == 1).mean() >= CONSTANT)
 
 
-def _back(relation: Relation, names: Sequence[str], unit: IntArray) -> int:
+def records_back(relation: Relation, names: Sequence[str], unit: IntArray) -> int:
     """Return how many records share their values with all others of their unit and with nobody else."""
     given = np.flatnonzero(unit >= 0)
     own = unit[given].astype(np.int64)

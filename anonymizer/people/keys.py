@@ -34,7 +34,7 @@ MOSTLY = 0.9
 """Minimum share of the values that have the form of a code."""
 
 MANY, OF_IDENTIFIER = 0.2, 0.02
-"""Minimum number of values per record of a key without the name of one, and of an identifier."""
+"""Minimum number of values per record of a key without the name of one, and of one with a name or role."""
 
 MANY_PERSONS = 30
 """Minimum number of values of such an identifier: fewer may be remarks."""
@@ -175,8 +175,8 @@ class RepeatedKey:
         ----------
         least: households in each class.
 
-        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[64:129]
-        'number of a household. The draft names it in input.household, and'
+        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[55:125]
+        'like the number of a household. The draft names it in input.household,'
         """
         what = f"{self._what}, like the number of a household. The draft names it in input.household, and"
         unit = f"input.household and unit: {HOUSEHOLD}"
@@ -281,7 +281,8 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
         return named or dropped
     if dropped and _of_household(column.name) and column.distinctness <= TOGETHER:
         return True
-    identifier = role is Role.IDENTIFIER and column.distinct >= MANY_PERSONS
+    numbered = role is Role.IDENTIFIER or thing_of(column.name) is not None
+    identifier = numbered and column.distinct >= MANY_PERSONS
     least = OF_IDENTIFIER if identifier else MANY
     if not dropped or column.distinctness < least or column.type is ValueType.DATE or has_fractions(column):
         return False

@@ -504,6 +504,8 @@ def named_as_number(name: str) -> bool:
 def _named_as_key(name: str) -> bool:
     words = words_of(name)
     ends_or_begins = bool(words) and (words[-1] in terms_of("identifier at the end") or words[0] == "id")
+    # "ID" before small letters, as in IDunit, is cut as "I" and "Dunit".
+    ends_or_begins = ends_or_begins or re.match(r"ID[a-z]{2}", name) is not None
     return ends_or_begins or PERSON_KEYS.fit(name) or HOUSEHOLD_KEYS.fit(name)
 
 

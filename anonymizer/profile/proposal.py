@@ -521,12 +521,13 @@ _PROTECTING = (
 def _says_more(kept: RoleProposal, column: ColumnFacts, own: RoleProposal) -> bool:
     """Return whether a column in a one-to-one relation with another is of use beside it.
 
-    Weights are needed whatever they say. Dates are published in a coarser form, the key of an event not at
-    all.
+    Weights are needed whatever they say. Dates and amounts are published in a coarser form, the key of an
+    event or of a household not at all.
     """
     weighs = any(each.role is Role.WEIGHT or each.weighs for each in (kept, own))
     dates = own.role is Role.QUASI_IDENTIFIER and column.dated
-    return weighs or (kept.role is Role.IDENTIFIER and dates)
+    amounts = column.type.numeric and (own.role is Role.SENSITIVE or column.type is ValueType.NUMBER)
+    return weighs or (kept.role is Role.IDENTIFIER and (dates or amounts))
 
 
 def _redundancy(
@@ -875,7 +876,11 @@ def _with_roles(
 ) -> tuple[list[ColumnProposal], list[str]]:
     """Return the columns with their roles and reasons, and a note if nothing is known outside."""
     proposals = {column.name: role_of(column, findings(column)) for column in measured}
-    proposals |= redundant_columns(measured, proposals, counter)
+    decided = {
+        name: replace(each, role=choices.roles.get(name, each.role)) for name, each in proposals.items()
+    }
+    redundant = redundant_columns(measured, decided, counter)
+    proposals |= {name: each for name, each in redundant.items() if name not in choices.roles}
     proposals |= _revealing(measured, proposals, counter, choices.roles)
     if choices.cautious:
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}

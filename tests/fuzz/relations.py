@@ -66,7 +66,7 @@ def audited(case: Case, folder: Path, report: Report, tally: Tally) -> Iterator[
     """Audit a release by its public report alone."""
     tally["audits"] += 1
     answer = invoke("audit", str(release_of(case, folder)))
-    measurable = any(each["verifiable_from_release"] for each in constraints(report))
+    measurable = constraints(report)[0]["verifiable_from_release"]
     verified = answer.code == 0 and answer.out.startswith("VERIFIED")
     if not verified and (measurable or not answer.out.startswith("NOT MEASURED")):
         yield f"audit: exit {answer.code}: {answer.out}{answer.error}"

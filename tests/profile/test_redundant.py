@@ -67,6 +67,35 @@ def test_one_to_one_columns_are_said_and_the_one_that_protects_more_stays() -> N
     assert found["diagnosis"][0] == "sensitive"
 
 
+def test_of_a_text_and_its_code_the_text_stays() -> None:
+    """Whatever comes first or protects more; codes that a ready-made hierarchy knows may stay."""
+    random = np.random.default_rng(5)
+    places = random.integers(0, 9, RECORDS)
+    complaints = ["stomach pain", "sore throat", "broken leg", "high fever", "lost tooth"]
+    towns = ["Antioquia", "Caldas", "Bolivar", "Meta", "Sucre", "Tolima", "Nariño", "Huila", "Cauca"]
+    illness = random.integers(0, 5, RECORDS)
+    found = roles(
+        table(
+            dept_code=[str(5 + 8 * n) for n in places],
+            dept=[towns[n] for n in places],
+            diagnosis=[f"D{n}" for n in illness],
+            wording=[complaints[n] for n in illness],
+        )
+    )
+    assert [found[name][0] for name in ("dept_code", "dept")] == ["drop", "quasi-identifier"]
+    assert [found[name][0] for name in ("diagnosis", "wording")] == ["drop", "sensitive"]
+    assert "the texts of diagnosis" in found["wording"][1]
+
+
+@pytest.mark.parametrize("name", ["weight", "wt", "gewicht"])
+def test_a_weight_of_a_stratum_stays(name: str) -> None:
+    strata = np.random.default_rng(5).integers(0, 4, RECORDS)
+    weights = [("512.25", "498.5", "601.75", "455.125")[n] for n in strata]
+    found = roles(table(region=["NESW"[n] for n in strata], **{name: weights}))
+    assert found["region"][0] == "quasi-identifier"
+    assert found[name][0] == "weight"
+
+
 def test_columns_whose_values_all_differ_are_duplicates_only_if_they_are_equal() -> None:
     exact = [f"{n}.25" for n in np.random.default_rng(6).permutation(RECORDS)]
     found = roles(table(lab=exact, lab_2=exact, other=[f"{n}.75" for n in range(RECORDS)]))
