@@ -75,7 +75,8 @@ class Draft(dict[str, Any]):
         content, _ = parse_yaml(config_text(proposal, {}, "utf-8"), "draft")
         super().__init__({key: plain(each) for key, each in content.items() if each})
         self._proposal = proposal
-        self.warnings = list(proposal.warnings)
+        unread = [] if proposal.names.note is None else [proposal.names.note]
+        self.warnings = [*unread, *proposal.warnings]
 
     @property
     def columns(self) -> pandas.DataFrame:

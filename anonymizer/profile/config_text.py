@@ -80,6 +80,8 @@ def _section(key: str, section: Any, reasons: Mapping[str, str]) -> Iterator[str
 
 def _head(proposal: Proposal) -> Iterator[str]:
     joint = proposal.joint
+    if proposal.names.note is not None:
+        yield from _comment(proposal.names.note)
     yield from _comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
         "The roles are guesses from names and values; correct them where you know better."

@@ -33,6 +33,7 @@ from anonymizer.profile.knowledge import (
     SMALL_PLACES,
     UNORDERED,
     Words,
+    plain,
     split_terms,
     subject_of,
     terms_of,
@@ -77,8 +78,25 @@ def match_listed(column: ColumnFacts) -> Match | None:
         return None
     opaque = sum(OPAQUE.fullmatch(text) is not None for text in column.texts) * 2 > len(column.texts)
     found = [_match(name, column) for name in _shipped()]
-    fitting = [each for each in found if each is not None and (not opaque or _names_codes(column, each))]
+    fitting = [
+        each
+        for each in found
+        if each is not None
+        and (not opaque or _names_codes(column, each) or (each.name in _CODED and _are_codes(column)))
+    ]
     return max(fitting, key=lambda each: (each.named, each.placed, each.name), default=None)
+
+
+_CODED = ("country", "us-state")
+"""Hierarchies with codes of their own, of two or three capitals."""
+
+MANY_CODES = 8
+"""Minimum number of such codes that need no name: fewer could mean anything."""
+
+
+def _are_codes(column: ColumnFacts) -> bool:
+    capitals = all(text.isascii() and text.isalpha() and text.isupper() for text in column.texts)
+    return column.distinct >= MANY_CODES and capitals
 
 
 @cache
@@ -94,7 +112,7 @@ def named_for(column: ColumnFacts, ready: str) -> bool:
 
 def _names(column: ColumnFacts, what: str, ready: str) -> bool:
     """Return whether the name of a column has a word that a list of ``words.yaml`` has for a hierarchy."""
-    return names_any(column.name, split_terms(word_lists()[what].get(ready, "")))
+    return names_any(column.name, map(plain, split_terms(word_lists()[what].get(ready, ""))))
 
 
 def _names_codes(column: ColumnFacts, match: Match) -> bool:
@@ -393,8 +411,44 @@ def _nearly_dates(column: ColumnFacts) -> Draft:
     return Draft(None, "unchanged, or *", ValueType.TEXT, question=question)
 
 
+_POSTAL = re.compile(
+    r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|\d{4} ?[A-Z]{2}|〒?\d{3}-\d{4}"
+    r"|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{4}-\d{3}|\d{3} \d{2}"
+)
+"""Forms of postal codes that hardly anything else has: of the United Kingdom, Canada, the Netherlands, Japan,
+Brazil and the United States, Poland, Portugal, and of Czechia, Slovakia, Sweden and Greece."""
+
+_ISO_REGION = re.compile(r"([A-Z]{2})-[A-Z0-9]{1,3}")
+
+POSTAL_CODES, REGIONS = "postal codes", "codes of regions by ISO 3166-2"
+
+
+def place_form(column: ColumnFacts) -> str | None:
+    """Return what kind of codes of places a column has by their form; None if another."""
+    if column.type is not ValueType.TEXT or column.distinct <= FEW:
+        return None
+    least = ENOUGH * len(column.texts)
+    postal = sum(_POSTAL.fullmatch(text.strip()) is not None for text in column.texts)
+    zeros = any(text.startswith("0") for text in column.texts)
+    digits = all(len(text) == FIVE and text.isascii() and text.isdigit() for text in column.texts)
+    if postal >= least or (digits and zeros):
+        return POSTAL_CODES
+    countries = _places("country")
+    found = (_ISO_REGION.fullmatch(text.strip()) for text in column.texts)
+    return (
+        REGIONS
+        if sum(each is not None and normalized(each[1]) in countries for each in found) >= least
+        else None
+    )
+
+
+FIVE = 5
+"""Digits of a postal code in many countries; one that begins with zero is no number."""
+
+
 def _postal_code(column: ColumnFacts) -> Draft | None:
-    if not named_for(column, "postal-code") or column.distinct <= FEW or column.type is ValueType.NUMBER:
+    named = named_for(column, "postal-code") or place_form(column) == POSTAL_CODES
+    if not named or column.distinct <= FEW or column.type is ValueType.NUMBER:
         return None
     if not FEW <= max(map(len, column.texts)) <= LONGEST_CODE:
         return None
@@ -488,12 +542,24 @@ def _natural(column: ColumnFacts) -> tuple[int, list[Decimal]] | None:
 
 
 @cache
+def calendar_words() -> tuple[frozenset[str], ...]:
+    """Return the words of the scales of months and of days of the week."""
+    scales = (scale for scale in _ranks() if "january" in scale or "monday" in scale)
+    return tuple(map(frozenset, scales))
+
+
+@cache
 def _ranks() -> list[dict[str, int]]:
     """Return the rank of each word of every scale."""
     return [
-        {word: rank for rank, words in enumerate(scale) for word in split_terms(words)}
+        {spelled(word): rank for rank, words in enumerate(scale) for word in split_terms(words)}
         for scale in word_lists()["scales"]
     ]
+
+
+def spelled(text: str) -> str:
+    """Return the words of a text as words of scales are compared."""
+    return " ".join(words_of(text))
 
 
 def ordered_by_meaning(texts: Sequence[str]) -> list[str] | None:
@@ -503,8 +569,7 @@ def ordered_by_meaning(texts: Sequence[str]) -> list[str] | None:
     ['Low', 'Medium', 'High', 'Very_High']
     """
     outside = terms_of("no answer")
-    spelled = {text: " ".join(words_of(text)) for text in texts}
-    ranked = {text: words for text, words in spelled.items() if words not in outside}
+    ranked = {text: words for text in texts if (words := spelled(text)) not in outside}
     for scale in _ranks():
         if scale.keys() >= set(ranked.values()) and len({scale[word] for word in ranked.values()}) >= FEW:
             return sorted(ranked, key=lambda text: (scale[ranked[text]], text))
