@@ -354,14 +354,14 @@ def _dividing(moments: Sequence[str]) -> list[str]:
     >>> _dividing(["2014-05-13", "2014-07-01"]), _dividing(["1999-12-31", "2000-01-01"])
     (['month', 'quarter'], ['month', 'quarter', 'year', 'decade'])
     """
-    months = [_month(moment) for moment in moments]
-    keys = {
-        "month": set(months),
-        "quarter": {(year, (month - 1) // 3) for year, month in months},
-        "year": {year for year, _ in months},
-        "decade": {year // 10 for year, _ in months},
+    months = {_month(moment) for moment in moments}
+    several = {
+        "month": len(months),
+        "quarter": len({(year, (month - 1) // 3) for year, month in months}),
+        "year": len({year for year, _ in months}),
+        "decade": len({year // 10 for year, _ in months}),
     }
-    return [period for period in _COARSE if len(keys[period]) > 1]
+    return [period for period in _COARSE if several[period] > 1]
 
 
 def _month(moment: str) -> tuple[int, int]:

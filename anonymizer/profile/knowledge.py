@@ -109,6 +109,32 @@ def split_terms(text: str) -> list[str]:
     return [term.replace("&", each) for term in terms for each in (NUMBERS if "&" in term else ("",))]
 
 
+_ONE_WORD = re.compile(r" [^ |]+ ")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What terms are searched for as.
+
+    Attributes
+    ----------
+    whole: words of a name.
+    anywhere: texts in `` words of a name |wordsofaname|``.
+    within: texts before the ``|``.
+    patterns: of the whole text.
+    """
+
+    whole: set[str]
+    anywhere: list[str]
+    within: list[str]
+    patterns: list[re.Pattern[str]]
+
+    def latin(self) -> Parts:
+        """Return the parts without those that have letters of other scripts."""
+        anywhere, within = (list(filter(str.isascii, own)) for own in (self.anywhere, self.within))
+        return Parts(self.whole, anywhere, within, self.patterns)
+
+
 @dataclass(frozen=True)
 class Words:
     """Words that names of columns are searched for.
@@ -136,30 +162,33 @@ class Words:
         words = words_of(name)
         spaced = f" {' '.join(words)} "
         text = f"{spaced}|{''.join(words)}|"
-        anywhere, within, patterns = self._parts
+        parts = self._latin_parts if text.isascii() else self._parts
         return (
-            any(part in text for part in anywhere)
-            or any(part in spaced for part in within)
-            or any(pattern.search(text) for pattern in patterns)
+            not parts.whole.isdisjoint(words)
+            or any(part in text for part in parts.anywhere)
+            or any(part in spaced for part in parts.within)
+            or any(pattern.search(text) for pattern in parts.patterns)
         )
 
     @cached_property
-    def _parts(self) -> tuple[list[str], list[str], list[re.Pattern[str]]]:
-        """Texts to find in `` words of a name |wordsofaname|``, texts to find before the ``|``, and patterns.
+    def _latin_parts(self) -> Parts:
+        """The parts that a name without letters of other scripts may have."""
+        return self._parts.latin()
 
-        Only numbers need patterns, which take long to compile.
-        """
-        anywhere: list[str] = []
-        within: list[str] = []
-        patterns = []
+    @cached_property
+    def _parts(self) -> Parts:
+        """The texts and patterns of all terms; only numbers need patterns, which take long to compile."""
+        parts = Parts(set(), [], [], [])
         for term in split_terms(self.terms):
             for part, inside in _parts(term):
                 if "#" in part:
                     end = r"(?=[^|]*\|[^|]*\|)" if inside else ""
-                    patterns.append(re.compile(f"{_pattern(part)}{end}"))
+                    parts.patterns.append(re.compile(f"{_pattern(part)}{end}"))
+                elif _ONE_WORD.fullmatch(part):
+                    parts.whole.add(part.strip())
                 else:
-                    (within if inside else anywhere).append(part)
-        return anywhere, within, patterns
+                    (parts.within if inside else parts.anywhere).append(part)
+        return parts
 
 
 def _pattern(part: str) -> str:
@@ -407,4 +436,6 @@ def readable(name: str) -> bool:
     >>> [readable(name) for name in ("patient_age", "患者番号", "возраст", "zqr", "ལོ")]
     [True, True, True, False, False]
     """
-    return any(each.named(name) for each in SUBJECTS) or any(each.fit(name) for each in _known_words())
+    if subject_of(name) is not None or any(each.fit(name) for each in _known_words()):
+        return True
+    return is_sentence(name) and any(each.named(name) for each in SUBJECTS)
