@@ -110,9 +110,11 @@ def init(  # noqa: PLR0913 - one for each option
         )
     if json:
         if not quiet:
-            for line in (*_warnings(drafted), *drafted.proposal.notes):
+            for line in (*_unread(drafted), *_warnings(drafted), *drafted.proposal.notes):
                 typer.echo(safe_text(line), err=True)
-        write_json({"config": drafted.config.to_dict(), "columns": _columns(drafted)})
+        names = {"read": drafted.proposal.names.read, "of": drafted.proposal.names.columns}
+        found = {"names": {**names, "note": drafted.proposal.names.note}}
+        write_json({**found, "config": drafted.config.to_dict(), "columns": _columns(drafted)})
         return
     for line in _lines(drafted):
         write_line(safe_text(line))
@@ -211,6 +213,7 @@ def _lines(drafted: Drafted) -> Iterator[str]:
 
     proposal = drafted.proposal
     columns = _shown(proposal.columns)
+    yield from _unread(drafted)
     yield f"{proposal.rows:,} rows x {len(proposal.columns)} columns{_dialect(drafted)}"
     wide = max(len(each.name) for each in columns)
     for each in columns:
@@ -241,6 +244,13 @@ def _shown(columns: Sequence[ColumnProposal]) -> list[ColumnProposal]:
     uncertain = [each for each in columns if each.uncertain]
     others = [each for each in columns if not each.uncertain]
     return [*uncertain, *others[: max(SHOWN - len(uncertain), 0)]]
+
+
+def _unread(drafted: Drafted) -> Iterator[str]:
+    """Yield what it means that most names of columns could not be read, if so."""
+    note = drafted.proposal.names.note
+    if note is not None:
+        yield note
 
 
 def _warnings(drafted: Drafted) -> Iterator[str]:

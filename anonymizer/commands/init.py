@@ -15,6 +15,7 @@ from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import plain
+from anonymizer.config.written import draft_text
 from anonymizer.data.open import DIALECT, input_suffixes, open_file, open_frame, unite_keys
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
@@ -36,7 +37,7 @@ from anonymizer.people.draft import UNITS, DraftedUnits, find_units, with_units
 from anonymizer.people.keys import household_note, keys_by_name, warnings_of
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.plan import plan_of
-from anonymizer.profile.config_text import config_text, draft_text
+from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import (
     NO_CHOICES,
     Choices,
@@ -85,7 +86,8 @@ class Draft(dict[str, Any]):
         content, _ = parse_yaml(config_text(proposal, {}, "utf-8"), "draft")
         super().__init__({key: plain(each) for key, each in content.items() if each})
         self._proposal = proposal
-        self.warnings = list(proposal.warnings)
+        unread = [] if proposal.names.note is None else [proposal.names.note]
+        self.warnings = [*unread, *proposal.warnings]
 
     @property
     def columns(self) -> pandas.DataFrame:

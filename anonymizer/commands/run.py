@@ -10,6 +10,7 @@ from typing import Any
 from anonymizer.append.task import AppendSource
 from anonymizer.config.load import parse_override
 from anonymizer.config.model import Config
+from anonymizer.config.written import draft_text
 from anonymizer.job.clock import UNWATCHED, RunMonitor
 from anonymizer.job.job import USUAL, Job, Terms
 from anonymizer.job.sinks import sink_of
@@ -18,7 +19,6 @@ from anonymizer.model.invocation import RunCommand
 from anonymizer.model.report import Report
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import plan_of
-from anonymizer.profile.config_text import draft_text
 from anonymizer.release.folder import MENDED, REPORT, ReleaseFolder
 
 

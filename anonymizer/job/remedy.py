@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from anonymizer.config.section import dotted
+from anonymizer.config.written import flow
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.plan import Plan
-from anonymizer.profile.config_text import flow
 
 ORDER = (Kind.PREDICTS, Kind.UNIT, Kind.COMPUTED, Kind.SINGLED_OUT, Kind.UNDONE, Kind.RARE_VALUES)
 """Findings in the order in which they are mended: a column that tells a secret is first of all a secret."""

@@ -20,7 +20,7 @@ from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
 from anonymizer.model.table import CODE, COMMA, MISSING, POINT, Numerals, ValueType
-from anonymizer.profile.knowledge import words_of
+from anonymizer.profile.knowledge import unspaced, words_of
 from anonymizer.profile.spellings import (
     BESIDE_NUMBERS,
     CLEAR,
@@ -37,13 +37,16 @@ _LONG = 5
 def names_any(name: str, terms: Iterable[str]) -> bool:
     """Return whether a column's name contains a term as words or, if it is long, inside a word.
 
+    A term of a script without spaces may be anywhere in the name.
+
     >>> names_any("ihispanic", ["hispanic"]), names_any("language", ["age"]), names_any("E-Mail", ["e mail"])
     (True, False, True)
     """
     words = words_of(name)
     spaced, joined = f" {' '.join(words)} ", "".join(words)
     return any(
-        f" {term} " in spaced or (len(term) >= _LONG and term.replace(" ", "") in joined) for term in terms
+        f" {term} " in spaced or ((len(term) >= _LONG or unspaced(term)) and term.replace(" ", "") in joined)
+        for term in terms
     )
 
 
@@ -107,6 +110,13 @@ class ColumnFacts:
     def distinctness(self) -> float:
         """Distinct values per record with a value: 1 if all differ."""
         return self.distinct / self.present if self.present else 0.0
+
+    @property
+    def once(self) -> ColumnFacts:
+        """The column as if each value had one record."""
+        values = tuple((text, 1) for text, _ in self.values)
+        rows = len(values)
+        return replace(self, rows=rows, missing=0, distinct=rows, singles=rows, largest=1, values=values)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

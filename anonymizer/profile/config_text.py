@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from textwrap import wrap
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
-from anonymizer.config.document import scalar
-from anonymizer.config.section import plain
+from anonymizer.config.written import comment, flow, text
 from anonymizer.model.table import POINT, Role
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 from anonymizer.profile.spellings import EMPTY
 
-WIDTH = 108
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 SECONDS = 30
 """Time budget of the search."""
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 def config_text(
@@ -53,48 +45,25 @@ def config_text(
     return "\n".join(each for each in texts if each)
 
 
-def draft_text(sections: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
-    """Return the text of a config that was edited.
-
-    Parameters
-    ----------
-    reasons: for the roles of columns, as they were drafted.
-    """
-    return "".join(
-        f"{line}\n" for key, section in sections.items() for line in _section(key, section, reasons)
-    )
-
-
-def _section(key: str, section: Any, reasons: Mapping[str, str]) -> Iterator[str]:
-    if key == "attributes" and isinstance(section, Mapping):
-        yield "attributes:"
-        for name, settings in section.items():
-            yield from _comment(reasons.get(name, ""), "  ")
-            yield f"  {text(str(name))}: {flow(settings)}"
-    elif isinstance(section, list):
-        yield f"{key}:"
-        yield from (f"  - {flow(item)}" for item in section)
-    else:
-        yield f"{key}: {flow(section)}"
-
-
 def _head(proposal: Proposal) -> Iterator[str]:
     joint = proposal.joint
-    yield from _comment(
+    if proposal.names.note is not None:
+        yield from comment(proposal.names.note)
+    yield from comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
         "The roles are guesses from names and values; correct them where you know better."
     )
-    yield from _comment(
+    yield from comment(
         f"Together, the quasi-identifiers make {joint.unique:,} records unique; "
         f"{joint.in_small_classes:,} are in classes of fewer than k = {joint.k} records."
     )
     for note in proposal.notes:
-        yield from _comment(note)
+        yield from comment(note)
 
 
 def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterator[str]:
     for warning in proposal.warnings:
-        yield from _comment(f"Warning: {warning}")
+        yield from comment(f"Warning: {warning}")
     yield "input:"
     yield from (f"  {key}: {text(value)}" for key, value in data.items())
     if proposal.separator not in (None, ","):
@@ -127,12 +96,12 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     if column.role is not column.proposed.role:
         doubt = f"  (chosen; proposed: {column.proposed.role})"
     ground = "" if column.proposed.role is Role.DROP else f"{column.proposed.ground}: "
-    yield from _comment(f"{ground}{column.reason}{doubt}", "  ")
+    yield from comment(f"{ground}{column.reason}{doubt}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
-        yield from _comment(column.draft.reason, "  ")
+        yield from comment(column.draft.reason, "  ")
     if column.question:
-        yield from _comment(f"{column.question}  <- uncertain, please check", "  ")
+        yield from comment(f"{column.question}  <- uncertain, please check", "  ")
     yield f"  {text(column.name)}: {section}"
     if column.role is Role.IDENTIFIER and column.draft is not None:
         general = flow(column.settings(Role.QUASI_IDENTIFIER))
@@ -147,7 +116,7 @@ def _constraints(proposal: Proposal) -> Iterator[str]:
     yield "# All must be satisfied on the released file."
     yield "constraints:"
     for model, reason in proposal.constraints:
-        yield from _comment(reason, "  ")
+        yield from comment(reason, "  ")
         yield f"  - {flow(model)}"
 
 
@@ -189,40 +158,3 @@ def _output(proposal: Proposal) -> Iterator[str]:
     if marker is not None:
         yield "# How all columns write missing values; without it, recoded columns have <missing>."
         yield f"output: {flow({'missing': marker})}"
-
-
-def _comment(words: str, indent: str = "") -> list[str]:
-    safe = "".join(each if each.isprintable() else " " for each in words)
-    return wrap(
-        safe, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ", break_on_hyphens=False
-    )
-
-
-def flow(value: Any) -> str:
-    """Return a value as YAML on one line.
-
-    >>> flow({"role": "x", "width": [5, 0.5], "name": "a b", "yes": "null", "no": False})
-    '{role: x, width: [5, 0.5], name: "a b", yes: "null", no: false}'
-    """
-    match plain(value):
-        case Mapping() as section:
-            return "{" + ", ".join(f"{text(str(key))}: {flow(item)}" for key, item in section.items()) + "}"
-        case list() as items:
-            return "[" + ", ".join(flow(item) for item in items) + "]"
-        case str() as words:
-            return text(words)
-        case bool() as yes:
-            return "true" if yes else "false"
-        case number:
-            return str(number)
-
-
-def text(words: str) -> str:
-    """Return a text as a YAML scalar that reads back as that text, in quotes if needed.
-
-    >>> text("native-country"), text("1e5"), text("a: b"), text("")
-    ('native-country', '"1e5"', '"a: b"', '""')
-    """
-    if _PLAIN.fullmatch(words) and scalar(words) == words:
-        return words
-    return yaml.safe_dump(words, default_style='"', allow_unicode=True, width=2**31).rstrip("\n")

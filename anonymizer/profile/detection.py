@@ -1,6 +1,6 @@
 """Detectors of identifiers in the values of a column, from dates of birth to free text.
 
-They know dates in all usual notations, and common given and family names in Latin letters.
+They know dates in all usual notations, and common given and family names in Latin letters and of China.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
@@ -28,7 +28,10 @@ from anonymizer.profile.knowledge import (
     HOUSEHOLD_KEYS,
     NAMES,
     ORGANISATIONS,
+    OTHER_EVENT,
     PERSON_KEYS,
+    ends_with,
+    number_of_words,
     terms_of,
     thing_of,
     words_of,
@@ -118,6 +121,9 @@ _LIFE = 125
 
 _OLDEST = 1895
 
+_NEWEST = 2040
+"""Last year of dates of birth that no name tells: dates beyond it were moved to protect people."""
+
 _NUMBERED_DAY = 100_000
 """The last of days that are written as numbers is at least this one."""
 
@@ -170,14 +176,24 @@ class DatesOfBirth(Detector):
         if column.type is not ValueType.DATE:
             return None
         dates = ISO if column.dates is None else column.dates.format
-        moments = (dates.read(text) for text in looked_at(column))
-        years = [int(moment.text[:4]) for moment in moments if moment is not None]
+        moments = [moment.text for moment in map(dates.read, looked_at(column)) if moment is not None]
+        years = [int(moment[:4]) for moment in moments]
         span = max(years) - min(years)
-        if not (named or (min(years) >= _OLDEST and _GENERATIONS <= span <= _LIFE < column.distinct)):
+        if not (named or (column.distinct > _LIFE and _may_be_born(column.name, moments))):
             return None
         what = "name suggests dates of birth" if named else f"dates that span {span} years"
         return Finding(self.name, f"{what}, {column.distinct:,} different", certain=named, general=True)
 
+
+def _may_be_born(name: str, moments: Sequence[str]) -> bool:
+    """Return whether dates span generations until now, without times of day and a name for other events."""
+    years = [int(moment[:4]) for moment in moments]
+    days = all(len(moment) <= len("2014-05-13") or moment.endswith(_MIDNIGHT) for moment in moments)
+    spans = min(years) >= _OLDEST and _GENERATIONS <= max(years) - min(years) <= _LIFE
+    return days and spans and max(years) <= _NEWEST and not OTHER_EVENT.fit(name)
+
+
+_MIDNIGHT = ("T00:00", "T00:00:00", " 00:00", " 00:00:00")
 
 _NUMBER = r"[+-]?\d{1,3}\.\d{2,}"
 _PAIR = re.compile(rf"\s*(POINT)?\s*[(\[]?\s*{_NUMBER}\s*[,; ]\s*{_NUMBER}\s*[)\]]?\s*", re.IGNORECASE)
@@ -250,26 +266,28 @@ class FreeText(Detector):
 
     def look(self, column: ColumnFacts) -> Finding | None:
         """Measure the number of words and characters of the values, and how many values differ."""
-        if column.type is not ValueType.TEXT or column.distinct < 2:
+        if column.type is not ValueType.TEXT or column.distinct == 0:
             return None
         among = _among_others(column)
         if among is not None:
             return among
         texts = looked_at(column)
-        words = fmean(len(text.split()) for text in texts)
+        words = fmean(map(number_of_words, texts))
         characters = fmean(map(len, texts))
         named = names_any(column.name, terms_of(self.name))
         long = words >= _WORDS or (characters >= _CHARACTERS and words >= 2)
         different = column.distinct > FEW_TEXTS and column.distinctness >= TEXTS_DISTINCT
+        different = different or column.distinct == column.present == 1
         if not (long and different) and not (named and column.distinct > 2):
             return None
-        reason = f"{column.distinct:,} different texts of {words:.0f} words on average"
+        what = f"{column.distinct:,} different texts" if column.distinct > 1 else "a text"
+        reason = f"{what} of {words:.0f} words{' on average' if column.distinct > 1 else ''}"
         return Finding(self.name, reason, certain=long and (named or words >= _WORDS))
 
 
 def _among_others(column: ColumnFacts) -> Finding | None:
     """Return the finding of sentences among frequent short values."""
-    sentences = [records for text, records in column.values if len(text.split()) >= _WORDS]
+    sentences = [records for text, records in column.values if number_of_words(text) >= _WORDS]
     many = len(sentences) > FEW_TEXTS and len(sentences) >= OFTEN * len(column.values)
     if not many or len(sentences) < TEXTS_DISTINCT * sum(sentences):
         return None
@@ -352,29 +370,90 @@ class PersonNames(Detector):
         """Count the values with a common name; if there are none, different values of two to four words."""
         if column.type is not ValueType.TEXT:
             return None
+        full = share(column, _is_full_name)
+        if full.value >= MOSTLY:
+            return Finding(self.name, f"{full} have a title, or a given and a family name", certain=True)
         sure = GIVEN_AND_FAMILY_NAMES.fit(column.name)
         named = sure or NAMES.fit(column.name)
+        if column.distinct == 1 and not named:
+            return self._alone(column)
         known = share(column, _holds_name)
         few = column.distinct <= min(FEW_NAMES, column.present - 1)
         if few and not (named and known.value >= OFTEN):
             return None
         if known.value >= OFTEN or (named and known.value > 0.05):
             return Finding(self.name, f"{known} hold a common name", certain=named or known.value > 0.5)
+        return self._by_form(column, named=named, sure=sure)
+
+    def _by_form(self, column: ColumnFacts, *, named: bool, sure: bool) -> Finding | None:
+        """Return the finding of values without a common name."""
         formed = share(column, _LIKE_A_NAME.fullmatch)
         worded = sure and share(column, _LETTERS.fullmatch).value >= MOSTLY
         if worded or (named and (formed.value >= OFTEN or column.distinctness >= NAMES_DISTINCT)):
             return Finding(self.name, f"named so, {column.distinct:,} different values", certain=True)
         if formed.value >= 0.9 and column.distinctness >= NAMES_DISTINCT:
-            return Finding(
-                self.name, f"{formed} consist of two to four words, most of them different", certain=False
-            )
+            what = f"{formed} consist of two to four words, most of them different"
+            return Finding(self.name, what, certain=False)
+        chinese = share(column, _is_chinese_name)
+        if chinese.value >= MOSTLY and column.distinctness >= CHINESE_DISTINCT:
+            return Finding(self.name, f"{chinese} begin with a common family name", certain=False)
         return None
+
+    def _alone(self, column: ColumnFacts) -> Finding | None:
+        """Return the finding of the only value: two to four words with capitals are like a name."""
+        (text,) = column.texts
+        capitals = _LIKE_A_NAME.fullmatch(text) and all(word[0].isupper() for word in _WORD.findall(text))
+        if not (capitals or _is_chinese_name(text)):
+            return None
+        return Finding(self.name, "the only value has the form of a name", certain=False)
+
+
+CHINESE_DISTINCT = 0.1
+_TITLE = re.compile(
+    r"\s*(dr|prof|professor|doctor|mr|mrs|ms|miss|herr|frau|mme|mlle|monsieur|madame|sr|sra|srta|dott|dra"
+    r"|doktor|doc|ing|mudr|pan|pani|г-н|г-жа|д-р|кан|др|δρ|κος|κα|د|السيد|السيدة)\b\.?\s+\S*[^\W\d_]{2,}.*",
+    re.IGNORECASE,
+)
+_SALUTED = re.compile(r"[^\W\d_]{1,4}[ ]?(先生|女士|医生|醫生|医師|大夫|さん|氏|씨)")
+
+
+def _is_full_name(text: str) -> bool:
+    """Return whether a text has a title before a name, or a given and a family name."""
+    words = _latin_words(text)
+    if not 1 <= len(text.split()) <= _LONGEST_NAME or any(map(str.isdigit, text)):
+        return False
+    if _TITLE.fullmatch(text) or _SALUTED.fullmatch(text.strip()):
+        return True
+    given, family = _common_names()
+    return any(
+        one in given and any(other in family for other in words[:place] + words[place + 1 :])
+        for place, one in enumerate(words)
+    )
+
+
+_LONGEST_NAME = 6
+"""Maximum number of words of a name with its titles."""
+
+_CHINESE_NAME = re.compile(r"[\u4e00-\u9fff]{2,4}")
+
+
+def _is_chinese_name(text: str) -> bool:
+    """Return whether a text has two to four Chinese letters, of which the first is a common family name."""
+    return _CHINESE_NAME.fullmatch(text.strip()) is not None and text.strip()[0] in _chinese_family_names()
+
+
+@cache
+def _chinese_family_names() -> frozenset[str]:
+    return frozenset("".join(terms_of("chinese family names")).replace(" ", ""))
+
+
+def _latin_words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold())
 
 
 def _holds_name(text: str) -> bool:
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
-    words = _WORD.findall(plain)
-    if not 1 <= len(words) <= 4 or any(character.isdigit() for character in plain):
+    words = _latin_words(text)
+    if not 1 <= len(words) <= 4 or any(map(str.isdigit, text)):
         return False
     given, family = _common_names()
     return words[0] in given or words[-1] in given or not family.isdisjoint(words)
@@ -426,16 +505,30 @@ class PersonNumbers(Detector):
         repeats = column.distinct < column.present
         differ = f"{column.distinct:,} different values in {column.present:,} records"
         differing = column.distinctness >= _ALL_DIFFER
-        numbered = column.words[-1:] and column.words[-1] in terms_of("number") and differing
+        numbered = ends_with(column.words, "number") and differing and column.present > 1
         if (_named(column) and column.distinctness >= _MANY) or numbered:
             thing = thing_of(column.name)
             whose = "an identifier" if thing is None else f"the number of {thing}"
             key = repeats and thing is None
             return Finding(self.name, f"name suggests {whose}, {differ}", certain=True, key=key)
+        if column.present == 1:
+            return self._alone(column)
         form = self._form(column) if differing else self._repeated_form(column)
         if form is None:
             return None
         return Finding(self.name, f"{form}, {differ}", certain=False, key=not differing)
+
+    def _alone(self, column: ColumnFacts) -> Finding | None:
+        """Return the finding of one value: a long number, or a form that hardly anything else has."""
+        (text,) = column.texts
+        forms = (what for what, form in _FORMS.items() if what != "codes" and form.fullmatch(text))
+        long = text.isdigit() and len(text) >= _FEWEST and not are_days(column.numbers)
+        what = next(forms, "long numbers" if long else None)
+        return (
+            None
+            if what is None
+            else Finding(self.name, f"the only value has the form of {what}", certain=False)
+        )
 
     def _repeated_form(self, column: ColumnFacts) -> str | None:
         """Return the form of values that several records of a person could have; None if another."""
@@ -497,13 +590,12 @@ def named_as_number(name: str) -> bool:
     (True, True, False)
     """
     words = words_of(name)
-    numbered = bool(words) and words[-1] in terms_of("number")
-    return numbered or names_any(name, terms_of("identifier")) or _named_as_key(name)
+    return ends_with(words, "number") or names_any(name, terms_of("identifier")) or _named_as_key(name)
 
 
 def _named_as_key(name: str) -> bool:
     words = words_of(name)
-    ends_or_begins = bool(words) and (words[-1] in terms_of("identifier at the end") or words[0] == "id")
+    ends_or_begins = bool(words) and (ends_with(words, "identifier at the end") or words[0] == "id")
     # "ID" before small letters, as in IDunit, is cut as "I" and "Dunit".
     ends_or_begins = ends_or_begins or re.match(r"ID[a-z]{2}", name) is not None
     return ends_or_begins or PERSON_KEYS.fit(name) or HOUSEHOLD_KEYS.fit(name)
@@ -527,9 +619,18 @@ class PhoneNumbers(Detector):
         found = share(column, _is_phone if named else _is_written_phone)
         if found.value < (OFTEN if named else MOSTLY):
             return None
-        if not named and (column.type is not ValueType.TEXT or column.distinctness < PHONES_DISTINCT):
+        few = column.distinctness < PHONES_DISTINCT
+        if not named and (column.type is not ValueType.TEXT or (few and not _are_dialled(column))):
             return None
         return Finding(self.name, str(found), certain=named)
+
+
+_DIALLED = re.compile(r"\s*(\+|00|\()[\d ()./-]{9,}")
+
+
+def _are_dialled(column: ColumnFacts) -> bool:
+    """Return whether a few values are telephone numbers: with a sign before the number, or in parentheses."""
+    return share(column, _DIALLED.match).value >= MOSTLY
 
 
 def _is_phone(text: str) -> bool:
@@ -551,6 +652,13 @@ def _is_written_phone(text: str) -> bool:
     return (dialled or local) and (len(parts) > 1 or stripped[0] in "+0") and _is_phone(stripped)
 
 
+_WITH_SIGNS = re.compile(
+    r".*[\u3400-\u9fff].*\d.*(号|號|番地|番|丁目|室|楼|樓|弄|巷|栋|棟).*|.*(로|길|동|번지) ?\d+.*"
+    r"|.*[^\W\d_]{3,}.*[ ,](д|дом|кв|буд|č\. ?p|nr|nº|n°|sk|hsz)\.? ?\d+.*",
+    re.IGNORECASE,
+)
+"""Addresses with a sign for the number of the house or flat, as in Chinese, Japanese, Korean and Russian."""
+
 _BEFORE = re.compile(r"\s*\d{1,5}[a-z]?,?\s+[^\W\d_][^\d]{2,}.*", re.IGNORECASE)
 _AFTER = re.compile(r"[^\W\d_][^\d,]{2,},?\s\d{1,5}\s?[a-z]?(\s*,.*)?", re.IGNORECASE)
 ADDRESSES_DISTINCT = 0.3
@@ -564,12 +672,15 @@ class PostalAddresses(Detector):
 
     def look(self, column: ColumnFacts) -> Finding | None:
         """Count the values with a number before or after words."""
-        if column.type is not ValueType.TEXT or column.distinct <= FEW_ADDRESSES:
+        if column.type is not ValueType.TEXT:
             return None
         named = names_any(column.name, terms_of(self.name)) and not names_any(
             column.name, ("ip", "mac", "mail", "email")
         )
-        found = share(column, lambda text: _BEFORE.fullmatch(text) or _AFTER.fullmatch(text))
+        found = share(column, _is_street)
+        few = 1 < column.distinct <= FEW_ADDRESSES
+        if few and not (named and found.value >= MOSTLY):
+            return None
         if found.value < (OFTEN if named else MOSTLY) or (
             not named and column.distinctness < ADDRESSES_DISTINCT
         ):
@@ -577,11 +688,19 @@ class PostalAddresses(Detector):
         return Finding(self.name, str(found), certain=named)
 
 
+def _is_street(text: str) -> bool:
+    return any(form.fullmatch(text) for form in (_BEFORE, _AFTER, _WITH_SIGNS))
+
+
 DETECTORS: Registry[Detector] = Registry("detector", Detector, "anonymizer.profile", "anonymizer.detectors")
 """Every ``Detector`` with a name."""
 
 
 def findings(column: ColumnFacts) -> list[Finding]:
-    """Return the findings of all detectors in a column, certain ones first, then by name."""
+    """Return the findings of all detectors in a column, certain ones first, then by name.
+
+    The only value of a column is read as if one record had it: it repeats, but it may name somebody.
+    """
+    column = column.once if column.distinct == 1 else column
     found = [detector().look(column) for _, detector in sorted(DETECTORS.items())]
     return sorted((each for each in found if each is not None), key=lambda each: not each.certain)

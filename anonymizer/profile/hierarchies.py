@@ -33,6 +33,7 @@ from anonymizer.profile.knowledge import (
     SMALL_PLACES,
     UNORDERED,
     Words,
+    plain,
     split_terms,
     subject_of,
     terms_of,
@@ -79,8 +80,25 @@ def match_listed(column: ColumnFacts) -> Match | None:
         return None
     opaque = sum(OPAQUE.fullmatch(text) is not None for text in column.texts) * 2 > len(column.texts)
     found = [_match(name, column) for name in _shipped()]
-    fitting = [each for each in found if each is not None and (not opaque or _names_codes(column, each))]
+    fitting = [
+        each
+        for each in found
+        if each is not None
+        and (not opaque or _names_codes(column, each) or (each.name in _CODED and _are_codes(column)))
+    ]
     return max(fitting, key=lambda each: (each.named, each.placed, each.name), default=None)
+
+
+_CODED = ("country", "us-state")
+"""Hierarchies with codes of their own, of two or three capitals."""
+
+MANY_CODES = 8
+"""Minimum number of such codes that need no name: fewer could mean anything."""
+
+
+def _are_codes(column: ColumnFacts) -> bool:
+    capitals = all(text.isascii() and text.isalpha() and text.isupper() for text in column.texts)
+    return column.distinct >= MANY_CODES and capitals
 
 
 @cache
@@ -96,7 +114,7 @@ def named_for(column: ColumnFacts, ready: str) -> bool:
 
 def _names(column: ColumnFacts, what: str, ready: str) -> bool:
     """Return whether the name of a column has a word that a list of ``words.yaml`` has for a hierarchy."""
-    return names_any(column.name, split_terms(word_lists()[what].get(ready, "")))
+    return names_any(column.name, map(plain, split_terms(word_lists()[what].get(ready, ""))))
 
 
 def _names_codes(column: ColumnFacts, match: Match) -> bool:
@@ -302,8 +320,10 @@ def _date(column: ColumnFacts) -> Draft | None:
         return _ambiguous_dates(column, column.dates)
     dates = date_format(column)
     periods = _periods(column, dates)
+    if not periods:
+        return None
     written = f" written as {dates}" if dates.forms else ""
-    shortest = "year" if len(periods) == len(_COARSE) else periods[0]
+    shortest = "year" if periods == list(_COARSE) else periods[0]
     reason = f"dates{written}, by {periods[0]}" + ("" if shortest == periods[0] else f" and {shortest}")
     questions = []
     if any("%y" in form for form in dates.forms):
@@ -322,13 +342,38 @@ _COARSE = ("month", "quarter", "year", "decade")
 
 def _periods(column: ColumnFacts, dates: DateFormat) -> list[str]:
     """Return the levels above the dates of a column."""
-    longest = max(
-        (len(moment.text) for moment in map(dates.read, column.texts) if moment is not None), default=0
-    )
+    moments = [moment.text for moment in map(dates.read, column.texts) if moment is not None]
+    longest = max(map(len, moments), default=0)
     if longest > len("2014-05-13"):
-        return ["day", *_COARSE]
+        return ["day", *_dividing(moments)]
     finer = {len("2014"): 3, len("2014-05"): 1}
-    return list(_COARSE[finer.get(longest, 0) :])
+    return [period for period in _COARSE[finer.get(longest, 0) :] if period in _dividing(moments)]
+
+
+def _dividing(moments: Sequence[str]) -> list[str]:
+    """Return the periods of which dates have several: a label of all dates says no more than ``*``.
+
+    >>> _dividing(["2014-05-13", "2014-07-01"]), _dividing(["1999-12-31", "2000-01-01"])
+    (['month', 'quarter'], ['month', 'quarter', 'year', 'decade'])
+    """
+    months = {_month(moment) for moment in moments}
+    several = {
+        "month": len(months),
+        "quarter": len({(year, (month - 1) // 3) for year, month in months}),
+        "year": len({year for year, _ in months}),
+        "decade": len({year // 10 for year, _ in months}),
+    }
+    return [period for period in _COARSE if several[period] > 1]
+
+
+def _month(moment: str) -> tuple[int, int]:
+    """Return the year and the month of a moment; a week, as in 2014-W07, is near the month of its number.
+
+    >>> _month("2014-05-13"), _month("2014-W07"), _month("2014")
+    ((2014, 5), (2014, 2), (2014, 1))
+    """
+    year, part = int(moment[:4]), moment[5:7]
+    return (year, int(part or 1)) if part.isdigit() or not part else (year, 1 + int(moment[6:8]) * 12 // 54)
 
 
 def date_format(column: ColumnFacts) -> DateFormat:
@@ -395,8 +440,44 @@ def _nearly_dates(column: ColumnFacts) -> Draft:
     return Draft(None, "unchanged, or *", ValueType.TEXT, question=question)
 
 
+_POSTAL = re.compile(
+    r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|\d{4} ?[A-Z]{2}|〒?\d{3}-\d{4}"
+    r"|\d{5}-\d{3,4}|\d{2}-\d{3}|\d{4}-\d{3}|\d{3} \d{2}"
+)
+"""Forms of postal codes that hardly anything else has: of the United Kingdom, Canada, the Netherlands, Japan,
+Brazil and the United States, Poland, Portugal, and of Czechia, Slovakia, Sweden and Greece."""
+
+_ISO_REGION = re.compile(r"([A-Z]{2})-[A-Z0-9]{1,3}")
+
+POSTAL_CODES, REGIONS = "postal codes", "codes of regions by ISO 3166-2"
+
+
+def place_form(column: ColumnFacts) -> str | None:
+    """Return what kind of codes of places a column has by their form; None if another."""
+    if column.type is not ValueType.TEXT or column.distinct <= FEW:
+        return None
+    least = ENOUGH * len(column.texts)
+    postal = sum(_POSTAL.fullmatch(text.strip()) is not None for text in column.texts)
+    zeros = any(text.startswith("0") for text in column.texts)
+    digits = all(len(text) == FIVE and text.isascii() and text.isdigit() for text in column.texts)
+    if postal >= least or (digits and zeros):
+        return POSTAL_CODES
+    countries = _places("country")
+    found = (_ISO_REGION.fullmatch(text.strip()) for text in column.texts)
+    return (
+        REGIONS
+        if sum(each is not None and normalized(each[1]) in countries for each in found) >= least
+        else None
+    )
+
+
+FIVE = 5
+"""Digits of a postal code in many countries; one that begins with zero is no number."""
+
+
 def _postal_code(column: ColumnFacts) -> Draft | None:
-    if not named_for(column, "postal-code") or column.distinct <= FEW or column.type is ValueType.NUMBER:
+    named = named_for(column, "postal-code") or place_form(column) == POSTAL_CODES
+    if not named or column.distinct <= FEW or column.type is ValueType.NUMBER:
         return None
     if not FEW <= max(map(len, column.texts)) <= LONGEST_CODE:
         return None
@@ -469,6 +550,7 @@ def _intervals(column: ColumnFacts) -> Draft | None:
     if column.type is not ValueType.INTEGER and column.distinct <= SOME:
         return None
     origin, widths = _natural(column) or (0, widths_of(column))
+    widths = [width for width in widths if not _in_one(column, origin, float(width))]
     if not widths:
         return None
     if column.type is ValueType.INTEGER and column.numbers[0] < 0:
@@ -478,6 +560,12 @@ def _intervals(column: ColumnFacts) -> Draft | None:
         return Draft({"intervals": {"width": widths}}, reason)
     start = f", starting at {origin}" if origin > 0 else ""
     return Draft({"intervals": {"width": widths, "origin": origin}}, f"{reason}{start}")
+
+
+def _in_one(column: ColumnFacts, origin: int, width: float) -> bool:
+    """Return whether one interval has all numbers, so that its label says no more than ``*``."""
+    first, last = np.floor((column.numbers[[0, -1]] - origin) / width)
+    return bool(first == last)
 
 
 def _natural(column: ColumnFacts) -> tuple[int, list[Decimal]] | None:
@@ -503,12 +591,24 @@ def _natural(column: ColumnFacts) -> tuple[int, list[Decimal]] | None:
 
 
 @cache
+def calendar_words() -> tuple[frozenset[str], ...]:
+    """Return the words of the scales of months and of days of the week."""
+    scales = (scale for scale in _ranks() if "january" in scale or "monday" in scale)
+    return tuple(map(frozenset, scales))
+
+
+@cache
 def _ranks() -> list[dict[str, int]]:
     """Return the rank of each word of every scale."""
     return [
-        {word: rank for rank, words in enumerate(scale) for word in split_terms(words)}
+        {spelled(word): rank for rank, words in enumerate(scale) for word in split_terms(words)}
         for scale in word_lists()["scales"]
     ]
+
+
+def spelled(text: str) -> str:
+    """Return the words of a text as words of scales are compared."""
+    return " ".join(words_of(text))
 
 
 def ordered_by_meaning(texts: Sequence[str]) -> list[str] | None:
@@ -518,8 +618,7 @@ def ordered_by_meaning(texts: Sequence[str]) -> list[str] | None:
     ['Low', 'Medium', 'High', 'Very_High']
     """
     outside = terms_of("no answer")
-    spelled = {text: " ".join(words_of(text)) for text in texts}
-    ranked = {text: words for text, words in spelled.items() if words not in outside}
+    ranked = {text: words for text in texts if (words := spelled(text)) not in outside}
     for scale in _ranks():
         if scale.keys() >= set(ranked.values()) and len({scale[word] for word in ranked.values()}) >= FEW:
             return sorted(ranked, key=lambda text: (scale[ranked[text]], text))
@@ -612,6 +711,40 @@ MOST_IN_BANDS = 300_000
 """Maximum number of distinct values that are put in groups: a run takes 7 s and 0.5 GB for as many."""
 
 
+NARROWEST = 0.01
+"""Minimum width of a group of numbers, by the range of the column without its tails."""
+
+STEP = 5
+"""Records by which the size of groups grows, at least, until none of them is too narrow."""
+
+FEWEST_BANDS = 4
+"""Minimum number of groups that a column has records for."""
+
+
+def records_of_bands(column: ColumnFacts) -> int:
+    """Return how many records a group of numbers needs to be no narrower than ``NARROWEST`` of the range.
+
+    A value that is frequent by itself may be a group of its own.
+    """
+    numbers = column.numbers
+    if len(numbers) <= FEWEST_BANDS:
+        return RARE
+    low, high = _middle(column)
+    # The records of a sample of the values stand for all.
+    scale = column.present / max(int(column.weights.sum()), 1)
+    upto = np.concatenate(([0.0], np.cumsum(column.weights) * scale))
+    least, most = RARE, column.present // FEWEST_BANDS
+    while (more := least + max(STEP, least // 20 * STEP)) <= most:
+        last = np.searchsorted(upto, upto[:-1] + least)
+        several = (last <= len(numbers)) & (last > np.arange(len(numbers)) + 1)
+        ends = np.append(numbers, np.inf)[np.minimum(last, len(numbers))]
+        widths = (ends - numbers)[several]
+        if not len(widths) or widths.min() >= NARROWEST * (high - low):
+            break
+        least = more
+    return least
+
+
 class HierarchyDrafter:
     """Drafts hierarchies for the columns of a relation.
 
@@ -638,7 +771,8 @@ class HierarchyDrafter:
         """
         draft = _date(column) if column.type is ValueType.DATE else None
         if column.type.numeric:
-            draft = Draft(numbers, "groups between round bounds")
+            wide = {"auto": {**numbers["auto"], "rare": records_of_bands(column)}}
+            draft = Draft(wide, "groups between round bounds")
         if draft is None or draft.hierarchy is None or draft.question or column.distinct > MOST_IN_BANDS:
             return None
         if column.distinct > WIDEST:

@@ -1,6 +1,6 @@
 """What the name of a column says: its subject, and from that who could know its values.
 
-One table in ten languages, ``words.yaml``, has the words. Subjects come in order, and the first whose words
+One table in 24 languages, ``words.yaml``, has the words. Subjects come in order, and the first whose words
 are in a name decides: a place named after health is a place, and the income of a household is an income.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
@@ -53,8 +53,46 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def _without_accents(name: str) -> str:
+    """Return a text without marks above, below and beside letters; the syllables of Korean stay whole."""
+    if name.isascii():
+        return name
     decomposed = unicodedata.normalize("NFKD", name.translate(_NOT_DECOMPOSED))
-    return "".join(each for each in decomposed if not unicodedata.combining(each))
+    bare = "".join(each for each in decomposed if unicodedata.category(each)[0] != "M")
+    return unicodedata.normalize("NFC", bare)
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters, without accents and spaces around it.
+
+    >>> plain(" Männlich "), plain("Ж"), plain("여자")
+    ('mannlich', 'ж', '여자')
+    """
+    return _without_accents(text).casefold().strip()
+
+
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Letters of Chinese, Japanese, Korean, Thai, Lao and Khmer, whose words follow each other without spaces."""
+
+
+def unspaced(text: str) -> bool:
+    """Return whether a text has letters of a script in which words follow each other without spaces.
+
+    >>> unspaced("患者年齢"), unspaced("возраст")
+    (True, False)
+    """
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def number_of_words(text: str) -> float:
+    """Return the number of words of a text; of a script without spaces, two letters count as a word.
+
+    >>> number_of_words("no pain today"), number_of_words("昨日から頭が痛い")
+    (3, 4.0)
+    """
+    if not unspaced(text):
+        return len(text.split())
+    letters = len(_UNSPACED.findall(text))
+    return letters / 2 + len(_UNSPACED.sub(" ", text).split())
 
 
 NUMBERS = ("no", "nr", "num", "number", "nbr", "code", "key", "ref")
@@ -71,6 +109,32 @@ def split_terms(text: str) -> list[str]:
     return [term.replace("&", each) for term in terms for each in (NUMBERS if "&" in term else ("",))]
 
 
+_ONE_WORD = re.compile(r" [^ |]+ ")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What terms are searched for as.
+
+    Attributes
+    ----------
+    whole: words of a name.
+    anywhere: texts in `` words of a name |wordsofaname|``.
+    within: texts before the ``|``.
+    patterns: of the whole text.
+    """
+
+    whole: set[str]
+    anywhere: list[str]
+    within: list[str]
+    patterns: list[re.Pattern[str]]
+
+    def latin(self) -> Parts:
+        """Return the parts without those that have letters of other scripts."""
+        anywhere, within = (list(filter(str.isascii, own)) for own in (self.anywhere, self.within))
+        return Parts(self.whole, anywhere, within, self.patterns)
+
+
 @dataclass(frozen=True)
 class Words:
     """Words that names of columns are searched for.
@@ -79,7 +143,8 @@ class Words:
     ----------
     terms: separated by commas. A term fits whole words of a name; with ``*`` at an end also the beginning or
         end of a longer word, with ``=`` only the whole name, with ``$`` only its end. Several words also fit
-        when they are written as one. ``#`` is a number, ``&`` each word of ``NUMBERS``. Accents do not count.
+        when they are written as one, and words of a script without spaces everywhere in a name. ``#`` is a
+        number, ``&`` each word of ``NUMBERS``. Accents do not count.
     """
 
     terms: str
@@ -91,34 +156,39 @@ class Words:
         True
         >>> [Words("age, =last, date of birth").fit(name) for name in ("page", "last_visit", "DateofBirth")]
         [False, False, True]
+        >>> Words("年齢, =性").fit("患者年齢"), Words("年齢, =性").fit("可能性")
+        (True, False)
         """
         words = words_of(name)
         spaced = f" {' '.join(words)} "
         text = f"{spaced}|{''.join(words)}|"
-        anywhere, within, patterns = self._parts
+        parts = self._latin_parts if text.isascii() else self._parts
         return (
-            any(part in text for part in anywhere)
-            or any(part in spaced for part in within)
-            or any(pattern.search(text) for pattern in patterns)
+            not parts.whole.isdisjoint(words)
+            or any(part in text for part in parts.anywhere)
+            or any(part in spaced for part in parts.within)
+            or any(pattern.search(text) for pattern in parts.patterns)
         )
 
     @cached_property
-    def _parts(self) -> tuple[list[str], list[str], list[re.Pattern[str]]]:
-        """Texts to find in `` words of a name |wordsofaname|``, texts to find before the ``|``, and patterns.
+    def _latin_parts(self) -> Parts:
+        """The parts that a name without letters of other scripts may have."""
+        return self._parts.latin()
 
-        Only numbers need patterns, which take long to compile.
-        """
-        anywhere: list[str] = []
-        within: list[str] = []
-        patterns = []
+    @cached_property
+    def _parts(self) -> Parts:
+        """The texts and patterns of all terms; only numbers need patterns, which take long to compile."""
+        parts = Parts(set(), [], [], [])
         for term in split_terms(self.terms):
             for part, inside in _parts(term):
                 if "#" in part:
                     end = r"(?=[^|]*\|[^|]*\|)" if inside else ""
-                    patterns.append(re.compile(f"{_pattern(part)}{end}"))
+                    parts.patterns.append(re.compile(f"{_pattern(part)}{end}"))
+                elif _ONE_WORD.fullmatch(part):
+                    parts.whole.add(part.strip())
                 else:
-                    (within if inside else anywhere).append(part)
-        return anywhere, within, patterns
+                    (parts.within if inside else parts.anywhere).append(part)
+        return parts
 
 
 def _pattern(part: str) -> str:
@@ -131,6 +201,8 @@ def _parts(term: str) -> list[tuple[str, bool]]:
     joined = bare.replace(" ", "")
     if term.startswith("="):
         return [(f"|{joined}|", False)]
+    if unspaced(bare):
+        return [(f"{joined}|" if term.endswith("$") else joined, False)]
     if term.endswith("$"):
         return [(f" {bare} |", False)]
     left, right = ("" if term.startswith("*") else " "), ("" if term.endswith("*") else " ")
@@ -153,8 +225,26 @@ def word_lists() -> Mapping[str, Any]:
 
 @cache
 def terms_of(name: str) -> tuple[str, ...]:
-    """Return the terms of a list of ``words.yaml`` that is one text."""
-    return tuple(split_terms(word_lists()[name]))
+    """Return the terms of a list of ``words.yaml`` that is one text, in small letters and without accents."""
+    return tuple(plain(term) for term in split_terms(word_lists()[name]))
+
+
+@cache
+def pairs_of(name: str) -> tuple[frozenset[str], ...]:
+    """Return the pairs of values of a list of ``words.yaml``, in small letters and without accents."""
+    return tuple(frozenset(map(plain, pair.split())) for pair in word_lists()[name])
+
+
+def ends_with(words: Sequence[str], what: str) -> bool:
+    """Return whether the last word of a name is in a list, or ends with a word of a script without spaces.
+
+    >>> ends_with(("record", "no"), "number"), ends_with(("患者番号",), "identifier at the end")
+    (True, True)
+    """
+    if not words:
+        return False
+    last, terms = words[-1], terms_of(what)
+    return last in terms or (unspaced(last) and any(unspaced(each) and last.endswith(each) for each in terms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +287,51 @@ HOMES = WordList("home")
 ORGANISATIONS = WordList("organisation")
 SMALL_PLACES = WordList("small place")
 UNORDERED = WordList("unordered")
+WEAK = WordList("weak")
+OF_ONE_KIND = WordList("of one kind")
+OTHER_EVENT = WordList("other event")
+YEARS_OF_AGE = WordList("years of age")
+
+SENTENCE = 6
+"""Number of words from which on a name is a sentence; fewer if they are written with spaces, or ask."""
+
+
+def is_sentence(name: str) -> bool:
+    """Return whether the name of a column is a question or a sentence.
+
+    >>> is_sentence("What is your age?"), is_sentence("years_since_last_promotion")
+    (True, False)
+    """
+    words = len(words_of(name))
+    return words >= SENTENCE or (words >= SENTENCE - 1 and " " in name.strip()) or (words > 1 and "?" in name)
+
+
+ASKED = 4
+"""Maximum number of words from the one that asks to what it asks for, as in "what US state or territory"."""
+
+
+@lru_cache(maxsize=4096)
+def telling_part(name: str) -> str:
+    """Return the words of the name of a column that say what it is about.
+
+    In a sentence, words such as "state" are often part of another thing, so they count only if it asks for
+    them.
+
+    >>> telling_part("home_state"), telling_part("Is the insurance private or state-provided?")
+    ('home_state', 'is the insurance private or provided')
+    >>> telling_part("What state do you live in?")
+    'what state do you live in'
+    """
+    if not is_sentence(name):
+        return name
+    words, asking = words_of(name), terms_of("asking")
+    weak = frozenset(terms_of("weak"))
+    kept = (
+        word
+        for place, word in enumerate(words)
+        if word not in weak or any(each in asking for each in words[max(place - ASKED, 0) : place])
+    )
+    return " ".join(kept)
 
 
 _NUMBER_WORDS = (*NUMBERS, "id", "ids", "nummer", "numero", "kod", "cod", "codigo", "codice", "kennung")
@@ -276,6 +411,14 @@ class Subject:
         """Return whether the name of a column has a word of the subject."""
         return self.words.fit(name)
 
+    def perhaps(self, name: str) -> bool:
+        """Return whether the name of a column is one word that alone is not enough.
+
+        >>> PLACE.perhaps("Country"), PLACE.perhaps("country_of_birth"), PLACE.perhaps("zip")
+        (True, False, False)
+        """
+        return len([word for word in words_of(name) if not word.isdigit()]) == 1 and WEAK.fit(name)
+
 
 def _known(words: str, what: str) -> Subject:
     """Return a subject whose values others may know."""
@@ -319,4 +462,35 @@ def subject_of(name: str) -> Subject | None:
     >>> subject_of("health_region").what, subject_of("household_income").what, subject_of("anything")
     ('a place', 'money', None)
     """
-    return next((each for each in SUBJECTS if each.named(name)), None)
+    telling = telling_part(name)
+    return next((each for each in SUBJECTS if each.named(telling)), None)
+
+
+_READ = (
+    *("name", "sex", "numbered people", "organisation", "survey weight", "weight", "unordered"),
+    "plain",
+)
+"""Lists of words for names, besides those of the subjects."""
+
+_READ_BY_DETECTORS = (
+    *("given and family names", "birth", "person key", "household key", "home", "geographic coordinates"),
+    *("free text", "telephone numbers", "postal addresses", "identifier", "identifier at the end", "number"),
+)
+"""Lists that say what identifies people."""
+
+
+@cache
+def _known_words() -> tuple[WordList | Words, ...]:
+    return tuple(map(WordList, (*_READ, *_READ_BY_DETECTORS)))
+
+
+@lru_cache(maxsize=4096)
+def readable(name: str) -> bool:
+    """Return whether the name of a column has a word of ``words.yaml``, in any of its languages.
+
+    >>> [readable(name) for name in ("patient_age", "患者番号", "возраст", "zqr", "ལོ")]
+    [True, True, True, False, False]
+    """
+    if subject_of(name) is not None or any(each.fit(name) for each in _known_words()):
+        return True
+    return is_sentence(name) and any(each.named(name) for each in SUBJECTS)

@@ -38,10 +38,13 @@ from anonymizer.profile.hierarchies import (
     OLDEST,
     Draft,
     HierarchyDrafter,
+    calendar_words,
     date_format,
     date_settings,
     match_listed,
     named_for,
+    place_form,
+    spelled,
 )
 from anonymizer.profile.keys import KEY_DISTINCT, KEY_OF, may_number_homes, time_of_panel, told_by_key
 from anonymizer.profile.knowledge import (
@@ -54,17 +57,21 @@ from anonymizer.profile.knowledge import (
     HEALTH,
     JOB,
     MONEY,
+    OF_ONE_KIND,
     PLACE,
     RESULTS,
     SEX,
     SEXUAL_LIFE,
     SURVEY_WEIGHT,
+    YEARS_OF_AGE,
     Ground,
     Words,
+    pairs_of,
+    plain,
+    readable,
     subject_of,
     terms_of,
     thing_of,
-    word_lists,
 )
 from anonymizer.profile.spellings import EMPTY
 
@@ -93,14 +100,15 @@ class RoleProposal:
     weighs: bool = False
 
 
-def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
+def role_of(column: ColumnFacts, found: Sequence[Finding], *, names_read: bool = True) -> RoleProposal:
     """Return the proposed role of a column without regard to others; the first rule that applies decides.
 
     Parameters
     ----------
     found: findings of the detectors, certain ones first.
+    names_read: whether most names of the file could be read; otherwise the values say more.
     """
-    proposals = (rule(column, found) for rule in RULES)
+    proposals = (rule(column, found) for rule in (RULES if names_read else VALUE_RULES))
     proposal = next(proposal for proposal in proposals if proposal is not None)
     if proposal.role is Role.INSENSITIVE and _may_weigh_records(column):
         reason = f"{proposal.reason}, either weights of bodies or sampling weights"
@@ -108,14 +116,16 @@ def role_of(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal:
     return proposal
 
 
-def _without_information(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
-    """A column without values, or with one value in all records, reveals nothing."""
+def _without_information(column: ColumnFacts, found: Sequence[Finding]) -> RoleProposal | None:
+    """A column without values, or with one in all records that does not identify anybody, reveals nothing."""
     subject = subject_of(column.name)
     ground = Ground.FEW if subject is None else subject.ground
     if column.distinct == 0:
         return RoleProposal(Role.INSENSITIVE, ground, "no values")
     if column.distinct == 1 and not column.missing and column.rows > 1:
-        return RoleProposal(Role.INSENSITIVE, ground, f"constant: one value in all {column.rows:,} records")
+        return _detected(column, found) or RoleProposal(
+            Role.INSENSITIVE, ground, f"constant: one value in all {column.rows:,} records"
+        )
     return None
 
 
@@ -190,7 +200,9 @@ def _free_text(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None
 
 def _said_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     """Texts that are mostly about health, beliefs, conduct, sexual life or family are of that subject."""
-    if column.type is not ValueType.TEXT or subject_of(column.name) not in (None, ANSWER):
+    named = subject_of(column.name)
+    unclear = named in (None, ANSWER) or UNCLEAR.fit(column.name)
+    if column.type is not ValueType.TEXT or not unclear:
         return None
     least = max(2, len(column.texts) / 2)
     for subject in (HEALTH, SEXUAL_LIFE, CONDUCT, RESULTS, BELIEFS, FAMILY):
@@ -206,16 +218,36 @@ def _named(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     subject = subject_of(column.name)
     if subject is None or (subject is AGE and not _may_be_ages(column)):
         return None
+    if OF_ONE_KIND.fit(column.name) and column.distinct > FEW_SEXES:
+        return None
     if subject is PLACE and STAYS.fit(column.name) and column.type.numeric and column.numbers[0] == 0:
         subject = HEALTH
     if subject is PLACE and STATUS.fit(column.name) and column.type.numeric and column.distinct <= FEW_STATES:
         subject = JOB
+    numbered = column.type.numeric and column.distinct <= ANSWERS
+    if numbered and subject.role is Role.QUASI_IDENTIFIER and subject.perhaps(column.name):
+        reason = f"{_values(column)}, name perhaps suggests {subject.what}"
+        return RoleProposal(subject.role, subject.ground, reason, doubtful=True)
     reason = f"{_values(column)}, name suggests {subject.what}"
     if subject.role is Role.SENSITIVE:
         sure = subject in (HEALTH, MONEY, RESULTS) and column.distinct > 1
         doubtful = not sure or named_for(column, "occupation")
         return RoleProposal(subject.role, subject.ground, reason, doubtful or is_fingerprint(column))
     return RoleProposal(subject.role, subject.ground, reason)
+
+
+def _grade_or_status(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Columns named grade or status are of what their values say: of an outcome, a rank or something else."""
+    if not UNCLEAR.fit(column.name):
+        return None
+    marks = {text.strip().casefold() for text in column.texts} <= set(terms_of("marks"))
+    if marks or (STATUS_OF_SURVIVAL.fit(column.name) and column.type.numeric and column.distinct <= FEW):
+        reason = f"{_values(column)}, perhaps {RESULTS.what}"
+        return RoleProposal(Role.SENSITIVE, Ground.FEW, reason, doubtful=True)
+    if STATUS_OF_SURVIVAL.fit(column.name):
+        return None
+    reason = f"{_values(column)}, name perhaps suggests {JOB.what}"
+    return RoleProposal(JOB.role, JOB.ground, reason, doubtful=True)
 
 
 def _may_be_ages(column: ColumnFacts) -> bool:
@@ -229,13 +261,85 @@ def _sexes(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
     """Texts such as M and F are sexes, whatever the name of the column."""
     if column.type is not ValueType.TEXT or not 2 <= column.distinct <= FEW_SEXES:
         return None
-    values, others = {text.strip().casefold() for text in column.texts}, set(terms_of("other sexes"))
-    pairs = (set(pair.split()) for pair in word_lists()["sexes"])
-    if not any(values >= pair and values - pair <= others for pair in pairs):
+    if not _are_of_pair(column, "sexes", "other sexes"):
         return None
     return RoleProposal(
         Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, which are those of a sex", doubtful=True
     )
+
+
+def _are_of_pair(column: ColumnFacts, pairs: str, others: str) -> bool:
+    """Return whether the texts are two of a list of ``words.yaml``, and others that another list has."""
+    values = set(map(plain, column.texts))
+    further = set(terms_of(others))
+    return any(values >= pair and values - pair <= further for pair in pairs_of(pairs))
+
+
+def _yes_or_no(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Yes and no, in any language, are answers, with and without another for those who did not answer."""
+    if column.type is not ValueType.TEXT or not 2 <= column.distinct <= FEW_SEXES:
+        return None
+    if not (
+        _are_of_pair(column, "yes and no", "no answer") or _are_of_pair(column, "yes and no", "other sexes")
+    ):
+        return None
+    return RoleProposal(Role.INSENSITIVE, Ground.FEW, f"{_values(column)}, yes or no")
+
+
+def _months(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Names of months or days of the week are of an event."""
+    if column.type is not ValueType.TEXT or not FEW < column.distinct <= MONTHS:
+        return None
+    if not any(set(map(spelled, column.texts)) <= names for names in calendar_words()):
+        return None
+    reason = f"{_values(column)}, names of months or days"
+    return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, reason, doubtful=True)
+
+
+def _places_by_form(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Postal codes of many countries, and codes of regions by ISO 3166-2, have forms that tell them."""
+    form = place_form(column)
+    if form is None:
+        return None
+    return RoleProposal(
+        Role.QUASI_IDENTIFIER, Ground.OUTSIDE, f"{_values(column)}, most like {form}", doubtful=True
+    )
+
+
+def _ages(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Many whole numbers up to 110 are ages if a word of the name agrees, such as "years"."""
+    return _ages_by_values(column, ()) if YEARS_OF_AGE.fit(column.name) else None
+
+
+def _ages_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Many whole numbers from 0 to 110, neither scores nor shares nor mostly small, are ages."""
+    numbers = column.numbers
+    if column.type is not ValueType.INTEGER or column.distinct < MANY_AGES:
+        return None
+    if numbers[0] < 0 or not MIDDLE_AGED <= numbers[-1] <= OLDEST_BY_VALUES:
+        return None
+    shares = numbers[0] == 0 and numbers[-1] == PER_CENT
+    fives = float(column.weights[numbers % 5 == 0].sum()) > MOST_FIVES * float(column.weights.sum())
+    middle = float(np.average(numbers, weights=column.weights))
+    if shares or fives or middle < YOUNGEST_MEAN:
+        return None
+    reason = f"{_values(column)}, whole numbers that may be ages"
+    return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, reason, doubtful=True)
+
+
+def _coded_sexes(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
+    """Codes 1 and 2, or two other short texts, of roughly even shares may be sexes."""
+    if column.distinct != 2 or not column.whole:
+        return None
+    codes = column.type is ValueType.INTEGER and column.numbers.tolist() == [1, 2]
+    letters = column.type is ValueType.TEXT and all(
+        len(text.strip()) == 1 and text.strip().isalpha() for text in column.texts
+    )
+    even = column.largest <= MOST_OF_ONE_SEX * column.present
+    if not (codes or letters) or not even or _yes_or_no(column, ()) is not None:
+        return None
+    reason = f"{_values(column)} of roughly even shares, perhaps a sex"
+    return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, reason, doubtful=True)
 
 
 def _years(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
@@ -296,13 +400,44 @@ RULES: tuple[Callable[[ColumnFacts, Sequence[Finding]], RoleProposal | None], ..
         _dated,
         _free_text,
         _said_by_values,
+        _grade_or_status,
         _named,
         _sexes,
+        _yes_or_no,
+        _months,
         _years,
+        _ages,
     ),
-    *(_listed, _different_texts, _many_texts, _known_to_few),
+    *(_listed, _places_by_form, _different_texts, _many_texts, _known_to_few),
 )
 """The rules in their order; the last one applies to every column."""
+
+VALUE_RULES = tuple(
+    own for rule in RULES for own in ((_coded_sexes, _ages_by_values, rule) if rule is _years else (rule,))
+)
+"""The rules for a file most of whose names cannot be read."""
+
+UNCLEAR = Words("=grade, =status")
+"""Names that only the values explain."""
+
+STATUS_OF_SURVIVAL = Words("=status")
+
+MONTHS, PER_CENT = 12, 100
+
+MANY_AGES = 20
+"""Minimum number of different whole numbers that may be ages."""
+
+MIDDLE_AGED, OLDEST_BY_VALUES = 40, 110
+"""Range of the largest of such numbers."""
+
+YOUNGEST_MEAN = 10
+"""Minimum mean of such numbers: counts are mostly smaller."""
+
+MOST_FIVES = 0.5
+"""Maximum share of such numbers that five divides: scores and shares are often rounded."""
+
+MOST_OF_ONE_SEX = 0.7
+"""Maximum share of the records of one of two sexes, if only the values tell."""
 
 STAYS = Words("hospital, hospitals, clinic, clinics")
 """Words of places that are visited: numbers from 0 on count the visits."""
@@ -707,59 +842,6 @@ class ColumnProposal:
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """The proposed config of a file.
-
-    Attributes
-    ----------
-    rows: records of the file.
-    separator: between its fields; None if it is not a text file.
-    missing: texts of missing values.
-    columns: in the order of the file.
-    constraints: settings of each model with its reason.
-    joint: uniqueness of the records on all quasi-identifiers.
-    numerals: notation of numbers in its texts.
-    warnings: about texts that can be read in two ways, keys that repeat and sampling weights.
-    notes: what the roles mean for this file, in sentences.
-    weights: a sampling weight that is positive in every record; None if there is none.
-    person: the column that says whose records these are, for persons with several; None without one.
-    household: the column that says who lives together; None without one.
-    units: columns of further units that constraints count, by their names.
-    """
-
-    rows: int
-    separator: str | None
-    missing: tuple[str, ...]
-    columns: tuple[ColumnProposal, ...]
-    constraints: tuple[tuple[Mapping[str, Any], str], ...] = field(hash=False)
-    joint: JointUniqueness
-    numerals: Numerals = POINT
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    weights: str | None = None
-    person: str | None = None
-    household: str | None = None
-    units: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def marker(self) -> str | None:
-        """How a release writes missing values: as a word of the input, or empty; None if there are none."""
-        released = (each for each in self.columns if each.role not in LEFT_OUT)
-        if not any(each.facts.missing for each in released):
-            return None
-        words = (text for text in self.missing if any(map(str.isalpha, text)))
-        return next(words, EMPTY)
-
-
-Decide = Callable[[ColumnProposal], Role]
-
-
-def as_proposed(column: ColumnProposal) -> Role:
-    """Accept the proposed role of a doubtful column."""
-    return column.role
-
-
-@dataclass(frozen=True)
 class Asked:
     """What trials of a draft ask for, as their releases show too much.
 
@@ -801,6 +883,129 @@ class Choices:
 NO_CHOICES = Choices()
 
 
+@dataclass(frozen=True)
+class NamesRead:
+    """How many names of columns have a word that is known.
+
+    Attributes
+    ----------
+    read, columns: names with such a word, and all names that the user did not explain.
+    decided: whether the user named quasi-identifiers.
+    left_out: columns that were too many to be quasi-identifiers.
+    """
+
+    read: int
+    columns: int
+    decided: bool = False
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, columns: Collection[ColumnFacts], choices: Choices) -> NamesRead:
+        """Count the names; a column whose role the user set needs none."""
+        names = [each.name for each in columns if each.name not in choices.roles]
+        decided = Role.QUASI_IDENTIFIER in choices.roles.values()
+        return cls(sum(map(readable, names)), len(names), decided)
+
+    @property
+    def most(self) -> bool:
+        """Whether at least half of the names could be read."""
+        return 2 * self.read >= self.columns
+
+    @property
+    def cautious(self) -> bool:
+        """Whether columns become quasi-identifiers because nobody said what they are."""
+        return not self.most and not self.decided
+
+    @property
+    def note(self) -> str | None:
+        """What could not be read, and what that means; None if most names could be read.
+
+        >>> NamesRead(1, 4).note[:59]
+        'The names of 3 of 4 columns could not be read, so the draft'
+        """
+        if self.most:
+            return None
+        unread = (
+            f"The names of {self.columns - self.read:,} of {self.columns:,} columns could not be read, so"
+        )
+        if self.decided:
+            return (
+                f"{unread} the roles of columns that you did not name are guesses from their values: check "
+                "each, or use --cautious"
+            )
+        left_out = (
+            f" {plural(self.left_out, 'column')} beyond the first {MOST_UNREAD} are left out, as so many "
+            "quasi-identifiers would leave * everywhere: give those that you need a role."
+            if self.left_out
+            else ""
+        )
+        return (
+            f"{unread} the draft is cautious, as with --cautious: columns that are neither left out nor "
+            f"sensitive are quasi-identifiers. Check each role; --qi names the quasi-identifiers.{left_out}"
+        )
+
+
+MOST_UNREAD = 30
+"""Maximum number of columns that become quasi-identifiers because their names could not be read."""
+
+ALL_READ = NamesRead(0, 0)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The proposed config of a file.
+
+    Attributes
+    ----------
+    rows: records of the file.
+    separator: between its fields; None if it is not a text file.
+    missing: texts of missing values.
+    columns: in the order of the file.
+    constraints: settings of each model with its reason.
+    joint: uniqueness of the records on all quasi-identifiers.
+    numerals: notation of numbers in its texts.
+    warnings: about texts that can be read in two ways, keys that repeat and sampling weights.
+    notes: what the roles mean for this file, in sentences.
+    weights: a sampling weight that is positive in every record; None if there is none.
+    person: the column that says whose records these are, for persons with several; None without one.
+    household: the column that says who lives together; None without one.
+    units: columns of further units that constraints count, by their names.
+    names: how many names of columns could be read.
+    """
+
+    rows: int
+    separator: str | None
+    missing: tuple[str, ...]
+    columns: tuple[ColumnProposal, ...]
+    constraints: tuple[tuple[Mapping[str, Any], str], ...] = field(hash=False)
+    joint: JointUniqueness
+    numerals: Numerals = POINT
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    weights: str | None = None
+    person: str | None = None
+    household: str | None = None
+    units: tuple[tuple[str, str], ...] = ()
+    names: NamesRead = ALL_READ
+
+    @property
+    def marker(self) -> str | None:
+        """How a release writes missing values: as a word of the input, or empty; None if there are none."""
+        released = (each for each in self.columns if each.role not in LEFT_OUT)
+        if not any(each.facts.missing for each in released):
+            return None
+        words = (text for text in self.missing if any(map(str.isalpha, text)))
+        return next(words, EMPTY)
+
+
+Decide = Callable[[ColumnProposal], Role]
+
+
+def as_proposed(column: ColumnProposal) -> Role:
+    """Accept the proposed role of a doubtful column."""
+    return column.role
+
+
 Settle = Callable[[list[ColumnProposal], Sequence[str]], list[ColumnProposal]]
 
 
@@ -831,7 +1036,8 @@ def propose(
         relation.position(name)
     measured = measure(relation)
     counter = combinations_of(relation)
-    columns, fallback = _with_roles(measured.columns, counter, choices)
+    names = NamesRead.of(measured.columns, choices)
+    columns, fallback = _with_roles(measured.columns, counter, choices, names)
     columns = settle([_decided(each, decide) for each in columns], measured.missing)
     _check_quasi_identifier(relation.name, columns)
     drafter = HierarchyDrafter(relation, measured.missing)
@@ -862,6 +1068,7 @@ def propose(
         ),
         (*fallback, *_notes(columns, joint, cautious)),
         _usable_weight(columns, relation),
+        names=replace(names, left_out=sum(each.reason.startswith(UNREAD) for each in columns)),
     )
 
 
@@ -872,10 +1079,10 @@ def _decided(column: ColumnProposal, decide: Decide) -> ColumnProposal:
 
 
 def _with_roles(
-    measured: tuple[ColumnFacts, ...], counter: UniquenessProfile, choices: Choices
+    measured: tuple[ColumnFacts, ...], counter: UniquenessProfile, choices: Choices, names: NamesRead
 ) -> tuple[list[ColumnProposal], list[str]]:
     """Return the columns with their roles and reasons, and a note if nothing is known outside."""
-    proposals = {column.name: role_of(column, findings(column)) for column in measured}
+    proposals = {column.name: role_of(column, findings(column), names_read=names.most) for column in measured}
     decided = {
         name: replace(each, role=choices.roles.get(name, each.role)) for name, each in proposals.items()
     }
@@ -884,6 +1091,8 @@ def _with_roles(
     proposals |= _revealing(measured, proposals, counter, choices.roles)
     if choices.cautious:
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
+    elif names.cautious:
+        proposals |= _unread(_few(measured, proposals), proposals, choices.roles)
     proposals |= {name: own for name, own in choices.asked.roles.items() if name not in choices.roles}
     chosen = set(choices.roles.values())
     roles = {name: choices.roles.get(name, each.role) for name, each in proposals.items()}
@@ -1012,6 +1221,25 @@ def _few(columns: Iterable[ColumnFacts], proposals: Mapping[str, RoleProposal]) 
         ColumnProposal(each, own, own.role, "") for each in columns if (own := proposals.get(each.name))
     )
     return [each.facts for each in proposed if each.known_to_few]
+
+
+UNREAD = "left out, as its name could not be read"
+"""Beginning of the reason of a column beyond ``MOST_UNREAD``."""
+
+
+def _unread(
+    few: Iterable[ColumnFacts], proposals: Mapping[str, RoleProposal], chosen: Collection[str]
+) -> dict[str, RoleProposal]:
+    """Return the proposals of columns that only seem known to few, as their names could not be read.
+
+    Those with the least information stay: they cost the least as quasi-identifiers.
+    """
+    ranked = sorted((each for each in few if each.name not in chosen), key=lambda each: each.entropy)
+    known = {each.name: _taken(proposals[each.name]) for each in ranked[:MOST_UNREAD]}
+    for each in ranked[MOST_UNREAD:]:
+        reason = f"{UNREAD}: {proposals[each.name].reason}"
+        known[each.name] = replace(proposals[each.name], role=Role.DROP, reason=reason, doubtful=True)
+    return known
 
 
 def _taken(proposal: RoleProposal) -> RoleProposal:

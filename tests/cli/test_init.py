@@ -93,7 +93,8 @@ def test_what_it_says(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     done, config = drafted(tmp_path, text(), "people.csv", "--json")
-    assert set(done.json) == {"config", "columns"}
+    assert set(done.json) == {"names", "config", "columns"}
+    assert done.json["names"] == {"read": 4, "of": 4, "note": None}
     assert done.json["config"] == load_config(config).to_dict()
     assert list(done.json["columns"]) == list(COLUMNS)
     assert done.json["columns"]["diagnosis"]["role"] == "sensitive"

@@ -550,3 +550,19 @@ def test_measures_and_their_bands_are_no_keys(tmp_path: Path) -> None:
         settings["attributes"][name] = {"role": "insensitive"}
     config.write_text(yaml.safe_dump(settings))
     assert "looks like the number" not in call("run", config, "-o", tmp_path / "release").out
+
+
+def test_the_first_line_says_that_names_could_not_be_read(tmp_path: Path) -> None:
+    """Headers of a script without words: the draft is cautious, says so everywhere, and runs."""
+    kinds = {"სქესი": "0/1", "ასაკი": "ages", "ქალაქი": "codes", "პროფესია": "1-5"}
+    done, config = drafted(table(**kinds), tmp_path)
+    first = "The names of 4 of 4 columns could not be read, so the draft is cautious"
+    assert done.out.startswith(first)
+    assert config.read_text(encoding="utf-8").startswith(f"# {first}")
+    assert set(roles(config).values()) == {"quasi-identifier"}
+    done, config = drafted(table(**kinds), tmp_path, "--json")
+    assert next(iter(done.json)) == "names"
+    assert (done.json["names"]["read"], done.json["names"]["of"]) == (0, 4)
+    assert done.json["names"]["note"].startswith(first)
+    assert done.err.lstrip().find(first) >= 0
+    assert_runs(config)

@@ -21,7 +21,7 @@ from anonymizer.profile.hierarchies import drafts
 from tests.profile.columns import column
 
 COARSE = ["month", "quarter", "year", "decade"]
-TWO_YEARS = [datetime(2014, 1, 1) + timedelta(hours=31 * n) for n in range(500)]
+TWO_YEARS = [datetime(2019, 1, 1) + timedelta(hours=31 * n) for n in range(500)]
 EARLY = [date(2014, 1 + n % 12, 1 + n % 11) for n in range(120)]
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.config.attribute import HierarchySettings
@@ -14,12 +14,17 @@ from anonymizer.data.open import open_file
 from anonymizer.model.table import ValueType
 from anonymizer.profile.column_statistics import measure
 from anonymizer.profile.hierarchies import (
+    FEWEST_BANDS,
     LEVELS,
+    NARROWEST,
+    RARE,
     HierarchyDrafter,
+    _middle,
     _ranks,
     drafts,
     nice,
     ordered_by_meaning,
+    records_of_bands,
     widths_of,
 )
 from anonymizer.profile.knowledge import terms_of, words_of
@@ -53,7 +58,7 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ),
         (
             "seen",
-            [f"{10 + n % 18}.0{1 + n % 9}.{1990 + n % 9}" for n in range(99)],
+            [f"{10 + n % 18}.0{1 + n % 9}.{1995 + n % 9}" for n in range(99)],
             {"date": {"levels": ["month", "quarter", "year", "decade"]}},
         ),
         ("level", range(1, 10), {"intervals": {"width": [2, 4], "origin": 1}}),
@@ -95,7 +100,7 @@ STATES = ["Texas", "Ohio", "Utah", "Iowa", "Maine"]
         ("DeptCode", [*range(1, 17)] * 9, {"frequency": {}}),
         ("area", [*range(1001, 9001, 100)] * 9, {"intervals": {"width": [500 * 2**n for n in range(4)]}}),
         ("race_mom", [*range(9)] * 9, {"frequency": {}}),
-        ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10, 20], "origin": 1}}),
+        ("town_size", [*range(1, 17)] * 9, {"intervals": {"width": [5, 10], "origin": 1}}),
         ("colour", ["red 1", "green 2", "blue 3", "grey 4"], {"frequency": {}}),
         ("years", ["0-4", "5-9", "10-14", "15+"], {"auto": {"rare": 10}}),
         ("years", ["some", "none", "a few", "1", "2", "3", "10", "12"], {"frequency": {}}),
@@ -178,6 +183,47 @@ def test_postal_codes_that_may_have_lost_zeros_are_asked_about() -> None:
 def test_numbers_without_levels_are_codes() -> None:
     assert next(drafts(column("walls", [1, 2, 3]))).type is ValueType.TEXT
     assert next(drafts(column("zip", range(10_000, 10_100)))).type is ValueType.TEXT
+
+
+@pytest.mark.parametrize(
+    ("shown", "levels"),
+    [
+        ([f"2021-0{1 + n % 9}-{10 + n % 15}" for n in range(99)], ["month", "quarter"]),
+        ([f"{2020 + n % 3}-0{1 + n % 9}-{10 + n % 15}" for n in range(99)], ["month", "quarter", "year"]),
+        ([f"2021-03-{10 + n % 15}T07:30" for n in range(99)], ["day"]),
+    ],
+)
+def test_no_period_has_all_dates(shown: list[object], levels: list[str]) -> None:
+    assert next(drafts(column("seen", shown))).hierarchy == {"date": {"levels": levels}}
+
+
+@given(
+    st.lists(st.integers(0, 10**4), min_size=20, max_size=60, unique=True),
+    st.sampled_from(["count", "amount", "level"]),
+)
+def test_no_interval_has_all_numbers(numbers: list[int], name: str) -> None:
+    hierarchy = next(drafts(column(name, numbers))).hierarchy
+    intervals = {} if hierarchy is None else hierarchy.get("intervals", {})
+    for width in intervals.get("width", []):
+        assert len({(number - intervals.get("origin", 0)) // width for number in numbers}) > 1
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 10**6), min_size=60, max_size=120, unique=True))
+def test_groups_of_numbers_are_no_narrower_than_a_hundredth_of_the_range(draws: list[int]) -> None:
+    """The slow twin: the records of every run of values that is long enough to be a group."""
+    facts = column("amount", [draw**3 for draw in draws])
+    records = records_of_bands(facts)
+    numbers, ends = facts.numbers, _middle(facts)
+    widths = [later - first for first, later in zip(numbers, numbers[records:], strict=False)]
+    enough = not widths or min(widths) >= NARROWEST * (ends[1] - ends[0])
+    assert enough or records + 5 + records // 4 > facts.present // FEWEST_BANDS
+
+
+def test_many_close_numbers_are_released_in_wide_groups() -> None:
+    close = [f"{1.2 + number / 10_000:.4f}" for number in range(900)]
+    assert records_of_bands(column("rate", [*close, *["0.1"] * 50, *["40.5"] * 50])) > RARE
+    assert records_of_bands(column("rate", [f"{number}.5" for number in range(90)])) == RARE
 
 
 @given(st.floats(1e-12, 1e12))

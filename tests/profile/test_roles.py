@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 
 from anonymizer.model.table import Role, ValueType
 from anonymizer.profile.detection import findings
-from anonymizer.profile.knowledge import SUBJECTS, Ground, Words, subject_of, word_lists, words_of
+from anonymizer.profile.knowledge import SUBJECTS, Ground, Words, readable, subject_of, word_lists, words_of
 from anonymizer.profile.proposal import RULES, RoleProposal, role_of
 from tests.profile.columns import column
 from tests.profile.known_columns import cases, values
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "tr")
+LANGUAGES = (
+    *("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "tr", "zh", "ja", "ko", "ru", "uk", "el", "ar"),
+    *("he", "hu", "cs", "ro", "da", "nb", "fi"),
+)
 
 
 def proposal(name: str, shown: list[object], kind: ValueType | None = None) -> RoleProposal:
@@ -65,7 +68,7 @@ def test_days_written_as_numbers_are_those_of_events() -> None:
     assert (found.role, found.doubtful) == (Role.QUASI_IDENTIFIER, True)
 
 
-def test_every_subject_that_people_name_has_words_in_ten_languages() -> None:
+def test_every_subject_that_people_name_has_words_in_24_languages() -> None:
     few = {"education", "an age"}
     for subject in SUBJECTS:
         languages = [each for each in word_lists()[subject.words.name] if each != "not"]
@@ -226,6 +229,7 @@ def test_names_without_words_have_no_subject() -> None:
     assert words_of("...") == ()
     assert subject_of("...") is None
     assert subject_of("人口") is None
+    assert not readable("人口")
 
 
 def test_parts_of_words_are_no_reason() -> None:
