@@ -63,7 +63,7 @@ class Trial:
                     settings[name] = own
                 elif new and not columns[name].answered and _may_become(columns[name].role, role):
                     was = columns[name].proposed
-                    roles[name] = RoleProposal(role, was.ground, f"{columns[name].reason}; {why}")
+                    roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
             units |= {finding.remedy.counted} if finding.remedy.counted is not None else set()
         return Asked(roles, settings, units)
 

@@ -151,7 +151,7 @@ def test_init_shows_its_phases_in_a_pipe(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(output, "TICK", 0.001)
     data = tmp_path / "people.csv"
     data.write_text("age,zip\n" + "".join(f"{age},0{age % 7}\n" for age in range(20, 90)))
-    assert call("init", data).err.splitlines() == ["reading people.csv", "profiling"]
+    assert call("init", data).err.splitlines() == ["reading people.csv", "profiling", "trying the draft"]
     assert call("init", data, "--overwrite", "--quiet").err == ""
 
 

@@ -708,7 +708,7 @@ def test_unchanged_columns_that_single_out_records_together(tmp_path: Path) -> N
     """No size and no colour is rare, but each age is published with a size of its own."""
     case = exact_columns(tmp_path, "9000")
     done = case.run()
-    assert done.out.startswith("SATISFIED, BUT 30 of 30 records are the only one with their published quasi")
+    assert done.out.startswith("SATISFIED, BUT 30 of 30 records are unique by their published quasi")
     (finding,) = (each for each in case.findings if each["kind"] == "singled-out")
     assert (finding["columns"], finding["records"]) == (["size"], 30)
     assert not any("single out" in each for each in case.public_warnings)
