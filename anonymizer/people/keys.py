@@ -175,8 +175,8 @@ class RepeatedKey:
         ----------
         least: households in each class.
 
-        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[55:125]
-        'like the number of a household. The draft names it in input.household,'
+        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[83:129]
+        'The draft names it in input.household, and eac'
         """
         what = f"{self._what}, like the number of a household. The draft names it in input.household, and"
         unit = f"input.household and unit: {HOUSEHOLD}"
