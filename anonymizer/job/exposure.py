@@ -22,7 +22,7 @@ from anonymizer.model.recoding import GROUP, PublishedColumn
 from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import PERSON, RECORD
-from anonymizer.people.keys import keys_among
+from anonymizer.people.keys import repeating
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.query import rows_of_records
@@ -197,7 +197,7 @@ def _keys(found: Found, kept: IntArray) -> Iterator[tuple[str, IntArray]]:
     known = set(plan.units.values())
     roles = [(name, own.role) for name, own in plan.columns.items() if own.role in LEFT_OUT]
     dropped = [each for each in roles if each[0] in relation.columns and each[0] not in known]
-    for key in keys_among(relation, dropped, plan.units):
+    for key in repeating(relation, dropped, plan.units):
         if key.name not in known:
             yield key.name, relation.unit_codes(key.name, set(plan.missing))[kept]
 

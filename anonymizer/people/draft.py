@@ -135,7 +135,8 @@ def with_units(
         if records_back(relation, [each.name for each in own], unit) <= TOGETHER * relation.rows:
             continue
         least = _records_of(unit, proposed_k(relation.rows))
-        changed = {each.name: _of_unit(each, key, least) for each in own if not each.answered}
+        free = [each for each in own if not each.answered or each.role is Role.SENSITIVE]
+        changed = {each.name: _of_unit(each, key, least) for each in free}
         columns = [changed.get(each.name, each) for each in columns]
         counted = {found.person, found.household, *(name for _, name in found.units)}
         unasked = key.household or key.may_be_person

@@ -35,8 +35,8 @@ CONSTANT = 0.9
 CLOSE = 0.25
 """Maximum variance of ages within persons by that among all records, where no time orders the records."""
 
-MOST_MEASURED = 30
-"""Maximum number of columns whose values are looked at."""
+MOST_MEASURED, MOST_CELLS = 30, 5_000_000
+"""Maximum number of columns whose values are looked at, and of their values, which takes two seconds."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -72,7 +72,8 @@ class Evidence:
 
     @property
     def _shown(self) -> Sequence[str]:
-        return self._relation.columns[:MOST_MEASURED]
+        most = max(MOST_CELLS // max(self._relation.rows, 1), 2)
+        return self._relation.columns[: min(most, MOST_MEASURED)]
 
     @cached_property
     def _steady(self) -> list[str]:

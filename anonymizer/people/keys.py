@@ -175,8 +175,8 @@ class RepeatedKey:
         ----------
         least: households in each class.
 
-        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[55:125]
-        'like the number of a household. The draft names it in input.household,'
+        >>> RepeatedKey("hid", 800, 2797, household=True, alone="pid").drafted_household(3)[83:129]
+        'The draft names it in input.household, and eac'
         """
         what = f"{self._what}, like the number of a household. The draft names it in input.household, and"
         unit = f"input.household and unit: {HOUSEHOLD}"
@@ -296,7 +296,19 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
 def keys_among(
     relation: Relation, columns: Iterable[tuple[str, Role | None]], units: Mapping[str, str]
 ) -> list[RepeatedKey]:
-    """Return the keys that repeat among some columns of an open input.
+    """Return the keys that repeat among some columns of an open input, with what their records tell.
+
+    Parameters
+    ----------
+    columns, units: as for ``repeating``.
+    """
+    return judged(relation, repeating(relation, columns, units), partial(measure_column, relation))
+
+
+def repeating(
+    relation: Relation, columns: Iterable[tuple[str, Role | None]], units: Mapping[str, str]
+) -> list[RepeatedKey]:
+    """Return the keys that repeat among some columns of an open input, by their names and values alone.
 
     Parameters
     ----------
@@ -311,7 +323,7 @@ def keys_among(
         # Measuring every column of a wide file would take long.
         if name == person or (role not in KNOWN and (role in LEFT_OUT or named_as_number(name))):
             measured.append((measure_column(relation, name), role))
-    return judged(relation, keys_of(measured, units), partial(measure_column, relation))
+    return keys_of(measured, units)
 
 
 def judged(
