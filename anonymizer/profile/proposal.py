@@ -1608,7 +1608,7 @@ def _unread(
     known = {each.name: _taken(proposals[each.name]) for each in ranked[:MOST_UNREAD]}
     for each in ranked[MOST_UNREAD:]:
         reason = f"{UNREAD}: {proposals[each.name].reason}"
-        known[each.name] = replace(proposals[each.name], role=Role.DROP, reason=reason, doubtful=True)
+        known[each.name] = replace(proposals[each.name], role=Role.DROP, reason=reason, doubtful=False)
     return known
 
 
