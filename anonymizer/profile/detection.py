@@ -30,6 +30,7 @@ from anonymizer.profile.knowledge import (
     ORGANISATIONS,
     OTHER_EVENT,
     PERSON_KEYS,
+    SERVING,
     ends_with,
     number_of_words,
     terms_of,
@@ -403,9 +404,10 @@ class PersonNames(Detector):
         """Return the finding of the only value: two to four words with capitals are like a name."""
         (text,) = column.texts
         capitals = _LIKE_A_NAME.fullmatch(text) and all(word[0].isupper() for word in _WORD.findall(text))
-        if not (capitals or _is_chinese_name(text)):
+        serving = SERVING.fit(column.name) and _holds_name(text)
+        if not (capitals or serving or _is_chinese_name(text)):
             return None
-        return Finding(self.name, "the only value has the form of a name", certain=False)
+        return Finding(self.name, "the only value has the form of a name", certain=serving)
 
 
 CHINESE_DISTINCT = 0.1
@@ -677,6 +679,8 @@ class PostalAddresses(Detector):
         named = names_any(column.name, terms_of(self.name)) and not names_any(
             column.name, ("ip", "mac", "mail", "email")
         )
+        if column.distinct == 1 and not named:
+            return self._alone(column)
         found = share(column, _is_street)
         few = 1 < column.distinct <= FEW_ADDRESSES
         if few and not (named and found.value >= MOSTLY):
@@ -686,6 +690,22 @@ class PostalAddresses(Detector):
         ):
             return None
         return Finding(self.name, str(found), certain=named)
+
+    def _alone(self, column: ColumnFacts) -> Finding | None:
+        """Return the finding of the only value: a number with two capital words, or with one for a street."""
+        (text,) = column.texts
+        words = [word for word in _WORD.findall(text) if len(word) > 1]
+        capitals = sum(word[0].isupper() for word in words) > 1
+        if not _WITH_SIGNS.fullmatch(text) and not (_is_street(text) and (capitals or _STREET.search(text))):
+            return None
+        return Finding(self.name, "the only value has the form of an address", certain=True)
+
+
+_STREET = re.compile(
+    r"(stra(ss|ß)e|str|weg|gasse|platz|allee|laan|straat|gata|gatan|vej|vei|gade|ulica|utca|katu|caddesi)\b"
+    r"|\b(street|st|road|rd|avenue|ave|lane|rue|via|calle|rua|ul|ulitsa|ул|вул|улица|οδός)\b",
+    re.IGNORECASE,
+)
 
 
 def _is_street(text: str) -> bool:

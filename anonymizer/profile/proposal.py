@@ -744,6 +744,74 @@ class Relations:
 
 
 @dataclass(frozen=True)
+class NamesRead:
+    """How many names of columns have a word that is known.
+
+    Attributes
+    ----------
+    read, columns: names with such a word, and all names that the user did not explain.
+    decided: whether the user named quasi-identifiers.
+    left_out: columns that were too many to be quasi-identifiers.
+    """
+
+    read: int
+    columns: int
+    decided: bool = False
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, columns: Collection[ColumnFacts], choices: Choices) -> NamesRead:
+        """Count the names; a column whose role the user set needs none."""
+        names = [each.name for each in columns if each.name not in choices.roles]
+        decided = Role.QUASI_IDENTIFIER in choices.roles.values()
+        return cls(sum(map(readable, names)), len(names), decided)
+
+    @property
+    def most(self) -> bool:
+        """Whether at least half of the names could be read."""
+        return 2 * self.read >= self.columns
+
+    @property
+    def cautious(self) -> bool:
+        """Whether columns become quasi-identifiers because nobody said what they are."""
+        return not self.most and not self.decided
+
+    @property
+    def note(self) -> str | None:
+        """What could not be read, and what that means; None if most names could be read.
+
+        >>> NamesRead(1, 4).note[:59]
+        'The names of 3 of 4 columns could not be read, so the draft'
+        """
+        if self.most:
+            return None
+        unread = (
+            f"The names of {self.columns - self.read:,} of {self.columns:,} columns could not be read, so"
+        )
+        if self.decided:
+            return (
+                f"{unread} the roles of columns that you did not name are guesses from their values: check "
+                "each, or use --cautious"
+            )
+        left_out = (
+            f" {plural(self.left_out, 'column')} beyond the first {MOST_UNREAD} are left out, as so many "
+            "quasi-identifiers would leave * everywhere: give those that you need a role."
+            if self.left_out
+            else ""
+        )
+        return (
+            f"{unread} the draft is cautious, as with --cautious: columns that are neither left out nor "
+            f"sensitive are quasi-identifiers. Check each role; --qi names the quasi-identifiers.{left_out}"
+        )
+
+
+MOST_UNREAD = 30
+"""Maximum number of columns that become quasi-identifiers because their names could not be read."""
+
+ALL_READ = NamesRead(0, 0)
+
+
+@dataclass(frozen=True)
 class ColumnProposal:
     """A column with its role.
 
@@ -842,116 +910,6 @@ class ColumnProposal:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What trials of a draft ask for, as their releases show too much.
-
-    Attributes
-    ----------
-    roles: proposals by column.
-    settings: of columns, by their names.
-    units: keys of further units that constraints count.
-    """
-
-    roles: Mapping[str, RoleProposal] = field(default_factory=dict)
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    units: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What is decided before the file is profiled.
-
-    Attributes
-    ----------
-    roles: by column.
-    cautious: whether columns that are known to few become quasi-identifiers.
-    person: the column that says whose records these are; None to look for one.
-    asked: by trials of an earlier draft.
-    """
-
-    roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
-    cautious: bool = False
-    person: str | None = None
-    asked: Asked = field(default_factory=Asked, hash=False)
-
-    def named_as(self, columns: Sequence[str]) -> Choices:
-        """Return the choices with names in the spelling of columns."""
-        person = None if self.person is None else Spellings(columns).of(self.person)
-        return replace(self, roles=in_spelling_of(columns, self.roles), person=person)
-
-
-NO_CHOICES = Choices()
-
-
-@dataclass(frozen=True)
-class NamesRead:
-    """How many names of columns have a word that is known.
-
-    Attributes
-    ----------
-    read, columns: names with such a word, and all names that the user did not explain.
-    decided: whether the user named quasi-identifiers.
-    left_out: columns that were too many to be quasi-identifiers.
-    """
-
-    read: int
-    columns: int
-    decided: bool = False
-    left_out: int = 0
-
-    @classmethod
-    def of(cls, columns: Collection[ColumnFacts], choices: Choices) -> NamesRead:
-        """Count the names; a column whose role the user set needs none."""
-        names = [each.name for each in columns if each.name not in choices.roles]
-        decided = Role.QUASI_IDENTIFIER in choices.roles.values()
-        return cls(sum(map(readable, names)), len(names), decided)
-
-    @property
-    def most(self) -> bool:
-        """Whether at least half of the names could be read."""
-        return 2 * self.read >= self.columns
-
-    @property
-    def cautious(self) -> bool:
-        """Whether columns become quasi-identifiers because nobody said what they are."""
-        return not self.most and not self.decided
-
-    @property
-    def note(self) -> str | None:
-        """What could not be read, and what that means; None if most names could be read.
-
-        >>> NamesRead(1, 4).note[:59]
-        'The names of 3 of 4 columns could not be read, so the draft'
-        """
-        if self.most:
-            return None
-        unread = (
-            f"The names of {self.columns - self.read:,} of {self.columns:,} columns could not be read, so"
-        )
-        if self.decided:
-            return (
-                f"{unread} the roles of columns that you did not name are guesses from their values: check "
-                "each, or use --cautious"
-            )
-        left_out = (
-            f" {plural(self.left_out, 'column')} beyond the first {MOST_UNREAD} are left out, as so many "
-            "quasi-identifiers would leave * everywhere: give those that you need a role."
-            if self.left_out
-            else ""
-        )
-        return (
-            f"{unread} the draft is cautious, as with --cautious: columns that are neither left out nor "
-            f"sensitive are quasi-identifiers. Check each role; --qi names the quasi-identifiers.{left_out}"
-        )
-
-
-MOST_UNREAD = 30
-"""Maximum number of columns that become quasi-identifiers because their names could not be read."""
-
-ALL_READ = NamesRead(0, 0)
-
-
-@dataclass(frozen=True)
 class Proposal:
     """The proposed config of a file.
 
@@ -1004,6 +962,48 @@ Decide = Callable[[ColumnProposal], Role]
 def as_proposed(column: ColumnProposal) -> Role:
     """Accept the proposed role of a doubtful column."""
     return column.role
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What trials of a draft ask for, as their releases show too much.
+
+    Attributes
+    ----------
+    roles: proposals by column.
+    settings: of columns, by their names.
+    units: keys of further units that constraints count.
+    """
+
+    roles: Mapping[str, RoleProposal] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    units: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is decided before the file is profiled.
+
+    Attributes
+    ----------
+    roles: by column.
+    cautious: whether columns that are known to few become quasi-identifiers.
+    person: the column that says whose records these are; None to look for one.
+    asked: by trials of an earlier draft.
+    """
+
+    roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
+    cautious: bool = False
+    person: str | None = None
+    asked: Asked = field(default_factory=Asked, hash=False)
+
+    def named_as(self, columns: Sequence[str]) -> Choices:
+        """Return the choices with names in the spelling of columns."""
+        person = None if self.person is None else Spellings(columns).of(self.person)
+        return replace(self, roles=in_spelling_of(columns, self.roles), person=person)
+
+
+NO_CHOICES = Choices()
 
 
 Settle = Callable[[list[ColumnProposal], Sequence[str]], list[ColumnProposal]]
@@ -1238,7 +1238,7 @@ def _unread(
     known = {each.name: _taken(proposals[each.name]) for each in ranked[:MOST_UNREAD]}
     for each in ranked[MOST_UNREAD:]:
         reason = f"{UNREAD}: {proposals[each.name].reason}"
-        known[each.name] = replace(proposals[each.name], role=Role.DROP, reason=reason, doubtful=True)
+        known[each.name] = replace(proposals[each.name], role=Role.DROP, reason=reason, doubtful=False)
     return known
 
 

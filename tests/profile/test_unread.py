@@ -206,6 +206,7 @@ def test_of_very_many_unread_columns_only_some_are_kept() -> None:
         "5551234567",
         "anna@clinic.org",
         "12 Baker Street",
+        "Hauptstr. 5",
         "ул. Ленина, д. 5",
         "北京市朝阳区建国路93号",
         "seen by the doctor on call at night",
@@ -219,10 +220,19 @@ def test_the_only_value_of_a_column_is_read_before_it_is_released(value: str) ->
     assert value not in found.reason
 
 
-@pytest.mark.parametrize("value", ["5", "2019", "DE", "not applicable", "yes", "flu", "3.5", "baseline"])
+@pytest.mark.parametrize(
+    "value", ["5", "2019", "DE", "not applicable", "yes", "flu", "3.5", "baseline", "Wave 3", "10 mg daily"]
+)
 def test_other_constants_reveal_nothing(value: str) -> None:
     assert proposed([value] * RECORDS).role is Role.INSENSITIVE
     assert proposed(["United States"] * RECORDS, name="country").role is Role.INSENSITIVE
+
+
+@pytest.mark.parametrize(("name", "value"), [("location", "12 Baker Street"), ("surgeon", "A. Weber")])
+def test_the_only_value_identifies_under_names_of_other_things_too(name: str, value: str) -> None:
+    assert proposed([value] * RECORDS, name=name).role is Role.IDENTIFIER
+    missing = [value] * 3 + [""] * (RECORDS - 3)
+    assert proposed(missing, name=name).role is Role.IDENTIFIER
 
 
 @pytest.mark.parametrize(

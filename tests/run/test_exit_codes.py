@@ -17,9 +17,7 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
     given = job.input.read_bytes()
     done = spawn("run", job.file)
     assert done.code == 0, done.err
-    verdict = (
-        "SATISFIED, BUT 38 of 57 records are unique by their published quasi-identifiers and 'note'"
-    )
+    verdict = "SATISFIED, BUT 38 of 57 records are unique by their published quasi-identifiers and 'note'"
     assert done.out.splitlines()[0] == verdict
     assert "Release read back and verified." in done.out
     give, warned, keep = done.out.splitlines()[-3:]
