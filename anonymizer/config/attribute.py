@@ -173,6 +173,25 @@ _FOR_BANDS = ("type", "format", "pivot", "hierarchy")
 """Keys that an insensitive column has only together with ``labels``."""
 
 
+class Treatment(StrEnum):
+    """What a run does with a column."""
+
+    GENERALIZED = "generalized"
+    IN_GROUPS = "released in groups"
+    UNCHANGED = "released unchanged"
+    LEFT_OUT = "left out"
+
+
+def treatment_of(settings: Mapping[str, Any]) -> Treatment:
+    """Return what a run does with a column by the settings that a draft or a report has of it."""
+    role = Role(settings["role"])
+    if role in LEFT_OUT or not settings.get("release", True):
+        return Treatment.LEFT_OUT
+    if role is Role.QUASI_IDENTIFIER:
+        return Treatment.GENERALIZED
+    return Treatment.IN_GROUPS if settings.get("labels") else Treatment.UNCHANGED
+
+
 class LevelRange(Section):
     """The generalization levels that a search may use, both ends included."""
 

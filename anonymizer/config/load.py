@@ -242,7 +242,8 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
         check_size("config", source)
         return Document("config", Path(), from_python(source))
     if not isinstance(source, str | Path):
-        raise InputError(f"config: got {source!r}; accepted: a mapping, the path of a file, or an.Config")
+        what = "a mapping, the path of a file, or an an.Config"
+        raise InputError(f"config: got {shown(source)}; accepted: {what}")
     return read_document(Path(source))
 
 
