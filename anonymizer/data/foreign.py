@@ -71,7 +71,7 @@ def conversion(path: Path) -> str:
     stem, _ = split_suffix(path.name, (suffix,))
     given, made = _literal(str(path)), _literal(str(path.with_name(f"{stem}.csv")))
     script = f"import pandas; pandas.{function}({given}{options}).to_csv({made}, index=False)"
-    needs = "" if package is None else f" (needs: pip install {package})"
+    needs = "" if package is None else f" (needs the package {package})"
     return f"\n  to convert it: {shell_words(['python', '-c', script])}{needs}"
 
 
