@@ -12,10 +12,12 @@ from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
+    BeforeValidator,
     Field,
     GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -216,11 +218,21 @@ def contradictory(forms: Sequence[str]) -> Iterator[str]:
             yield f"'{form}' and '{turned}' read 1/2 as different days; keep one of the formats"
 
 
+QI = "qi"
+"""Short for the role of a quasi-identifier."""
+
+_ROLE_SCHEMA = {"type": "string", "enum": [*map(str, Role), QI]}
+
+
+def _role_in_full(given: Any) -> Any:
+    return Role.QUASI_IDENTIFIER.value if given == QI else given
+
+
 class AttributeSettings(ShortSection):
     """One column of the file; in short, its role."""
 
     short: ClassVar[str] = "role"
-    role: Role = Field(
+    role: Annotated[Role, BeforeValidator(_role_in_full), WithJsonSchema(_ROLE_SCHEMA)] = Field(
         description="role of the column; identifiers and columns with role drop are left out, insensitive "
         "columns and sampling weights are released unchanged"
     )

@@ -8,6 +8,7 @@ with models of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations
@@ -922,6 +923,27 @@ class Config(Section):
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the names of the columns with a role, in the order of the config."""
         return tuple(_with_role(self.attributes, role))
+
+
+def in_long_form(data: Any, path: KeyPath) -> Any:
+    """Return the raw section at a path as a mapping, if it is in its short form; other data unchanged.
+
+    >>> in_long_form("mondrian", ("algorithm",)), in_long_form({"k-anonymity": 5}, ("constraints", "0"))
+    ({'name': 'mondrian'}, {'model': 'k-anonymity', 'k': 5})
+    >>> in_long_form("drop", ("attributes", "age")), in_long_form("a.csv", ("input", "path"))
+    ({'role': 'drop'}, 'a.csv')
+    """
+    match path:
+        case ("algorithm",) if isinstance(data, str):
+            return {AlgorithmSettings.selector: data}
+        case ("objective",) if isinstance(data, str):
+            return {ObjectiveSettings.selector: data}
+        case ("attributes", _) if isinstance(data, str):
+            return {AttributeSettings.short: data}
+        case ("constraints", _) | ("scenarios", _, "models", _):
+            with suppress(ValidationError):  # reported when the whole config is validated
+                return ConstraintSettings.in_long_form(data)
+    return data
 
 
 def config_schema() -> dict[str, Any]:
