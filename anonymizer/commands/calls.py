@@ -131,10 +131,10 @@ def _name(given: Any) -> str | None:
 
 def _count(given: Any) -> str | None:
     """Return what is wrong with a number of records or values."""
-    whole = isinstance(given, Integral) and not isinstance(given, bool) and given >= 1
-    if given is None or whole:
+    if given is None or (isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1):
         return None
-    rounded = int(given) if isinstance(given, Real | Decimal) and given >= 1 and given < 2**31 else 5
+    near = isinstance(given, Real) and 1 < float(given) < 2**31
+    rounded = round(float(given)) if near else 5
     return f"{shown(given)}; accepted: a whole number from 1, such as {rounded}"
 
 

@@ -112,7 +112,7 @@ class Savable:
             table = table.copy(deep=False)
             for place in numbers:
                 texts = table.iloc[:, place].map(value_text, na_action="ignore").astype("str")
-                table.isetitem(place, texts.str.replace(".", sign, regex=False))
+                table.isetitem(place, texts.str.replace(".", sign, regex=False).array)
         return open_in_database(table, OPTIONS)
 
 
@@ -159,7 +159,7 @@ def _of_files(
     """Return the report of a release in memory as that of its files."""
     content = report.to_dict()
     dialect = sink.dialect
-    text = {"separator": None, "encoding": None}
+    text: dict[str, str | None] = {"separator": None, "encoding": None}
     if dialect is not None:
         text = {"separator": dialect.separator, "encoding": dialect.encoding}
     named = [{"path": title, "sha256": each.sha256} for title, each in zip(sink.titles, tables, strict=True)]

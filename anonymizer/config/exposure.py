@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.config.section import JsonSchema, Section, ShortSection, shown
-from anonymizer.errors import suggestion
+from anonymizer.config.section import JsonSchema, Section, ShortSection
+from anonymizer.errors import shown, suggestion
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Kind
 from anonymizer.exposure.measure import Thresholds
 from anonymizer.plugins import Exact

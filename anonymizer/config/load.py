@@ -98,7 +98,8 @@ def expanded(text: str) -> list[str]:
     >>> expanded("constraints.+={k: 1, l: 2}"), expanded("attributes.{a}=drop")
     (['constraints.+={k: 1, l: 2}'], ['attributes.{a}=drop'])
     """
-    waiting, found = [text], []
+    waiting: list[str] = [text]
+    found: list[str] = []
     while waiting and len(found) + len(waiting) < MOST_AT_ONCE:
         first = waiting.pop()
         braces = _BRACES.match(first)
