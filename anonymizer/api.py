@@ -7,13 +7,20 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from warnings import warn
 
 from anonymizer.adversary.files import adversary_from_files, answers_of_files
 from anonymizer.attacks.three_questions import Answer
+from anonymizer.audit.audit import audit_release
+from anonymizer.audit.case import ReleaseAudit
+from anonymizer.commands.calls import checked_call
 from anonymizer.commands.check import check_names, check_pair_names, refused_second, scene_of_pair
 from anonymizer.commands.compare import compare_frame, planned
 from anonymizer.commands.frame import Result, anonymize_frame, tree_of_attribute
-from anonymizer.commands.init import Draft, draft_frame, unnamed_warnings
+from anonymizer.commands.init import Draft, Goals, draft_frame, exact_columns, unnamed_warnings
+from anonymizer.commands.run import release_folder
+from anonymizer.commands.run import run as run_config
+from anonymizer.commands.save import in_python
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
@@ -21,16 +28,18 @@ from anonymizer.data.open import OPTIONS, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import read_columns
-from anonymizer.errors import InputError
+from anonymizer.errors import AnonymizerWarning, InputError
 from anonymizer.job.assessment import measures_of, origin_warning, run_attacks
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.naming import Spellings
+from anonymizer.model.report import Report
 from anonymizer.model.table import Role
 from anonymizer.people.warnings import attack_warnings, records_warnings
 from anonymizer.plan.engine import key_columns, reading_release, rewritten_numbers
 from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
+from anonymizer.report.exposure import findings_of
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -45,16 +54,25 @@ Frame = TypeVar("Frame")
 """A DataFrame of pandas or polars, an Arrow table, or an object that exports an Arrow stream."""
 
 
-def anonymize(
+@checked_call
+def anonymize(  # noqa: PLR0913 - one for each decision
     df: Frame,
     config: Configured | None = None,
     *,
     qi: Sequence[str] = (),
     sensitive: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    drop: Sequence[str] = (),
     person: str | None = None,
     k: int | None = None,
+    l: int | None = None,  # noqa: E741 - the name in the literature
+    t: float | None = None,
+    limit: float | None = None,
 ) -> Result[Frame]:
     """Anonymize a DataFrame, by a config or by the names of its quasi-identifiers.
+
+    An ``AnonymizerWarning`` says what the release shows beyond its constraints, one for each finding, and
+    which columns are released unchanged although you did not name them.
 
     Parameters
     ----------
@@ -65,8 +83,14 @@ def anonymize(
     qi: instead of a config, the quasi-identifiers. Everything else is as ``init`` drafts it, the roles of
         columns that you do not name too; ``warnings`` of the report say what became of these.
     sensitive: with ``qi``, the sensitive attributes.
+    identifier: with ``qi``, columns that identify by themselves; they are left out.
+    drop: with ``qi``, columns to leave out for another reason.
     person: with ``qi``, the column that says whose records these are; constraints then count persons.
     k: with ``qi``, the minimum size of a class; default: 5.
+    l: with ``qi``, the minimum number of distinct values of each sensitive attribute in a class.
+    t: with ``qi``, the maximum distance of each sensitive attribute in a class from the whole release; with
+        ``l`` or ``t``, no other constraints on sensitive attributes are drafted.
+    limit: with ``qi``, the maximum share of records that may be suppressed; default: 0.02.
 
     Returns
     -------
@@ -81,28 +105,106 @@ def anonymize(
     kind = frame_kind(df)
     frame = kind.to_pandas(df)
     warnings: list[str] = []
+    unnamed: list[str] = []
+    roles = _roles(qi, sensitive, identifier, drop)
+    goals = Goals(k, l, t, limit)
     if config is None:
-        roles = _roles(qi, sensitive)
-        if not qi:
+        if not list(qi):
             raise InputError("anonymize: give a config, or quasi-identifiers as qi=['age', ...]")
-        draft = draft_frame(frame, roles, person)
-        if k is not None:
-            draft["constraints"][0]["k"] = k
+        draft = draft_frame(frame, roles, person, goals)
         chosen = roles if person is None else {*roles, person}
         named = set(map(Spellings(draft["attributes"]).of, chosen))
-        config, warnings = draft, unnamed_warnings(draft, named)
-    elif qi or sensitive or person is not None or k is not None:
+        warnings, unnamed = unnamed_warnings(draft, named), exact_columns(draft, named)
+        config = draft
+    elif roles or person is not None or goals != Goals():
         raise InputError(
-            "anonymize: give either a config, or qi, sensitive, person and k; a config contains these"
+            "anonymize: give either a config, or qi, sensitive, identifier, drop, person, k, l, t and limit; "
+            "a config contains these"
         )
     result = anonymize_frame(frame, load_config(config), warnings)
     second = None if result.sensitive_table is None else kind.from_pandas(result.sensitive_table)
+    _warn_of(result.report, unnamed)
     released: Any = replace(result, data=kind.from_pandas(result.data), sensitive_table=second)
     return released  # type: ignore[no-any-return]
 
 
-def init(
-    df: Any, *, qi: Sequence[str] = (), sensitive: Sequence[str] = (), person: str | None = None
+CALLER = 4
+"""Frames from ``warn`` to the caller: ``_warn_of``, the function, and what checks its arguments."""
+
+
+def _warn_of(report: Report, unnamed: Sequence[str] = ()) -> None:
+    """Warn of what a release shows, and of columns that were released although nobody named them."""
+    if unnamed:
+        what = "released unchanged, although you did not name them"
+        remedy = "name them as qi, sensitive, identifier or drop, or accept the draft of an.init"
+        warn(f"{', '.join(map(repr, unnamed))}: {what}; {remedy}", AnonymizerWarning, stacklevel=CALLER)
+    for each in findings_of(report.to_dict()):
+        warn(f"{each['sentence']}; remedy: {each['remedy']}", AnonymizerWarning, stacklevel=CALLER)
+
+
+@checked_call
+def run(config: Configured, folder: str | Path | None = None, *, overwrite: bool = False) -> Report:
+    """Anonymize the file of a config, and write the release into a folder, as the command ``run`` does.
+
+    An ``AnonymizerWarning`` says what the release shows beyond its constraints, one for each finding.
+
+    Parameters
+    ----------
+    folder: receives ``share/`` with the release and its public report, and internal reports; default, for a
+        config in a file: next to it and named after it.
+    overwrite: whether an earlier release there may be replaced.
+
+    Raises
+    ------
+    InputError: the config, the input or the folder is wrong.
+    Infeasible: no release satisfies the constraints, or none was found in the budget; has the report.
+    AuditFailed: the written file differs from the release that was found.
+    """
+    loaded = load_config(config)
+    if folder is None and not isinstance(config, str | Path):
+        raise InputError(
+            "run: a config that is not in a file has no default folder; give one, such as 'release'"
+        )
+    directory = release_folder(Path(str(config))) if folder is None else Path(folder)
+    with in_python():
+        report = run_config(loaded, directory, overwrite=overwrite)
+    _warn_of(report)
+    return report
+
+
+@checked_call
+def audit(path: str | Path, report: str | Path | None = None) -> ReleaseAudit:
+    """Verify a release from the file and its report alone, as the command ``audit`` does.
+
+    Parameters
+    ----------
+    path: the released file; for Anatomy, either of its two files.
+    report: its report; default: ``report.public.json`` next to it.
+
+    Returns
+    -------
+    The audit: ``verified``, ``constraints``, ``findings`` and ``not_checked``, as with ``--json``.
+
+    Raises
+    ------
+    InputError: the release or the report is missing, or is not one.
+    """
+    return audit_release(Path(path), None if report is None else Path(report))
+
+
+@checked_call
+def init(  # noqa: PLR0913 - one for each decision
+    df: Any,
+    *,
+    qi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    person: str | None = None,
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741 - the name in the literature
+    t: float | None = None,
+    limit: float | None = None,
 ) -> Draft:
     """Profile a DataFrame, propose a role for each column, and draft a config.
 
@@ -110,8 +212,8 @@ def init(
     ----------
     df: the records, of any kind that ``anonymize`` takes.
     qi: quasi-identifiers, whatever would be proposed.
-    sensitive: sensitive attributes, likewise.
-    person: column that says whose records these are, likewise.
+    sensitive, identifier, drop, person: likewise, as for ``anonymize``.
+    k, l, t, limit: what the draft asks for, as for ``anonymize``.
 
     Returns
     -------
@@ -121,22 +223,35 @@ def init(
     ------
     InputError: ``df`` is of another kind, lacks a column, or has nothing to protect.
     """
-    return draft_frame(frame_kind(df).to_pandas(df), _roles(qi, sensitive), person)
+    roles = _roles(qi, sensitive, identifier, drop)
+    return draft_frame(frame_kind(df).to_pandas(df), roles, person, Goals(k, l, t, limit))
 
 
-def _roles(qi: Sequence[str], sensitive: Sequence[str]) -> dict[str, Role]:
+def _roles(
+    qi: Sequence[str], sensitive: Sequence[str], identifier: Sequence[str], drop: Sequence[str]
+) -> dict[str, Role]:
     """Return the roles of named columns.
 
     Raises
     ------
-    InputError: a text instead of a list, or a column with two roles.
+    InputError: a column with two roles.
     """
-    both = sorted(set(_names("qi", qi)) & set(_names("sensitive", sensitive)))
-    if both:
-        raise InputError(f"'{both[0]}' is in qi and in sensitive; name it in only one of them")
-    return {**dict.fromkeys(qi, Role.QUASI_IDENTIFIER), **dict.fromkeys(sensitive, Role.SENSITIVE)}
+    given = {
+        "qi": (Role.QUASI_IDENTIFIER, qi),
+        "sensitive": (Role.SENSITIVE, sensitive),
+        "identifier": (Role.IDENTIFIER, identifier),
+        "drop": (Role.DROP, drop),
+    }
+    found: dict[str, tuple[str, Role]] = {}
+    for argument, (role, names) in given.items():
+        for name in names:
+            earlier, _ = found.setdefault(name, (argument, role))
+            if earlier != argument:
+                raise InputError(f"'{name}' is in {earlier} and in {argument}; name it in only one of them")
+    return {name: role for name, (_, role) in found.items()}
 
 
+@checked_call
 def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> networkx.DiGraph[Any]:
     """Build the hierarchy of a column, and return it as a networkx tree.
 
@@ -170,13 +285,15 @@ def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> net
     return tree_of_attribute(placed)
 
 
+@checked_call
 def check(
     df: Any,
     *,
-    quasi_identifiers: Sequence[str],
+    qi: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     person: str | None = None,
     sensitive_table: Any | None = None,
+    quasi_identifiers: Sequence[str] = (),
 ) -> pandas.DataFrame:
     """Measure ``vulnerability``, and the privacy models that judge every class, on a DataFrame.
 
@@ -185,8 +302,10 @@ def check(
     Parameters
     ----------
     df: the records, of any kind that ``anonymize`` takes; for Anatomy, the quasi-identifier table.
+    qi: the quasi-identifiers.
     person: column that says whose records these are; models then count persons, too.
     sensitive_table: the sensitive table of an Anatomy release.
+    quasi_identifiers: an earlier name of ``qi``.
 
     Returns
     -------
@@ -201,8 +320,7 @@ def check(
 
     with ExitStack() as stack:
         relation, values = _opened(stack, df), _opened_if_given(stack, sensitive_table)
-        known = _names("quasi_identifiers", quasi_identifiers)
-        hidden = _names("sensitive", sensitive)
+        known, hidden = [*qi, *(name for name in quasi_identifiers if name not in qi)], list(sensitive)
         if values is None:
             found = check_names(relation, known, hidden, person)
         else:
@@ -214,13 +332,7 @@ def check(
     return table
 
 
-def _names(parameter: str, given: Sequence[str]) -> Sequence[str]:
-    """Return names unchanged; refuse a text, which would count as a list of its letters."""
-    if isinstance(given, str):
-        raise InputError(f"{parameter}: '{given}'; accepted: a list of names, such as ['{given}']")
-    return given
-
-
+@checked_call
 def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pandas.DataFrame:
     """Measure the utility of a release by the measures of a config; if it lists none, by all that apply.
 
@@ -249,6 +361,7 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
 
 
+@checked_call
 def compare(
     df: Any,
     config: Configured,
@@ -279,7 +392,7 @@ def compare(
 
     found = compare_frame(
         frame_kind(df).to_pandas(df),
-        planned(config, _names("algorithms", algorithms), variations(as_texts(vary or {}))),
+        planned(config, list(algorithms), variations(as_texts(vary or {}))),
     )
     made = pd.DataFrame(records(found)).drop(columns="command")
     found = replace(found, max_risk=max_risk)
@@ -289,6 +402,7 @@ def compare(
     return made
 
 
+@checked_call
 def attack(
     release_df: Any,
     original_df: Any | None,

@@ -1,4 +1,4 @@
-"""Every error that the product raises on purpose.
+"""Every error that the product raises on purpose, and the category of its warnings in Python.
 
 AnonymizerError
 ├── InputError            exit 2: the input, the config or the usage is wrong
@@ -10,6 +10,8 @@ AnonymizerError
 ├── StdoutError           exit 1: the result cannot be written to standard output
 ├── AuditFailed           exit 1: the written release differs from what the search found
 └── Interrupted           exit 130: stopped by the user before there was a result
+
+AnonymizerWarning         what a release shows beyond its constraints
 """
 
 from __future__ import annotations
@@ -135,6 +137,14 @@ class Interrupted(AnonymizerError):
     """Stopped by the user before there was a result."""
 
     exit_code = 130
+
+
+class AnonymizerWarning(UserWarning):
+    """A release that satisfies its constraints and still shows too much, or a column that nobody named.
+
+    ``warnings.simplefilter("error", AnonymizerWarning)`` makes an error of it: an exception in place of a
+    release, as with ``--strict``.
+    """
 
 
 def nearest(given: str, names: Iterable[str]) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from anonymizer.config.model import config_schema
 from anonymizer.config.section import JsonSchema, describe, resolved
@@ -105,7 +104,8 @@ def _hierarchies(definitions: JsonSchema) -> Iterator[str]:
 
 
 def _constraints(definitions: JsonSchema) -> Iterator[str]:
-    models = definitions["ConstraintSettings"]["oneOf"]
+    models = _in_full("ConstraintSettings", definitions)
+    yield "\nIn short, a model that needs one parameter is a key with it, such as `k-anonymity: 5`."
     yield "\nEvery model takes `model`, its name; those that look at a sensitive attribute also take"
     yield "\n| key | accepts | default | meaning |\n| --- | --- | --- | --- |"
     shared = models[0]["properties"]
@@ -122,7 +122,8 @@ def _constraints(definitions: JsonSchema) -> Iterator[str]:
 
 def _choices(key: str, name: str, definitions: JsonSchema, further: tuple[str, ...]) -> Iterator[str]:
     """Describe a section that names a plug-in by one key."""
-    alternatives: list[dict[str, Any]] = definitions[name]["oneOf"]
+    alternatives = _in_full(name, definitions)
+    yield f"\nIn short, the name alone, such as `{alternatives[-1]['title']}`."
     yield f"\n| `{key}` | meaning |\n| --- | --- |"
     for one in alternatives:
         default = " (default)" if key not in one.get("required", []) else ""
@@ -133,12 +134,15 @@ def _choices(key: str, name: str, definitions: JsonSchema, further: tuple[str, .
             yield _row(own, alternatives[0]["properties"][own], definitions, required=False)
 
 
+def _in_full(name: str, definitions: JsonSchema) -> list[JsonSchema]:
+    """Return the alternatives of a section without its short forms, which have no title."""
+    return [one for one in definitions[name]["oneOf"] if "title" in one]
+
+
 def _named(selector: str, name: str, definitions: JsonSchema) -> Iterator[str]:
     """Describe each plug-in of a list of names or mappings with its options."""
     yield f"\n| `{selector}` | option | accepts | default | meaning |\n| --- | --- | --- | --- | --- |"
-    for one in definitions[name]["oneOf"]:
-        if "title" not in one:
-            continue
+    for one in _in_full(name, definitions):
         yield f"| `{one['title']}` | | | | {_cell(one['properties'][selector]['description'])} |"
         for key, own in one["properties"].items():
             if key != selector:

@@ -70,6 +70,25 @@ Person = Annotated[
     str | None,
     typer.Option("--person", metavar="<str>", help="Column that says whose records these are."),
 ]
+Size = Annotated[
+    int | None, typer.Option("--k", metavar="N", min=1, help="Minimum size of a class [default: 5].")
+]
+Diversity = Annotated[
+    int | None,
+    typer.Option(
+        "--l", metavar="N", min=1, help="Minimum number of values of each sensitive column in a class."
+    ),
+]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        "--limit",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Share of records that may be suppressed [default: 0.02].",
+    ),
+]
 Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 
@@ -88,12 +107,16 @@ def init(  # noqa: PLR0913 - one for each option
     drop: Drop = None,
     cautious: Cautious = False,
     person: Person = None,
+    k: Size = None,
+    l: Diversity = None,  # noqa: E741 - the name in the literature
+    limit: Limit = None,
     separator: Separator = None,
     encoding: Encoding = "utf-8",
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Profile DATA, propose the role of each column, and write a commented config that `run` accepts."""
+    from anonymizer.commands.init import Goals  # noqa: PLC0415
     from anonymizer.commands.init import init as draft  # noqa: PLC0415
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
     from anonymizer.job.source import rows_named  # noqa: PLC0415
@@ -106,7 +129,15 @@ def init(  # noqa: PLR0913 - one for each option
         decide = _ask if interactive else as_proposed
         dialect = CsvDialect(separator, encoding)
         drafted = draft(
-            path, output, dialect, overwrite=overwrite, decide=decide, choices=choices, rows=rows, phase=phase
+            path,
+            output,
+            dialect,
+            overwrite=overwrite,
+            decide=decide,
+            choices=choices,
+            goals=Goals(k, l, limit=limit),
+            rows=rows,
+            phase=phase,
         )
     if json:
         if not quiet:
@@ -233,7 +264,7 @@ def _lines(drafted: Drafted) -> Iterator[str]:
         f"k = {joint.k} records."
     )
     yield from proposal.notes
-    limit = f"{float(drafted.config.suppression.limit):.0%}".replace("%", " %")
+    limit = f"{float(100 * drafted.config.suppression.limit):g} %"
     yield f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit}). Next: {next_run(drafted.path)}"
 
 

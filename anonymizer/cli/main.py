@@ -101,9 +101,11 @@ def _make_plain(command: Any) -> None:
         _make_plain(each)
 
 
+# Commands inherit the names of the option for help from the group.
 app = typer.Typer(
     cls=LazyGroup,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=False,
@@ -118,12 +120,15 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def anonymizer(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Anonymize files about people: provably optimal recoding, privacy verified on the written file."""
+    if context.invoked_subcommand is None:
+        write_line(context.get_help())
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.commands.save import Savable, in_python
+from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
-from anonymizer.errors import ConfigError, ConfigProblem, InputError, suggestion
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, plural, shown, suggestion
 from anonymizer.hierarchy.source import to_networkx
 from anonymizer.job.job import Finished, Job
 from anonymizer.job.sinks import FrameSink
@@ -28,7 +31,8 @@ from anonymizer.people.released import with_person_records
 from anonymizer.plan.engine import engine_options, reading_release
 from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import Constraint
-from anonymizer.report.facts import Facts, gather
+from anonymizer.report.exposure import but_of, in_one_line
+from anonymizer.report.facts import Facts, attribute_losses, gather
 
 if TYPE_CHECKING:
     import networkx
@@ -49,19 +53,22 @@ class ReportInputs:
     constraints: in the order of the report.
     moving_reference: whether the distribution p is that of the release.
     table: the searched one; None if it is generalized, as the full one does not fit in memory.
+    files: what the release is written from.
     """
 
     released: Released
     constraints: tuple[Constraint, ...]
     moving_reference: bool
-    table: Table | None = None
+    table: Table | None
+    files: Savable
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result(Generic[Frame]):
     """A release in memory.
 
-    A notebook shows its verdict and constraints. The ``plot_*`` methods draw the charts of report.html; each
+    Printed, it shows its verdict, its loss and what became of the columns; a notebook shows its verdict and
+    constraints. The ``plot_*`` methods draw the charts of report.html; each
     draws onto the given Axes, by default those of a new pyplot figure, and returns them.
 
     Attributes
@@ -101,6 +108,53 @@ class Result(Generic[Frame]):
         table = self._basis.table or self._basis.released.table
         every: list[QuasiIdentifier | SensitiveAttribute] = [*table.quasi_identifiers, *table.sensitive]
         return {each.name: tree_of_attribute(each) for each in every if each.hierarchy is not None}
+
+    def __repr__(self) -> str:
+        """Return the verdict, the loss, and the columns by what the run did with them."""
+        content = self.report.to_dict()
+        lines = [in_one_line(content)]
+        worst = but_of(content)
+        lines += [] if worst is None else [f"  remedy: {worst['remedy']}"]
+        metric, loss = content["config"]["objective"]["metric"], content["search"]["objective"]
+        lines.append(f"  {metric} {loss:.4g}; {plural(content['release']['rows'], 'record')}")
+        by_treatment: dict[str, list[str]] = {each: [] for each in Treatment}
+        losses = attribute_losses(self._basis.released)
+        kept = {each.name for each in losses if each.level == 0 or each.loss == 0}
+        for name, settings in content["config"]["attributes"].items():
+            by_treatment[Treatment.UNCHANGED if name in kept else treatment_of(settings)].append(name)
+        lines += [f"  {each}: {', '.join(names)}" for each, names in by_treatment.items() if names]
+        return "\n".join(lines)
+
+    def to_html(self) -> str:
+        """Return the page report.html of the release, which is internal."""
+        from anonymizer.report.page import page  # noqa: PLC0415 - only pages need it
+
+        return page(self.report, self.facts)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Report:
+        """Write the release and its reports into a folder, as the command ``run`` does.
+
+        The release is written as it was verified, in the format of ``output`` of the config, and read back;
+        later changes of ``data`` are not in it.
+
+        Parameters
+        ----------
+        folder: receives ``share/`` with the release and its public report, and internal reports.
+        overwrite: whether an earlier release there may be replaced.
+
+        Returns
+        -------
+        The report of the files, with their paths and hashes.
+
+        Raises
+        ------
+        InputError: the folder cannot be written, or has an earlier release.
+        AuditFailed: the files, read back, hold other records.
+        """
+        if not isinstance(folder, str | PurePath):
+            raise InputError(f"save: {shown(folder)}; accepted: the path of a folder")
+        with in_python():
+            return self._basis.files.save(self.report, self.facts, Path(folder), overwrite=overwrite)
 
     def beliefs(self, persons: Any, *, seed: int = 0) -> pandas.DataFrame:
         """Return what an adversary who knows the originals' quasi-identifiers believes about some persons.
@@ -185,11 +239,13 @@ class Result(Generic[Frame]):
 
         by_name = {each.attribute: each for each in self.facts.distributions}
         if attribute not in by_name:
-            raise InputError(f"'{attribute}' is not a quasi-identifier; {suggestion(attribute, by_name)}")
-        shown = by_name[attribute]
-        if not shown.labels:
-            raise InputError(f"'{attribute}' cannot be drawn: {shown.reason}")
-        return _named(draw_distribution(_axes(ax), shown), f"{attribute}, before and after")
+            raise InputError(
+                f"'{attribute}' is not a quasi-identifier; {suggestion(str(attribute), by_name)}"
+            )
+        drawn = by_name[attribute]
+        if not drawn.labels:
+            raise InputError(f"'{attribute}' cannot be drawn: {drawn.reason}")
+        return _named(draw_distribution(_axes(ax), drawn), f"{attribute}, before and after")
 
     def plot_groups(self, *, ax: Axes | None = None) -> Axes:
         """Draw the number of equivalence classes by size.
@@ -207,16 +263,15 @@ class Result(Generic[Frame]):
     def plot_search(self, *, ax: Axes | None = None) -> Axes:
         """Draw the best objective so far by number of candidates, and the proven bound.
 
-        Raises
-        ------
-        InputError: the algorithm does not report single candidates.
+        An algorithm that does not report single candidates has no such chart; it then says so.
         """
         from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
 
-        progress = progress_of(self.report["steps"], self.report["search"])
+        title, search = "How it was found", self.report["search"]
+        progress = progress_of(self.report["steps"], search)
         if not progress.best:
-            raise InputError(f"{self.report['search']['algorithm']} reports no steps that could be drawn")
-        return _named(draw_search(_axes(ax), progress), "How it was found")
+            return _empty(_axes(ax), title, NO_STEPS.format(search["algorithm"], search["objective"]))
+        return _named(draw_search(_axes(ax), progress), title)
 
 
 def tree_of_attribute(attribute: QuasiIdentifier | SensitiveAttribute) -> networkx.DiGraph[Any]:
@@ -244,6 +299,13 @@ def _texts(person: Mapping[str, Any]) -> dict[str, str | None]:
 
 NO_ATTACKS = "No attack was run.\nAdd some to the config, such as\nattacks: [vulnerability, uniqueness]"
 """In place of the chart of attacks."""
+
+
+NO_STEPS = (
+    "{} does not report the candidates of its search;\nit found {:.4g}.\n"
+    "To see a search, set algorithm: {{name: lattice}} or {{name: local}}"
+)
+"""In place of the chart of a search."""
 
 
 def _empty(axes: Axes, title: str, words: str) -> Axes:
@@ -310,7 +372,8 @@ def anonymize_frame(
     problem = prepared.problem
     table = problem.table if problem.source is None else None
     own = with_person_records(prepared, done.found.promised)
-    basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table)
+    files = Savable.of(config, done, sink.frames)
+    basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table, files)
     first, *others = sink.frames
     content = done.report.to_dict()
     report = Report({**content, "warnings": [*content["warnings"], *warnings]})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.commands.trial import Trial, mended_draft, trial_of
+from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
 from anonymizer.config.files import InputSettings
 from anonymizer.config.load import check_columns, load_config
@@ -37,8 +40,10 @@ from anonymizer.people.draft import UNITS, DraftedUnits, find_units, with_units
 from anonymizer.people.keys import household_note, keys_by_name, warnings_of
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.plan import plan_of
+from anonymizer.profile.combinations import combinations_of
 from anonymizer.profile.config_text import config_text
 from anonymizer.profile.proposal import (
+    LIMIT,
     NO_CHOICES,
     Choices,
     ColumnProposal,
@@ -66,6 +71,63 @@ _OPTIONS = {
 """Options and arguments of ``init`` in place of keys of a config."""
 
 
+@dataclass(frozen=True)
+class Goals:
+    """What the user asks of a draft; None for what is proposed.
+
+    Attributes
+    ----------
+    k: minimum size of a class.
+    l: minimum number of distinct values of each sensitive attribute in a class.
+    t: maximum distance of each sensitive attribute in a class from the whole release.
+    limit: maximum share of the records that may be suppressed.
+    """
+
+    k: int | None = None
+    l: int | None = None  # noqa: E741 - the name in the literature
+    t: float | None = None
+    limit: float | Decimal | None = None
+
+    @property
+    def most_suppressed(self) -> Decimal:
+        """The limit of suppression, of the draft if none is asked for."""
+        return LIMIT if self.limit is None else Decimal(str(self.limit))
+
+    def asked_of(self, proposal: Proposal, relation: Relation) -> Proposal:
+        """Return a proposal with the constraints that are asked for.
+
+        Raises
+        ------
+        InputError: nothing is sensitive that a constraint could be for.
+        """
+        (first, why), *others = proposal.constraints
+        if self.k is not None and self.k != first["k"]:
+            known = [each.name for each in proposal.columns if each.role is Role.QUASI_IDENTIFIER]
+            proposal = replace(proposal, joint=combinations_of(relation).joint(known, int(self.k)))
+            first, why = (
+                {**first, "k": int(self.k)},
+                why.replace(f"{first['k']} records", f"{self.k} records"),
+            )
+        if self.l is not None or self.t is not None:
+            others = list(self._of_sensitive(proposal))
+        return replace(proposal, constraints=((first, why), *others))
+
+    def _of_sensitive(self, proposal: Proposal) -> Iterator[tuple[Mapping[str, Any], str]]:
+        """Yield the constraints on sensitive attributes; one with a single value has nothing to vary."""
+        sensitive = [each for each in proposal.columns if each.role is Role.SENSITIVE]
+        if not sensitive:
+            asked = "l-diversity" if self.l is not None else "t-closeness"
+            raise InputError(f"{asked} needs a sensitive attribute; name one as sensitive")
+        asked_of = {"l-diversity": ("l", self.l), "t-closeness": ("t", self.t)}
+        for column in sensitive:
+            for model, (key, value) in asked_of.items():
+                if value is not None and column.facts.distinct > 1:
+                    yield {"model": model, key: value, "attribute": column.name}, f"{key} as you asked"
+
+
+NO_GOALS = Goals()
+
+
 class Draft(dict[str, Any]):
     """A config that ``init`` drafts for a DataFrame: a mapping to edit, with the reason for each role.
 
@@ -82,8 +144,8 @@ class Draft(dict[str, Any]):
     warnings: what to look at before you run it, such as texts that can be read in two ways.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
-        content, _ = parse_yaml(config_text(proposal, {}, "utf-8"), "draft")
+    def __init__(self, proposal: Proposal, goals: Goals = NO_GOALS) -> None:
+        content, _ = parse_yaml(config_text(proposal, {}, "utf-8", limit=goals.most_suppressed), "draft")
         super().__init__({key: plain(each) for key, each in content.items() if each})
         self._proposal = proposal
         unread = [] if proposal.names.note is None else [proposal.names.note]
@@ -109,13 +171,19 @@ class Draft(dict[str, Any]):
         return draft_text(self, {each.name: each.reason for each in self._proposal.columns})
 
 
-def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str | None = None) -> Draft:
+def draft_frame(
+    frame: pandas.DataFrame,
+    roles: Mapping[str, Role],
+    person: str | None = None,
+    goals: Goals = NO_GOALS,
+) -> Draft:
     """Profile a DataFrame and draft a config for it.
 
     Parameters
     ----------
     roles: of columns, as the user decides.
     person: the column that says whose records these are; None to look for one.
+    goals: what is asked of the draft.
 
     Raises
     ------
@@ -125,39 +193,37 @@ def draft_frame(frame: pandas.DataFrame, roles: Mapping[str, Role], person: str 
         choices = Choices(roles, person=person)
 
         def draft(choices: Choices) -> Proposal:
-            return _proposed(relation, as_proposed, choices)
+            return _proposed(relation, as_proposed, choices, goals)
 
         def tried(proposal: Proposal) -> Trial | None:
-            return trial_of(load_config(Draft(proposal)), frame_source(frame))
+            return trial_of(load_config(Draft(proposal, goals)), frame_source(frame))
 
         proposal = mended_draft(draft(choices), choices, draft, tried)
         if _worth_trying(proposal):
-            proposal = _tried(proposal, load_config(Draft(proposal)), relation)
-    return Draft(proposal)
-
-
-_BECAME = {
-    "identifier": "left out",
-    "drop": "left out",
-    "quasi-identifier": "generalized",
-    "sensitive": "released unchanged under its constraints",
-}
-"""What becomes of a column by its role; of others, it is released unchanged."""
+            proposal = _tried(proposal, load_config(Draft(proposal, goals)), relation)
+    return Draft(proposal, goals)
 
 
 def unnamed_warnings(draft: Draft, named: Collection[str]) -> list[str]:
     """Return what becomes of the columns that the user did not name, a warning for each role."""
-    columns = draft["attributes"]
-    by_role = {
-        role: [name for name, own in columns.items() if own["role"] == role and name not in named]
-        for role in map(str, Role)
-    }
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, own in draft["attributes"].items():
+        if name not in named:
+            became: str = treatment_of(own)
+            became += " under its constraints" if own["role"] == Role.SENSITIVE else ""
+            found.setdefault((own["role"], became), []).append(name)
+    roles = list(map(str, Role))
     return [
-        f"columns that you did not name are {_BECAME.get(role, 'released unchanged')} "
-        f"({role}, as init proposes): {', '.join(map(repr, names))}"
-        for role, names in by_role.items()
-        if names
+        f"columns that you did not name are {became} ({role}, as init proposes): "
+        f"{', '.join(map(repr, names))}"
+        for (role, became), names in sorted(found.items(), key=lambda each: roles.index(each[0][0]))
     ]
+
+
+def exact_columns(draft: Draft, named: Collection[str]) -> list[str]:
+    """Return the columns that are released unchanged although the user did not name them."""
+    unnamed = {name: own for name, own in draft["attributes"].items() if name not in named}
+    return [name for name, own in unnamed.items() if treatment_of(own) is Treatment.UNCHANGED]
 
 
 @dataclass(frozen=True)
@@ -169,7 +235,7 @@ class Drafted:
     proposal: Proposal
 
 
-def init(
+def init(  # noqa: PLR0913 - one for each decision
     data: Path,
     output: Path | None = None,
     dialect: CsvDialect = DIALECT,
@@ -178,6 +244,7 @@ def init(
     decide: Decide = as_proposed,
     rows: InputSettings | None = None,
     choices: Choices = NO_CHOICES,
+    goals: Goals = NO_GOALS,
     phase: Callable[[str], None] = lambda _: None,
 ) -> Drafted:
     """Profile a data file and write a config for it, completely or not at all.
@@ -191,6 +258,7 @@ def init(
     decide: returns the role of each doubtful column.
     rows: rows of a database, which are read instead of ``data``.
     choices: roles that the user sets, and how cautious the others are.
+    goals: what the user asks of the draft.
     phase: receives the name of each phase as it begins.
 
     Raises
@@ -204,25 +272,31 @@ def init(
     phase(f"reading {data.name}" if rows is None or rows.url is None else "reading the database")
     with _opened(data, dialect, rows) as relation:
         phase("profiling")
-        further, given = (SPARK_SECTIONS if remote else {}), _named(data, path, rows)
+        written = partial(
+            config_text,
+            data=_named(data, path, rows),
+            encoding=dialect.encoding,
+            further=SPARK_SECTIONS if remote else {},
+            limit=goals.most_suppressed,
+        )
         answers = decide if decide is as_proposed else Answers(decide)
 
         def draft(choices: Choices) -> Proposal:
-            return _proposed(relation, answers, choices)
+            return _proposed(relation, answers, choices, goals)
 
         def tried(proposal: Proposal) -> Trial | None:
             phase("trying the draft")
-            config = _checked(config_text(proposal, given, dialect.encoding, further), path)
+            config = _checked(written(proposal), path)
             return None if remote else trial_of(config, input_source(config))
 
         proposal = mended_draft(draft(choices), choices, draft, tried)
-        content = config_text(proposal, given, dialect.encoding, further)
+        content = written(proposal)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
         if _worth_trying(proposal):
             phase("trying the draft")
             proposal = _tried(proposal, config, relation)
-            content = config_text(proposal, given, dialect.encoding, further)
+            content = written(proposal)
     write_whole(path, content)
     return Drafted(path, config, proposal)
 
@@ -241,7 +315,7 @@ class Answers:
         return self._known[column.name]
 
 
-def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
+def _proposed(relation: Relation, decide: Decide, choices: Choices, goals: Goals) -> Proposal:
     """Return the proposal for an open input, with the key of persons, and warnings about other such keys.
 
     Raises
@@ -261,7 +335,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices) -> Proposal:
         columns, found = with_units(relation, columns, found, missing)
         return columns
 
-    proposal = propose(relation, decide, choices, settle)
+    proposal = goals.asked_of(propose(relation, decide, choices, settle), relation)
     if (width := _width(proposal)) > WIDEST:
         untried = _UNTRIED.format(width=width, widest=WIDEST)
         proposal = replace(proposal, warnings=(*proposal.warnings, untried))

@@ -12,10 +12,12 @@ from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
+    BeforeValidator,
     Field,
     GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -176,6 +178,25 @@ _FOR_BANDS = ("type", "format", "pivot", "hierarchy")
 """Keys that an insensitive column or a weight has only together with ``labels``."""
 
 
+class Treatment(StrEnum):
+    """What a run does with a column."""
+
+    GENERALIZED = "generalized"
+    IN_GROUPS = "released in groups"
+    UNCHANGED = "released unchanged"
+    LEFT_OUT = "left out"
+
+
+def treatment_of(settings: Mapping[str, Any]) -> Treatment:
+    """Return what a run does with a column by the settings that a draft or a report has of it."""
+    role = Role(settings["role"])
+    if role in LEFT_OUT or not settings.get("release", True):
+        return Treatment.LEFT_OUT
+    if role is Role.QUASI_IDENTIFIER:
+        return Treatment.GENERALIZED
+    return Treatment.IN_GROUPS if settings.get("labels") else Treatment.UNCHANGED
+
+
 class LevelRange(Section):
     """The generalization levels that a search may use, both ends included."""
 
@@ -200,11 +221,21 @@ def contradictory(forms: Sequence[str]) -> Iterator[str]:
             yield f"'{form}' and '{turned}' read 1/2 as different days; keep one of the formats"
 
 
+QI = "qi"
+"""Short for the role of a quasi-identifier."""
+
+_ROLE_SCHEMA = {"type": "string", "enum": [*map(str, Role), QI]}
+
+
+def _role_in_full(given: Any) -> Any:
+    return Role.QUASI_IDENTIFIER.value if given == QI else given
+
+
 class AttributeSettings(ShortSection):
     """One column of the file; in short, its role."""
 
     short: ClassVar[str] = "role"
-    role: Role = Field(
+    role: Annotated[Role, BeforeValidator(_role_in_full), WithJsonSchema(_ROLE_SCHEMA)] = Field(
         description="role of the column; identifiers and columns with role drop are left out, insensitive "
         "columns and sampling weights are released unchanged"
     )

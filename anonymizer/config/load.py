@@ -28,7 +28,7 @@ from anonymizer.config.document import (
     parse_yaml,
     read_document,
 )
-from anonymizer.config.model import Config, Origin
+from anonymizer.config.model import Config, Origin, in_long_form
 from anonymizer.config.section import KeyPath, dotted
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, shown
 from anonymizer.model.naming import Spellings, columns_named
@@ -36,6 +36,12 @@ from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role
 
 _PART = re.compile(r'\.?(?:"((?:[^"\\]|\\.)*)"|\[(\d+)\]|([^."=\[\]]+))')
+_NAMES = r'(?:[^"={}]|"(?:[^"\\]|\\.)*")*'
+_BRACES = re.compile(rf"({_NAMES})\{{({_NAMES},{_NAMES})\}}")
+_ITEM = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*")+')
+MOST_AT_ONCE = 1000
+"""Keys that braces may name."""
+
 COLUMN = 2
 """Length of the path of a column, ``attributes.NAME``."""
 
@@ -54,8 +60,8 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     Parameters
     ----------
     overrides: ``path=value``. The path is dotted; a list item is ``constraints.0`` or ``constraints[0]``, a
-        new one ``constraints.+``, and a name with a dot is quoted: ``attributes."a.b".weight``. The value is
-        read as YAML.
+        new one ``constraints.+``, and a name with a dot is quoted: ``attributes."a.b".weight``. Braces name
+        several keys: ``attributes.{a,b}``. The value is read as YAML.
 
     Raises
     ------
@@ -64,21 +70,46 @@ def overridden(document: Document, overrides: Sequence[str]) -> Document:
     problems: list[ConfigProblem] = []
     lines: dict[KeyPath, int | None] = dict(document.lines)
     data = document.data
-    for text in overrides:
-        try:
-            path, value = parse_override(text)
-            path = _check_attribute(data, path)
-            data = _replaced(data, path, 0, value)
-            place = _place(data, path)
-            lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
-            lines[place] = None
-        except ValueError as error:
-            problems.append(ConfigProblem(f"--set {shortened(text)}", str(error)))
+    for given in overrides:
+        for text in expanded(given):
+            try:
+                path, value = parse_override(text)
+                path = _check_attribute(data, path)
+                data = _replaced(data, path, 0, value)
+                place = _place(data, path)
+                lines = {known: line for known, line in lines.items() if known[: len(path)] != place}
+                lines[place] = None
+            except ValueError as error:
+                problems.append(ConfigProblem(f"--set {shortened(text)}", str(error)))
     if problems:
         raise ConfigError(document.name, problems)
     if overrides:
         check_size(document.name, data, lines)
     return replace(document, data=data, lines=lines)
+
+
+def expanded(text: str) -> list[str]:
+    """Return an override for each key that braces in the path of one name, as in a shell.
+
+    Braces without a comma, and in quotes, belong to a name.
+
+    >>> expanded("attributes.{a,b}=drop"), expanded('attributes.{"a, b",c}.{weight,levels}=1')[1::2]
+    (['attributes.a=drop', 'attributes.b=drop'], ['attributes."a, b".levels=1', 'attributes.c.levels=1'])
+    >>> expanded("constraints.+={k: 1, l: 2}"), expanded("attributes.{a}=drop")
+    (['constraints.+={k: 1, l: 2}'], ['attributes.{a}=drop'])
+    """
+    waiting: list[str] = [text]
+    found: list[str] = []
+    while waiting and len(found) + len(waiting) < MOST_AT_ONCE:
+        first = waiting.pop()
+        braces = _BRACES.match(first)
+        items = [] if braces is None else _ITEM.findall(braces[2])
+        if braces is None or len(items) == 1:
+            found.append(first)
+            continue
+        rest = first[braces.end() :]
+        waiting.extend(f"{braces[1]}{item.strip()}{rest}" for item in reversed(items))
+    return found if not waiting else [text]
 
 
 def parse_override(text: str) -> tuple[KeyPath, Any]:
@@ -184,6 +215,7 @@ def _replaced(data: Any, path: KeyPath, depth: int, value: Any) -> Any:
             )
         at = int(part)
         return [*data[:at], _replaced(data[at], path, depth + 1, value), *data[at + 1 :]]
+    data = in_long_form(data, path[:depth])
     if data is not None and not isinstance(data, dict):
         raise ValueError(
             f"{place} is {shown(data)} and has no keys; end the key here, or set a mapping first"
@@ -242,7 +274,8 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
         check_size("config", source)
         return Document("config", Path(), from_python(source))
     if not isinstance(source, str | Path):
-        raise InputError(f"config: got {source!r}; accepted: a mapping, the path of a file, or an.Config")
+        what = "a mapping, the path of a file, or an an.Config"
+        raise InputError(f"config: got {shown(source)}; accepted: {what}")
     return read_document(Path(source))
 
 

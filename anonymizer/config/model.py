@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations
@@ -947,6 +948,27 @@ def _path_from(folder: Path, path: Path) -> str:
         return Path(os.path.relpath(target, real_path(folder))).as_posix()
     except ValueError:  # on another drive
         return target.as_posix()
+
+
+def in_long_form(data: Any, path: KeyPath) -> Any:
+    """Return the raw section at a path as a mapping, if it is in its short form; other data unchanged.
+
+    >>> in_long_form("mondrian", ("algorithm",)), in_long_form({"k-anonymity": 5}, ("constraints", "0"))
+    ({'name': 'mondrian'}, {'model': 'k-anonymity', 'k': 5})
+    >>> in_long_form("drop", ("attributes", "age")), in_long_form("a.csv", ("input", "path"))
+    ({'role': 'drop'}, 'a.csv')
+    """
+    match path:
+        case ("algorithm",) if isinstance(data, str):
+            return {AlgorithmSettings.selector: data}
+        case ("objective",) if isinstance(data, str):
+            return {ObjectiveSettings.selector: data}
+        case ("attributes", _) if isinstance(data, str):
+            return {AttributeSettings.short: data}
+        case ("constraints", _) | ("scenarios", _, "models", _):
+            with suppress(ValidationError):  # reported when the whole config is validated
+                return ConstraintSettings.in_long_form(data)
+    return data
 
 
 def config_schema() -> dict[str, Any]:

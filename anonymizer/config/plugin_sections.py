@@ -248,6 +248,12 @@ class NamedSection(PluginSection):
         return {**schema, "oneOf": [{"enum": list(cls.registry()), "type": "string"}, *schema["oneOf"]]}
 
 
+def _needed(plug_in: type[Any]) -> list[str]:
+    """Return the parameters without a default."""
+    fields = plug_in.Settings.model_fields
+    return [key for key, name in keys(plug_in.Settings).items() if fields[name].is_required()]
+
+
 def plug_in_schema(plug_in: type[Any], handler: GetJsonSchemaHandler) -> JsonSchemaValue:
     """Return the schema of a plug-in's parameters, described by the first line of its class."""
     model = plug_in.Settings
@@ -268,7 +274,7 @@ class AttackSettings(NamedSection):
 
 
 class ConstraintSettings(PluginSection):
-    """A privacy model with its parameters."""
+    """A privacy model with its parameters; in short, its name with the one parameter that it needs."""
 
     selector: ClassVar[str] = "model"
     model: str = Field(description="name of the privacy model")
@@ -288,6 +294,60 @@ class ConstraintSettings(PluginSection):
     )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(privacy_models)
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return either form as a mapping with the parameters of the model under one key."""
+        return super().normalize_input(cls.in_long_form(data))
+
+    @classmethod
+    def in_long_form(cls, data: Any) -> Any:
+        """Return raw data with the model and its parameter under keys of their own; others unchanged.
+
+        >>> ConstraintSettings.in_long_form({"l-diversity": 2, "attribute": "diagnosis"})
+        {'model': 'l-diversity', 'l': 2, 'attribute': 'diagnosis'}
+
+        Raises
+        ------
+        ValidationError: the model needs several parameters.
+        """
+        if not isinstance(data, Mapping) or cls.selector in data:
+            return data
+        models = [key for key in data if key in cls.registry()]
+        if len(models) != 1:
+            return data
+        name = models[0]
+        needed = _needed(cls.registry()[name])
+        if len(needed) != 1:
+            several = ", ".join(f"{key}: ..." for key in needed)
+            what = f"needs {listed(needed)}; write {{{cls.selector}: {name}, {several}}}"
+            raise refusal([problem(what, (name,), data[name])])
+        rest = {key: value for key, value in data.items() if key != name}
+        return {cls.selector: name, needed[0]: data[name], **rest}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return a schema with two alternatives for each model that needs one parameter."""
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        short = []
+        for name, plug_in in cls.registry().items():
+            needed = _needed(plug_in)
+            own = next(each for each in schema["oneOf"] if each["title"] == name)
+            if len(needed) == 1:
+                parameter = own["properties"][needed[0]]
+                hidden = {cls.selector, needed[0]}
+                rest = {key: each for key, each in own["properties"].items() if key not in hidden}
+                short.append(
+                    {
+                        "type": "object",
+                        "properties": {name: parameter, **rest},
+                        "required": [name],
+                        "additionalProperties": False,
+                    }
+                )
+        return {**schema, "oneOf": [*schema["oneOf"], *short]}
 
     def build(self) -> Any:
         """Return the model that its parameters choose."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, mod
 
 from anonymizer.config.plugin_sections import (
     PLUG_IN_SETTINGS,
-    PluginSection,
+    NamedSection,
     loss_metrics,
     search_algorithms,
 )
@@ -79,8 +79,8 @@ class SuppressionSettings(Section):
         return floor(self.limit * number)
 
 
-class AlgorithmSettings(PluginSection):
-    """The search algorithm with its options."""
+class AlgorithmSettings(NamedSection):
+    """The search algorithm with its options; in short, its name."""
 
     selector: ClassVar[str] = "name"
     name: str = Field(default="lattice", description="name of the search algorithm")
@@ -88,8 +88,8 @@ class AlgorithmSettings(PluginSection):
     registry = staticmethod(search_algorithms)
 
 
-class ObjectiveSettings(PluginSection):
-    """The loss metric that the search minimizes."""
+class ObjectiveSettings(NamedSection):
+    """The loss metric that the search minimizes; in short, its name."""
 
     selector: ClassVar[str] = "metric"
     metric: str = Field(default="loss", description="name of the loss metric")

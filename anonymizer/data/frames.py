@@ -391,7 +391,7 @@ def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.Dat
     columns, number = {}, re.compile(numbers.given.pattern)
     for index, name in enumerate(frame.columns):
         series = frame.iloc[:, index]
-        known = {value for value in series.dropna().unique() if isinstance(value, str)}
+        known = _texts_in(series)
         own = {value: numbers.given.plain(value) for value in known if number.fullmatch(value)}
         new = {value: numbers.released.written(plain) for value, plain in own.items() if plain is not None}
         changed = any(value != text for value, text in new.items())
@@ -399,11 +399,21 @@ def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.Dat
         if name in numbers.judged and changed and others - absent_texts(others, (*numbers.absent, MISSING)):
             raise mixed_numbers(NAME, name)
         if changed and name in numbers.judged | numbers.columns:
-            series = series.map(lambda value, new=new: new.get(value, value), na_action="ignore")
+            series = series.map(
+                lambda value, new=new: new.get(value, value) if isinstance(value, str) else value,
+                na_action="ignore",
+            )
         columns[index] = series
     import pandas as pd  # noqa: PLC0415 - not needed for files
 
     return pd.concat(list(columns.values()), axis=1)
+
+
+def _texts_in(series: pandas.Series[Any]) -> set[str]:
+    """Return the texts among the values of a column; lists and mappings in it have no hash."""
+    present = series.dropna()
+    values = present if present.dtype == object else present.unique()
+    return {value for value in values if isinstance(value, str)}
 
 
 def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:

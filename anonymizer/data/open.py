@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckTableReader, input_format
+from anonymizer.data.foreign import conversion, elsewhere
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import REMOTE, Relation, engine_named
@@ -44,6 +45,8 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
         ``InputFormat.open`` and ``Engine.open``.
     InputError: several plug-ins read such files.
     """
+    if options.engine is None and (way := elsewhere(str(path))) is not None:
+        raise DataError(f"the path {way}")
     if options.engine is not None or is_url(str(path)):
         return open_by_engine(location_of(path), replace(options, engine=options.engine or REMOTE))
     form = input_format(path)
@@ -54,7 +57,7 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
         raise DataError(f"{path}: is a directory; name a file in it")
     accepted = f"{', '.join(input_suffixes())}, or a folder of .parquet files"
     kind = f"unknown kind of file '{path.suffix}'" if path.suffix else "its name has no suffix"
-    raise DataError(f"{path}: {kind}; accepted: {accepted}")
+    raise DataError(f"{path}: {kind}; accepted: {accepted}{conversion(path)}")
 
 
 def input_suffixes() -> tuple[str, ...]:

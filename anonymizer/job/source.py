@@ -18,6 +18,7 @@ from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
 from anonymizer.data.duckdb.files import parquet_columns
+from anonymizer.data.foreign import elsewhere
 from anonymizer.data.open import (
     OPTIONS,
     input_suffixes,
@@ -227,6 +228,8 @@ def rows_named(
     InputError: a database without a table or a query, a table or a query of what cannot be a database, or a
         URL with a password.
     """
+    if (way := elsewhere(data)) is not None:
+        raise DataError(f"DATA {way}")
     server = (
         data.startswith(tuple(f"{scheme}:" for scheme in SCHEMES)) or VARIABLE.fullmatch(data) is not None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,7 @@ def config_text(
     data: Mapping[str, str],
     encoding: str,
     further: Mapping[str, Mapping[str, Any]] = NOTHING,
+    limit: Decimal = LIMIT,
 ) -> str:
     """Return the text of a config.
 
@@ -29,13 +31,14 @@ def config_text(
     data: keys of ``input`` that say where the data are, paths relative to the folder of the config.
     encoding: of its text.
     further: sections at the end of the config.
+    limit: of the records that may be suppressed.
     """
     sections = [
         _head(proposal),
         _input(proposal, data, encoding),
         _attributes(proposal),
         _constraints(proposal),
-        _search(proposal),
+        _search(proposal, limit),
         _objective(proposal),
         _attacks(proposal),
         *([] if "output" in further else [_output(proposal)]),
@@ -120,11 +123,12 @@ def _constraints(proposal: Proposal) -> Iterator[str]:
         yield f"  - {flow(model)}"
 
 
-def _search(proposal: Proposal) -> Iterator[str]:
-    yield f"# Records in classes that violate a constraint are suppressed, at most {float(LIMIT):.0%} of all."
+def _search(proposal: Proposal, limit: Decimal) -> Iterator[str]:
+    most = f"{float(100 * limit):g}%"
+    yield f"# Records in classes that violate a constraint are suppressed, at most {most} of all."
     if proposal.person is not None:
         yield "# With unit: person behind the limit, it counts persons, each lost with any of its records."
-    yield f"suppression: {flow({'limit': LIMIT})}"
+    yield f"suppression: {flow({'limit': limit})}"
     if proposal.person is not None:
         yield "# With this line the loss counts each person once:"
         yield "# objective: {metric: loss, unit: person}"

@@ -404,7 +404,7 @@ class PersonNames(Detector):
         """Return the finding of the only value: two to four words with capitals are like a name."""
         (text,) = column.texts
         capitals = _LIKE_A_NAME.fullmatch(text) and all(word[0].isupper() for word in _WORD.findall(text))
-        serving = SERVING.fit(column.name) and _holds_name(text)
+        serving = thing_of(column.name) in SERVING and _holds_name(text)
         if not (capitals or serving or _is_chinese_name(text)):
             return None
         return Finding(self.name, "the only value has the form of a name", certain=serving)

@@ -8,6 +8,7 @@ from typing import Any
 from anonymizer.errors import format_measure, plural
 from anonymizer.exposure.detector import Said, named
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding
+from anonymizer.model.recoding import Status
 from anonymizer.report.wording import masked_count, percent
 
 
@@ -42,10 +43,15 @@ def read_findings(content: Mapping[str, Any]) -> Iterator[str]:
             yield f"Acknowledged: {own['finding']}{reason}."
 
 
+def findings_of(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the findings about a release that exceed their thresholds, the worst first."""
+    findings: Sequence[Mapping[str, Any]] = content.get("exposure", {}).get("findings", ())
+    return findings
+
+
 def but_of(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the worst finding about a release; None if none exceeds its threshold."""
-    findings = content.get("exposure", {}).get("findings", ())
-    return findings[0] if findings else None
+    return next(iter(findings_of(content)), None)
 
 
 def seen_of(content: Mapping[str, Any]) -> list[str]:
@@ -83,3 +89,11 @@ def mended_lines(content: Mapping[str, Any]) -> Iterator[str]:
 def _loss(loss: float | None) -> str:
     """Return a loss, which a run ended by a budget may not have, as text."""
     return "unknown" if loss is None else format_measure(loss)
+
+
+def in_one_line(content: Mapping[str, Any]) -> str:
+    """Return the verdict of a report in the words of the first line of a run."""
+    if content["status"] != Status.SATISFIED:
+        return "NOT SATISFIED"
+    worst = but_of(content)
+    return "SATISFIED" if worst is None else f"SATISFIED, BUT {worst['sentence']}"

@@ -47,6 +47,31 @@ def test_every_command_has_help_in_plain_text(capsys: pytest.CaptureFixture[str]
     assert "\x1b" not in out
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_the_short_option_for_help(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert call(capsys, name, "-h") == call(capsys, name, "--help")
+
+
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys) == call(capsys, "-h") == call(capsys, "--help")
+    assert call(capsys, "hierarchy", "build", "-h")[0].startswith("Usage: anonymizer hierarchy build ")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("anonymizer co", {"compare"}),
+        ("anonymizer init --li", {"--limit"}),
+        ("anonymizer hierarchy b", {"build"}),
+    ],
+)
+def test_completion(monkeypatch: pytest.MonkeyPatch, words: str, completed: set[str]) -> None:
+    monkeypatch.setenv("_ANONYMIZER_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert set(run_python("-m", "anonymizer").stdout.split()) == completed
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = call(capsys, "--version")
     assert out.startswith("anonymizer ")
@@ -58,7 +83,6 @@ ALL = ", ".join(sorted(COMMANDS))
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "error: missing command (help: anonymizer --help)\n"),
         (("schmea",), "error: no command 'schmea'; did you mean 'schema'? (help: anonymizer --help)\n"),
         (
             ("x",),

@@ -98,7 +98,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (constrained({"model": "t-closeness", "t": 0.2, "distance": "hierarchical"}), "constraints[0].distance"),
     (constrained(), "constraints"),
     (small(constraints={"model": "k-anonymity"}), "constraints"),
-    (small(algorithm="mondrian"), "algorithm"),
+    (small(algorithm=["mondrian"]), "algorithm"),
     (small(constraints=[5]), "constraints[0]"),
     (small(attributes={"a": {"role": "sensitive"}}), "attributes"),
     (small(attributes={"a": {"role": "quasi-identifier", "weight": 0}}), "attributes"),

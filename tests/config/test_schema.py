@@ -26,7 +26,7 @@ VALIDATOR = Draft202012Validator(config_schema())
 def alternatives(section: dict[str, Any]) -> dict[str, Any]:
     definitions = config_schema()["$defs"]
     section = definitions[section["$ref"].rpartition("/")[2]] if "$ref" in section else section
-    return {each["title"]: each for each in section["oneOf"]}
+    return {each["title"]: each for each in section["oneOf"] if "title" in each}
 
 
 def test_it_is_a_schema_of_the_draft() -> None:
