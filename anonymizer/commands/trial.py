@@ -18,6 +18,7 @@ from anonymizer.job.clock import UNWATCHED
 from anonymizer.job.exposure import exposure_found
 from anonymizer.job.remedy import changes_of, in_order_of_mending
 from anonymizer.job.source import DataSource
+from anonymizer.model.recoding import Bound
 from anonymizer.model.table import Role
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import Plan, plan_of
@@ -89,7 +90,7 @@ def _may_become(now: Role, role: Role) -> bool:
 def trial_of(config: Config, source: DataSource) -> Trial | None:
     """Return what the first release of a config would show; None without one, or where it is not measured."""
     try:
-        plan = plan_of(config)
+        plan = replace(plan_of(config), bound=Bound.NONE)
         with source.task(plan, engine_options(config), UNWATCHED) as task:
             found = task.find()
             exposure = exposure_found(found)

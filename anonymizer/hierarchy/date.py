@@ -148,10 +148,9 @@ class DateSource(HierarchySource[DateSettings]):
         return frozenset(found)
 
     def _moments(self, column: Column) -> list[Moment]:
-        return [self._moment(column, code) for code in range(len(column.present))]
+        return [self._moment(column, code, text) for code, text in enumerate(column.present)]
 
-    def _moment(self, column: Column, code: int) -> Moment:
-        text = column.present[code]
+    def _moment(self, column: Column, code: int, text: str) -> Moment:
         found = column.dates.read(text) or canonical_moment(text)
         if found is not None:
             return found

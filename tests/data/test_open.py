@@ -58,7 +58,8 @@ def test_a_bad_file_is_refused_by_name(case: str, tmp_path: Path, message: Snaps
     with pytest.raises(DataError) as caught:
         open_file(path)
     assert exchange(case, caught.value, tmp_path) == message
-    assert "\n" not in str(caught.value)
+    # A file of another program comes with the command that converts it.
+    assert str(caught.value).count("\n") == (case == "suffix")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])

@@ -136,7 +136,7 @@ def of_file(rows: Sequence[tuple[str, ...]], config: dict[str, Any], folder: Pat
         assert "INFEASIBLE" in done.err, done.err
         return None
     report = json.loads((folder / "c-release" / "report.json").read_text(encoding="utf-8"))
-    if any(each["verifiable_from_release"] for each in report["constraints"]):
+    if report["constraints"][0]["verifiable_from_release"]:
         assert call("audit", folder / "c-release" / "share" / "release.csv").code == 0
     else:
         assert_audits(folder / "c-release")
@@ -377,7 +377,7 @@ def test_a_key_that_no_constraint_counts_is_counted_by_value(
     }
     (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
     told = warnings_of(tmp_path, command)
-    assert "column 'patient_id' repeats: 12 values in 39 records. k counts records, not people: " in told
+    assert "column 'patient_id' repeats: 12 values in 39 records" in told
     assert "12 of 13 classes contain fewer than 3 of these values" in told
 
 
