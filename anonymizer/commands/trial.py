@@ -60,7 +60,7 @@ class Trial:
             why = self._why(finding)
             for name, own in self._changed(finding):
                 role, new = Role(own["role"]), name not in roles and name not in settings
-                if columns[name].role is role and new and columns[name].role is not Role.QUASI_IDENTIFIER:
+                if columns[name].role is role and name not in roles and role is not Role.QUASI_IDENTIFIER:
                     settings[name] = own
                 elif new and not columns[name].answered and _may_become(columns[name].role, role):
                     was = columns[name].proposed

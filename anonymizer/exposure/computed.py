@@ -218,7 +218,7 @@ def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> It
                 if not _is_told(sources, target, mixed, everything):
                     continue
                 groups, shared = _shared(records, sources)
-                holds = shared & _constant(groups, target.own)
+                holds = shared & target.present & _constant(groups, target.own)
                 yield Function(target, sources, "", holds)
 
 
@@ -228,13 +228,15 @@ def _is_told(
     """Return whether nearly all records that share the sources' values share the target's, too.
 
     And more of them than of the target's values in another order. Its most frequent value is left out: where
-    96 of 100 are healthy, most pairs are by chance.
+    96 of 100 are healthy, most pairs are by chance. So is a missing one: who answered nothing, answered no
+    question.
     """
     groups, number = group_rows(((each.own[among], each.sizes[1]) for each in sources), len(among))
     shared = (np.bincount(groups, minlength=number) > 1)[groups]
-    usual = int(np.bincount(target.own).argmax())
+    left_out = [int(np.bincount(target.own[target.present]).argmax())] if target.present.any() else []
+    left_out += [] if target.absent is None else [target.absent]
     held, by_chance = (
-        _held(groups, own[among], shared & (own[among] != usual)) for own in (target.own, mixed)
+        _held(groups, own[among], shared & ~np.isin(own[among], left_out)) for own in (target.own, mixed)
     )
     return held >= HOLDS and held - by_chance > (1 - by_chance) / 2
 

@@ -199,6 +199,41 @@ def test_what_two_dates_compute_is_found(name: str, function: Any) -> None:
     assert not found(records(*whose, by_chance), Kind.COMPUTED, 0.05)
 
 
+def test_what_nearly_everybody_has_is_not_computed() -> None:
+    """Of 1,000 people with 200 towns and ages few smoke: towns and ages tell nearly all by chance."""
+    random = Random(3)
+    people = [(random.randint(0, 99), random.randint(0, 1)) for _ in range(1_000)]
+    smokes = ["yes" if random.random() < 0.02 else "no" for _ in people]
+    towns, coarse = [town for town, _ in people], [town // 50 for town, _ in people]
+    whose = column("town", QUASI, towns, coarse), column("sex", QUASI, [sex for _, sex in people])
+    assert not found(records(*whose, column("smokes", SENSITIVE, smokes)), Kind.COMPUTED, 0.05)
+    told = ["yes" if town < 2 else "no" for town in towns]
+    assert found(records(*whose, column("smokes", SENSITIVE, told)), Kind.COMPUTED, 0.05)
+
+
+def test_who_answered_nothing_answered_no_question() -> None:
+    random = Random(4)
+    asked = [random.random() < 0.7 for _ in range(600)]
+    seats = [random.choice("abcde") if each else None for each in asked]
+    smokes = [random.choice(["yes", "no"]) if each else None for each in asked]
+    whose = column("seats", QUASI, seats, ["*" for _ in seats])
+    assert not found(records(whose, column("smokes", SENSITIVE, smokes)), Kind.COMPUTED, 0.05)
+
+
+def test_members_of_one_household_tell_nothing_of_others() -> None:
+    """Each income is that of a home; another home with its size and rent is rare."""
+    random = Random(5)
+    homes = np.repeat(np.arange(200), 3)
+    rents, incomes = (
+        [random.randint(1, 10**6) for _ in range(200)],
+        [random.choice("abcd") for _ in range(200)],
+    )
+    rent = column("rent", QUASI, [rents[home] for home in homes], ["*" for _ in homes])
+    own = rent, column("income", SENSITIVE, [incomes[home] for home in homes])
+    assert found(records(*own), Kind.COMPUTED, 0.05)
+    assert not found(records(*own, keys={"hid": homes.astype(np.int64)}), Kind.COMPUTED, 0.05)
+
+
 def test_a_computed_column_counts_whom_it_singles_out() -> None:
     first = [date(2020, 1, 1) + timedelta(each % 20) for each in range(200)]
     stays = [each // 20 if each < 20 * 9 else 30 + each for each in range(200)]
