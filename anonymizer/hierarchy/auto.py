@@ -7,7 +7,7 @@ numbers by round bounds that enough records lie beyond.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -102,7 +102,33 @@ class RoundGroups:
         inner = (
             self._cuts(first, last, self._share(first, last, groups)) for first, last in pairwise(places)
         )
-        return sorted(chain(cuts, *inner))
+        return self._without_rare_groups(sorted(chain(cuts, *inner)), frozenset(cuts))
+
+    def _without_rare_groups(self, cuts: Sequence[int], given: Collection[int]) -> list[int]:
+        """Return cuts without some, so that every group has at least ``rare`` records; the given ones stay.
+
+        A value of many records may leave a few beside it. These join the smaller of their neighbours.
+        """
+        kept = list(cuts)
+        place = 0
+        while place <= len(kept):
+            sizes = self._sizes(kept)
+            if sizes[place] >= self._rare or not kept:
+                place += 1
+                continue
+            beside = [cut for cut in (place - 1, place) if 0 <= cut < len(kept) and kept[cut] not in given]
+            if not beside:
+                place += 1
+                continue
+            smaller = min(beside, key=lambda cut: sizes[cut] + sizes[cut + 1])
+            del kept[smaller]
+            place = max(place - 1, 0)
+        return kept
+
+    def _sizes(self, cuts: Sequence[int]) -> list[int]:
+        """Return the records of each group."""
+        upto = [0, *(self._upto[bisect_left(self._values, cut)] for cut in cuts), self._upto[-1]]
+        return [after - before for before, after in pairwise(upto)]
 
     def _share(self, first: int, last: int, groups: int) -> int:
         """Return how many of all groups the values at some positions have by their records."""
@@ -191,8 +217,8 @@ class AutoSettings(OptionalSettings):
         default=None,
         ge=1,
         description="Names of groups show texts of fewer records only by the prefix that this many records "
-        "share, and …; by default all texts are shown. The first and the last group of numbers have at least "
-        "this many records, by default 10, and are named by their round inner bound, as in <20 and 65+, "
+        "share, and …; by default all texts are shown. Every group of numbers has at least this many records, "
+        "by default 10; the first and the last are named by their round inner bound, as in <20 and 65+, "
         "unless this many records have the smallest or largest whole number itself.",
     )
 
