@@ -105,15 +105,16 @@ class RoundGroups:
         return self._without_rare_groups(sorted(chain(cuts, *inner)), frozenset(cuts))
 
     def _without_rare_groups(self, cuts: Sequence[int], given: Collection[int]) -> list[int]:
-        """Return cuts without some, so that every group has at least ``rare`` records; the given ones stay.
+        """Return cuts without some, so that every group has half of ``rare`` records; the given ones stay.
 
-        A value of many records may leave a few beside it. These join the smaller of their neighbours.
+        Round bounds are worth a few records, but a value of many may leave nearly none beside it. These join
+        the smaller of their neighbours.
         """
         kept = list(cuts)
         place = 0
         while place <= len(kept):
             sizes = self._sizes(kept)
-            if sizes[place] >= self._rare or not kept:
+            if 2 * sizes[place] >= self._rare or not kept:
                 place += 1
                 continue
             beside = [cut for cut in (place - 1, place) if 0 <= cut < len(kept) and kept[cut] not in given]
@@ -217,9 +218,10 @@ class AutoSettings(OptionalSettings):
         default=None,
         ge=1,
         description="Names of groups show texts of fewer records only by the prefix that this many records "
-        "share, and …; by default all texts are shown. Every group of numbers has at least this many records, "
-        "by default 10; the first and the last are named by their round inner bound, as in <20 and 65+, "
-        "unless this many records have the smallest or largest whole number itself.",
+        "share, and …; by default all texts are shown. The first and the last group of numbers have at least "
+        "this many records, by default 10, the others at least half of it. The ends are named by their round "
+        "inner bound, as in <20 and 65+, unless this many records have the smallest or largest whole number "
+        "itself.",
     )
 
 

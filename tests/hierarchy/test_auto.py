@@ -232,3 +232,20 @@ def test_rare_is_not_for_dates(message: SnapshotAssertion) -> None:
     with pytest.raises(HierarchyError) as refused:
         above(column(["2021-01-01"], ValueType.DATE), auto={"rare": 2})
     assert exchange("rare for dates", refused.value) == message
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=40),
+    st.integers(1, 30),
+    st.sampled_from([ValueType.INTEGER, ValueType.NUMBER]),
+)
+def test_no_group_of_numbers_has_few_records(
+    values: list[tuple[int, int]], rare: int, kind: ValueType
+) -> None:
+    """Also where a value of many records leaves a few beside it."""
+    unit = 1 if kind is ValueType.INTEGER else 0.25
+    written = [str(value * unit) for value, records in values for _ in range(records)]
+    found = above(column(written, kind), auto={"rare": rare})
+    for level in zip(*(found[text] for text in written), strict=True):
+        sizes = Counter(level)
+        assert min(sizes.values()) * 2 >= rare or len(sizes) == 1, sizes
