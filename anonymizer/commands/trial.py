@@ -32,6 +32,9 @@ ROUNDS = 3
 CELLS = 10_000_000
 """Most cells of a file that is tried."""
 
+COLUMNS = 150
+"""Most columns of a file that is tried, each of which a run reads by statements of its own."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -90,7 +93,8 @@ def _may_become(now: Role, role: Role) -> bool:
 def trial_of(config: Config, source: DataSource) -> Trial | None:
     """Return what the first release of a config would show; None without one, or where it is not measured."""
     try:
-        plan = replace(plan_of(config), bound=Bound.NONE)
+        # Whether a value has the text of missing ones does not change what is shown.
+        plan = replace(plan_of(config), bound=Bound.NONE, marker=None)
         with source.task(plan, engine_options(config), UNWATCHED) as task:
             found = task.find()
             exposure = exposure_found(found)
@@ -113,7 +117,8 @@ def mended_draft(
     tried: returns what a proposal's first release shows.
     """
     for _ in range(ROUNDS):
-        trial = tried(proposal) if proposal.rows * len(proposal.columns) <= CELLS else None
+        columns = len(proposal.columns)
+        trial = tried(proposal) if columns <= COLUMNS and proposal.rows * columns <= CELLS else None
         if trial is None or not trial.exposure.findings:
             break
         asked = trial.asked(proposal, choices)

@@ -1093,7 +1093,6 @@ def _with_roles(
         proposals |= {each.name: _taken(proposals[each.name]) for each in _few(measured, proposals)}
     elif names.cautious:
         proposals |= _unread(_few(measured, proposals), proposals, choices.roles)
-    proposals |= {name: own for name, own in choices.asked.roles.items() if name not in choices.roles}
     chosen = set(choices.roles.values())
     roles = {name: choices.roles.get(name, each.role) for name, each in proposals.items()}
     note: list[str] = []
@@ -1103,6 +1102,9 @@ def _with_roles(
         )
         proposals |= instead
         roles |= {name: each.role for name, each in instead.items()}
+    asked = {name: own for name, own in choices.asked.roles.items() if name not in choices.roles}
+    proposals |= asked
+    roles |= {name: each.role for name, each in asked.items()}
     counted = [column for column in measured if roles[column.name] in COUNTED]
     narrow = [column for column in counted if column.distinct <= WIDEST]
     relations = Relations(counter.pairs(narrow), roles, _finer(measured, roles, counter))

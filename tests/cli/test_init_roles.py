@@ -86,6 +86,7 @@ def test_what_a_column_would_add_is_not_said_where_it_would_add_nothing(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("untried")
 def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path) -> None:
     frame = table(**PEOPLE, **{f"q{number}": "1-5" for number in range(100)})
     done, config = drafted(frame, tmp_path)
@@ -101,6 +102,7 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("untried")
 def test_where_nothing_is_known_outside_some_answers_are_taken_and_it_is_said(tmp_path: Path) -> None:
     done, config = drafted(table(**{f"q{number}": "1-5" for number in range(30)}), tmp_path)
     assert list(roles(config).values()).count("quasi-identifier") == 10

@@ -101,3 +101,12 @@ def test_every_question_is_asked_once(tmp_path: Path) -> None:
 def test_a_frame_is_tried_too() -> None:
     draft = an.init(people(**boats()))
     assert draft["attributes"]["boat"]["role"] == "sensitive"
+
+
+def test_what_a_draft_said_of_the_file_stays(tmp_path: Path) -> None:
+    """Nothing was known outside, whatever a trial makes of the answers."""
+    random = Random(8)
+    answers = {f"q{number}": [random.choice("12345") for _ in range(400)] for number in range(12)}
+    pd.DataFrame(answers).to_csv(tmp_path / "answers.csv", index=False)
+    done = call("init", tmp_path / "answers.csv")
+    assert "No column has a name or values that are known outside" in done.out
