@@ -53,7 +53,6 @@ def run(
     """
     from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
-    from anonymizer.commands.mend import run_mended  # noqa: PLC0415
     from anonymizer.commands.run import release_folder  # noqa: PLC0415
     from anonymizer.commands.run import run as run_job  # noqa: PLC0415
     from anonymizer.config.load import load_config  # noqa: PLC0415
@@ -78,6 +77,8 @@ def run(
         try:
             watch = replace(watch, released=print_result)
             if mend:
+                from anonymizer.commands.mend import run_mended  # noqa: PLC0415 - most runs mend nothing
+
                 run_mended(loaded, directory, overwrite=overwrite, strict=strict, watch=watch)
             else:
                 terms = Terms(lambda _: strict)

@@ -5,18 +5,17 @@ What ``run --mend`` changes in a config, ``init`` has in its draft from the begi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from anonymizer.config.load import parse_override
 from anonymizer.config.model import Config
+from anonymizer.config.section import plain
 from anonymizer.errors import DataError, Infeasible, InputError
 from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of
 from anonymizer.job.clock import UNWATCHED
 from anonymizer.job.exposure import exposure_found
-from anonymizer.job.remedy import changes_of, in_order_of_mending
+from anonymizer.job.remedy import place_of_mending, settings_of
 from anonymizer.job.source import DataSource
 from anonymizer.model.recoding import Bound
 from anonymizer.model.table import Role
@@ -33,7 +32,7 @@ CELLS = 10_000_000
 """Most cells of a file that is tried."""
 
 COLUMNS = 150
-"""Most columns of a file that is tried, each of which a run reads by statements of its own."""
+"""Most columns of a file that is tried: reading each takes statements of its own."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +56,24 @@ class Trial:
         roles, settings = dict(before.roles), dict(before.settings)
         units = before.units
         columns = {each.name: each for each in proposal.columns}
-        for finding in in_order_of_mending(self.exposure.findings):
-            if finding.remedy is None:
-                continue
-            why = self._why(finding)
-            for name, own in self._changed(finding):
+        for finding in sorted(self.exposure.findings, key=lambda each: place_of_mending(each.kind)):
+            remedy, why = finding.remedy, self._why(finding)
+            assert remedy is not None, "a measured finding has one"
+            for name, given in settings_of(self.plan, remedy, self.exposure.k).items():
+                own = plain(given) if isinstance(given, Mapping) else {"role": given}
                 role, new = Role(own["role"]), name not in roles and name not in settings
                 if columns[name].role is role and name not in roles and role is not Role.QUASI_IDENTIFIER:
                     settings[name] = own
                 elif new and not columns[name].answered and _may_become(columns[name].role, role):
                     was = columns[name].proposed
                     roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
-            units |= {finding.remedy.counted} if finding.remedy.counted is not None else set()
+            units |= {remedy.counted} if remedy.counted is not None else set()
         return Asked(roles, settings, units)
 
     def _why(self, finding: Finding) -> str:
         """Return a finding in words."""
         said = said_of(finding, self.exposure, smallest_shown(self.plan.k_of_reports))
         return f"otherwise {detector_of(finding).sentence(finding, said)} in a first release"
-
-    def _changed(self, finding: Finding) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield the columns that a remedy changes, with their settings."""
-        assert finding.remedy is not None, "a measured finding has one"
-        for change in changes_of(self.plan, finding.remedy, self.exposure.k):
-            path, value = parse_override(change)
-            if path[0] == "attributes":
-                yield str(path[1]), value if isinstance(value, Mapping) else {"role": value}
 
 
 def _may_become(now: Role, role: Role) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
 
@@ -89,10 +88,3 @@ def _fault(given: str, kind: str) -> str:
     if kind in set(Kind):
         return f"{shown(given)} names no column; accepted: {kind}:COLUMN"
     return f"{shown(given)}; {suggestion(kind, [ROWS_ARE_PERSONS, *Kind])}"
-
-
-def acknowledged_columns(given: tuple[Acknowledgement, ...]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each acknowledged finding of a column, and the column."""
-    for position, each in enumerate(given):
-        if each.column is not None:
-            yield position, each.column

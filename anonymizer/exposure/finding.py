@@ -75,13 +75,6 @@ class Finding:
     remedy: Remedy | None = None
 
     @property
-    def exceeded(self) -> bool:
-        """Whether the threshold is exceeded; that of guesses is exceeded if it is reached."""
-        if self.kind is Kind.PREDICTS:
-            return self.share >= self.threshold
-        return self.share > self.threshold
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The finding as ``acknowledge`` names it, once for each column that it is acknowledged by."""
         return tuple(f"{self.kind}:{name}" for name in (*self.columns, *([self.about] if self.about else [])))
@@ -118,11 +111,6 @@ class Exposure:
     unused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
-
-    @property
-    def worst(self) -> Finding | None:
-        """The finding that the verdict names; None if nothing exceeds its threshold."""
-        return self.findings[0] if self.findings else None
 
     def share(self, units: int) -> float:
         """Return a number of units as a share of all."""

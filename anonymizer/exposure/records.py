@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, distinct_in_groups, group_rows
 from anonymizer.model.table import Role, ValueType
 
 
@@ -49,9 +49,7 @@ class ReleasedColumn:
     @cached_property
     def coarse(self) -> BoolArray:
         """Whether a record's published value stands for several values of its column, shape (records,)."""
-        shown, own = self.sizes
-        pairs = np.unique(self.shown.astype(np.int64) * own + self.own)
-        several: BoolArray = np.bincount(pairs // max(own, 1), minlength=shown) > 1
+        several: BoolArray = distinct_in_groups(self.shown, self.own, self.sizes[0]) > 1
         found: BoolArray = several[self.shown]
         return found
 
@@ -129,8 +127,7 @@ class ReleasedRecords:
         """Return the distinct units of each group of records, shape (number,), int64."""
         if self.units is None:
             return np.bincount(groups, minlength=number).astype(np.int64)
-        pairs = np.unique(groups * max(self.number, 1) + self.owners)
-        return np.bincount(pairs // max(self.number, 1), minlength=number).astype(np.int64)
+        return distinct_in_groups(groups, self.owners, number)
 
     def units_of(self, among: BoolArray) -> int:
         """Return the number of units with one of some records."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from anonymizer.exposure.detector import Detector, Said, as_known, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
-from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_rows
+from anonymizer.exposure.records import ReleasedRecords
+from anonymizer.model.arrays import CodeArray, IntArray, distinct_in_groups, group_rows
 from anonymizer.model.table import Role
 
 CONSTANT = 0.99
@@ -45,48 +45,54 @@ def units_together(records: ReleasedRecords, threshold: float) -> Iterator[Findi
     for name, key in records.keys.items():
         given = np.flatnonzero(key >= 0)
         unit = np.unique(key[given], return_inverse=True)[1].astype(np.int64)
-        several = (np.bincount(unit) > 1)[unit]
-        if not several.any():
+        if not (np.bincount(unit) > 1).any():
             continue
-        constant = [each for each in records.columns if _is_constant(each.shown[given], unit, several)]
-        back = _restored(constant, given, unit, several)
-        number = int(back.sum())
+        shown = {each.name: each.shown[given] for each in records.columns}
+        constant = {
+            name: codes
+            for name, codes in shown.items()
+            if are_constant(codes, unit) and len(np.unique(codes)) > 1
+        }
+        number = together_again(constant.values(), unit)
         if number > threshold * records.records:
-            alone = {each.name: int(_restored([each], given, unit, several).sum()) for each in constant}
-            names = _chosen(constant, alone, number, (given, unit, several))
+            names = _chosen(constant, unit, number)
             yield Finding(Kind.UNIT, names, number, number / records.records, threshold, name)
 
 
-def _is_constant(shown: CodeArray, unit: IntArray, several: BoolArray) -> bool:
-    """Return whether a column has one value in nearly all units with several records, and two in all."""
-    size = int(shown.max(initial=0)) + 1
-    pairs = np.unique(unit[several] * size + shown[several]) // size
-    values = np.bincount(pairs)
-    return bool((values[values > 0] == 1).mean() >= CONSTANT and len(np.unique(shown)) > 1)
+def are_constant(codes: IntArray | CodeArray, unit: IntArray) -> bool:
+    """Return whether nearly all units with several records have one code each.
+
+    Parameters
+    ----------
+    codes, unit: of each record, shape (records,), none negative; some unit has several records.
+    """
+    several = (np.bincount(unit) > 1)[unit]
+    values = distinct_in_groups(unit[several], codes[several], 0)
+    return bool((values[values > 0] == 1).mean() >= CONSTANT)
 
 
-def _restored(
-    columns: list[ReleasedColumn], given: IntArray, unit: IntArray, several: BoolArray
-) -> BoolArray:
-    """Return which records share their values with all others of their unit and with nobody else."""
-    groups, number = group_rows(((each.shown[given], each.sizes[0]) for each in columns), len(given))
-    pairs = np.unique(groups * (int(unit.max()) + 1) + unit)
-    units = np.bincount(pairs // (int(unit.max()) + 1), minlength=number)
-    groups_of = np.bincount(pairs % (int(unit.max()) + 1))
-    back: BoolArray = several & (units[groups] == 1) & (groups_of[unit] == 1)
-    return back
+def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> int:
+    """Return how many records share their codes with all others of their unit, and with nobody else.
+
+    Parameters
+    ----------
+    columns: codes of each record, shape (records,) each, none negative.
+    unit: of each record, shape (records,), int64, none negative.
+    """
+    coded = ((own, int(own.max(initial=0)) + 1) for own in columns)
+    groups, number = group_rows(coded, len(unit))
+    units = distinct_in_groups(groups, unit, number)
+    groups_of = distinct_in_groups(unit, groups, 0)
+    several = (np.bincount(unit) > 1)[unit]
+    return int((several & (units[groups] == 1) & (groups_of[unit] == 1)).sum())
 
 
-def _chosen(
-    columns: list[ReleasedColumn],
-    alone: Mapping[str, int],
-    number: int,
-    where: tuple[IntArray, IntArray, BoolArray],
-) -> tuple[str, ...]:
+def _chosen(columns: Mapping[str, CodeArray], unit: IntArray, number: int) -> tuple[str, ...]:
     """Return the columns that restore most, until they restore nearly all."""
-    chosen: list[ReleasedColumn] = []
-    for each in sorted(columns, key=lambda each: -alone[each.name]):
-        if chosen and _restored(chosen, *where).sum() >= CONSTANT * number:
+    alone = {name: together_again([own], unit) for name, own in columns.items()}
+    chosen: list[str] = []
+    for name in sorted(columns, key=lambda name: -alone[name]):
+        if chosen and together_again([columns[each] for each in chosen], unit) >= CONSTANT * number:
             break
-        chosen.append(each)
-    return tuple(each.name for each in chosen)
+        chosen.append(name)
+    return tuple(chosen)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anonymizer.config.section import dotted
 from anonymizer.config.written import flow
-from anonymizer.exposure.finding import Finding, Kind, Remedy
+from anonymizer.exposure.finding import Kind, Remedy
 from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.plan import Plan
 
@@ -21,13 +21,25 @@ FEWEST = 10
 """Fewest records of a group, where k asks for less."""
 
 
-def in_order_of_mending(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings in the order in which they are mended."""
-    return sorted(findings, key=lambda each: ORDER.index(each.kind))
+def place_of_mending(kind: str) -> int:
+    """Return the place of a kind of findings in the order in which they are mended."""
+    return ORDER.index(Kind(kind))
 
 
 def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:
     """Return the overrides of the config that make the changes of a remedy, as for ``--set``.
+
+    Parameters
+    ----------
+    k: fewest units of a group or class.
+    """
+    columns = settings_of(plan, remedy, k).items()
+    changed = [f"{dotted(('attributes', name))}={flow(own)}" for name, own in columns]
+    return [*changed, *_counted(plan, remedy, k), *_protected(plan, remedy)]
+
+
+def settings_of(plan: Plan, remedy: Remedy, k: int) -> dict[str, Any]:
+    """Return the new settings of each column that a remedy changes, with ``role``, or the role alone.
 
     Parameters
     ----------
@@ -38,10 +50,7 @@ def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:
         **{name: _in_groups(plan, name, remedy, k) for name in remedy.grouped},
         **{name: _rounded(*own) for name, own in remedy.rounded.items()},
     }
-    changed = [
-        f"{dotted(('attributes', name))}={flow(own)}" for name, own in columns.items() if own is not None
-    ]
-    return [*changed, *_counted(plan, remedy, k), *_protected(plan, remedy)]
+    return {name: own for name, own in columns.items() if own is not None}
 
 
 def _given(plan: Plan, name: str) -> Mapping[str, Any]:

@@ -343,6 +343,21 @@ def first_items(groups: NDArray[np.integer], number: int) -> IntArray:
     return first
 
 
+def distinct_in_groups(groups: IntArray | CodeArray, codes: IntArray | CodeArray, number: int) -> IntArray:
+    """Return the number of distinct codes in each group, shape (number,), int64.
+
+    Parameters
+    ----------
+    groups, codes: of each item, shape (items,), none negative.
+
+    >>> distinct_in_groups(np.array([0, 0, 2, 2]), np.array([5, 5, 5, 1]), 3).tolist()
+    [1, 0, 2]
+    """
+    size = int(codes.max(initial=0)) + 1
+    pairs = np.unique(groups.astype(np.int64) * size + codes)
+    return np.bincount(pairs // size, minlength=number)
+
+
 def overlaps(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Cut the same records as two sequences of parts do, at the end of each part of either.
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.data.relation import Relation
-from anonymizer.model.arrays import BoolArray, IntArray, group_rows
+from anonymizer.exposure.unit import are_constant, together_again
+from anonymizer.model.arrays import IntArray
 from anonymizer.model.table import LEFT_OUT, Role
 from anonymizer.model.units import HOUSEHOLD
 from anonymizer.people.keys import KNOWN, RepeatedKey, judged, keys_of, person_among
@@ -25,9 +26,6 @@ UNITS = 3
 
 ENOUGH_UNITS = 10
 """Minimum number of units for a constraint that counts them."""
-
-CONSTANT = 0.99
-"""Share of the units with several records in which a column of the unit has one value."""
 
 TOGETHER = 0.01
 """Share of the records that may go back into their units by columns released exactly."""
@@ -170,28 +168,17 @@ def _unit_name(key: RepeatedKey, found: DraftedUnits) -> str:
 
 def _is_constant(relation: Relation, column: ColumnProposal, unit: IntArray) -> bool:
     """Return whether a column has one value in nearly all units with several records, and two in all."""
-    codes = relation.codes(column.name).astype(np.int64)
-    given = unit >= 0
-    several = given & (np.bincount(unit[given], minlength=int(unit.max(initial=0)) + 1) > 1)[unit]
-    if not several.any() or column.facts.distinct < 2:
+    given = np.flatnonzero(unit >= 0)
+    own = unit[given]
+    if column.facts.distinct < 2 or not (np.bincount(own) > 1).any():
         return False
-    size = int(codes.max()) + 1
-    values = np.bincount(np.unique(unit[several] * size + codes[several]) // size)
-    return bool((values[values > 0] == 1).mean() >= CONSTANT)
+    return are_constant(relation.codes(column.name)[given], own)
 
 
 def records_back(relation: Relation, names: Sequence[str], unit: IntArray) -> int:
     """Return how many records share their values with all others of their unit and with nobody else."""
     given = np.flatnonzero(unit >= 0)
-    own = unit[given].astype(np.int64)
-    codes = [relation.codes(name)[given] for name in names]
-    groups, number = group_rows(((each, int(each.max(initial=0)) + 1) for each in codes), len(given))
-    size = int(own.max(initial=0)) + 1
-    pairs = np.unique(groups.astype(np.int64) * size + own)
-    units = np.bincount(pairs // size, minlength=number)
-    several = (np.bincount(own) > 1)[own]
-    back: BoolArray = several & (units[groups] == 1) & (np.bincount(pairs % size)[own] == 1)
-    return int(back.sum())
+    return together_again((relation.codes(name)[given] for name in names), unit[given].astype(np.int64))
 
 
 def _records_of(unit: IntArray, k: int) -> int:

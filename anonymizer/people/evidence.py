@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.data.relation import Relation
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, distinct_in_groups
 from anonymizer.profile.column_statistics import NO_VALUES, ColumnFacts, names_any
 from anonymizer.profile.combinations import UniquenessProfile
 from anonymizer.profile.hierarchies import date_format
@@ -110,8 +110,7 @@ class Evidence:
         given = (unit >= 0) & (codes >= 0)
         if not given.any():
             return True
-        pairs = np.unique(unit[given] * (int(codes.max()) + 1) + codes[given]) // (int(codes.max()) + 1)
-        values = np.bincount(pairs)
+        values = distinct_in_groups(unit[given], codes[given], 0)
         return bool((values[values > 0] == 1).mean() >= CONSTANT)
 
     def _grows(self, unit: IntArray, name: str) -> bool:

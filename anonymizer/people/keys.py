@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from anonymizer.errors import listed
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
-from anonymizer.people.evidence import Evidence
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
 from anonymizer.profile.knowledge import (
     HOMES,
@@ -26,6 +26,9 @@ from anonymizer.profile.knowledge import (
     subject_of,
     thing_of,
 )
+
+if TYPE_CHECKING:
+    from anonymizer.people.evidence import Evidence
 
 _CODE = re.compile(r".*[\d@].*", re.DOTALL)
 _DATE = re.compile(r".*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", re.DOTALL)
@@ -339,6 +342,8 @@ def judged(
     facts: returns the statistics of a column.
     """
     if relation.ordered and any(each.may_be_judged for each in keys):
+        from anonymizer.people.evidence import Evidence  # noqa: PLC0415 - most runs judge no key
+
         evidence = Evidence(relation, facts)
         keys = [_judged(each, evidence, facts) if each.may_be_judged else each for each in keys]
     times = [name for name in relation.columns if subject_of(name) is MOMENT]

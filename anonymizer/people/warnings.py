@@ -12,8 +12,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from anonymizer.attacks.base import IGNORED, LINKS, Attack
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.data.relation import Relation
@@ -21,7 +19,7 @@ from anonymizer.data.source import KeyColumns
 from anonymizer.errors import listed, plural
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.adversary import AdversaryView
-from anonymizer.model.arrays import IntArray, group_rows
+from anonymizer.model.arrays import IntArray, distinct_in_groups, group_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -155,19 +153,8 @@ def _counted(
     """Return the key with the number of classes that hold fewer than k of its values."""
     values = values_of_records(plan, relation, key.name)
     counted = (class_of >= 0) & (values >= 0)
-    found = values_by_class(class_of[counted], values[counted], len(values), number)
+    found = distinct_in_groups(class_of[counted], values[counted], number)
     return replace(key, below=int((found < (plan.k or 2)).sum()), classes=number)
-
-
-def values_by_class(class_of: IntArray, codes: IntArray, size: int, number: int) -> IntArray:
-    """Return the number of different values in each class, shape (number,).
-
-    Parameters
-    ----------
-    class_of, codes: class and value of each record, shape (records,), int64.
-    size: of the values; each code is below it.
-    """
-    return np.bincount(np.unique(class_of * size + codes) // size, minlength=number)
 
 
 def _unlike_constraints(plan: Plan, reason: str = "") -> str:
@@ -276,7 +263,7 @@ def check_warnings(
         own = values_of_texts(relation, groups.values[-1], replace(keys, names=(key.name,)))
         values = own[groups.codes[:, -1]]
         present = values >= 0
-        found = values_by_class(class_of[present], values[present], len(own), number)
+        found = distinct_in_groups(class_of[present], values[present], number)
         below = int((found < (k or 2)).sum())
         counted.append(replace(key, below=below, classes=number))
     return warnings_of(counted, k)

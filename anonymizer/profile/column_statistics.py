@@ -27,7 +27,6 @@ from anonymizer.profile.spellings import (
     EMPTY,
     begins_or_ends_with_blank,
     padding_warnings,
-    shown_columns,
 )
 
 _LONG = 5
@@ -312,17 +311,6 @@ def weight_warnings(
         )
 
 
-def exact_warnings(names: Sequence[str]) -> list[str]:
-    """Return the warning about columns of numbers whose values nearly all differ and are released exactly."""
-    if not names:
-        return []
-    return [
-        f"nearly all values of {shown_columns(names)} differ and are released exactly. Anyone who has "
-        "another extract of the same source can link the records. Release groups with a hierarchy and "
-        "labels: range, or leave the column out with role: drop"
-    ]
-
-
 def _is_comma(texts: Texts) -> bool:
     """Return whether all texts can be numbers with decimal commas, and at least one must be."""
     decisive = any(
@@ -473,13 +461,6 @@ def _present(relation: Relation, name: str) -> Iterator[tuple[str, int]]:
     """Yield the distinct texts of a column, without those of ``NO_VALUES``, and the records of each."""
     known = relation.dictionary(name)
     return ((text, records) for text, records in known if text and text not in NO_VALUES)
-
-
-EXTREMES = "one record alone has the largest or the smallest number, which is released exactly"
-"""What is wrong with the columns that ``single_extremes`` names."""
-
-AGAINST_EXTREMES = "release groups: give it hierarchy auto, whose end groups are open, and labels: range"
-"""What helps against single extremes of a column."""
 
 
 def _measured(relation: Relation, name: str, spread: ColumnStatistics, numerals: Numerals) -> ColumnFacts:

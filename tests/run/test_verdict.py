@@ -21,9 +21,9 @@ from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
 from anonymizer.job import advice, job
+from anonymizer.model.arrays import distinct_in_groups
 from anonymizer.model.table import Role, ValueType
 from anonymizer.people.keys import keys_of, repeats
-from anonymizer.people.warnings import values_by_class
 from anonymizer.plan.plan import bind
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.build import attack_matrix
@@ -421,7 +421,7 @@ def test_an_identifier_with_many_records_a_person_is_a_key() -> None:
 def test_values_are_counted_once_in_each_class(records: list[tuple[int, int]]) -> None:
     class_of, codes = (np.array([each[place] for each in records], dtype=np.int64) for place in (0, 1))
     slow = [len({code for own, code in records if own == number}) for number in range(5)]
-    assert values_by_class(class_of, codes, 6, 5).tolist() == slow
+    assert distinct_in_groups(class_of, codes, 5).tolist() == slow
 
 
 def offences(folder: Path, constraints: list[dict[str, Any]]) -> Case:
