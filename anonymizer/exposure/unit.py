@@ -16,6 +16,9 @@ from anonymizer.model.table import Role
 CONSTANT = 0.99
 """Share of the units with several records in which a column must have one value."""
 
+NEARLY = (CONSTANT, 0.95, 0.9)
+"""Shares tried in turn: a column that a few units contradict may tell the others apart."""
+
 
 class UnitsTogether(Detector):
     """Records that are put together with those of their unit again."""
@@ -47,16 +50,22 @@ def units_together(records: ReleasedRecords, threshold: float) -> Iterator[Findi
         unit = np.unique(key[given], return_inverse=True)[1].astype(np.int64)
         if not (np.bincount(unit) > 1).any():
             continue
-        shown = {each.name: each.shown[given] for each in records.columns}
-        constant = {
-            name: codes
-            for name, codes in shown.items()
-            if are_constant(codes, unit) and len(np.unique(codes)) > 1
-        }
-        number = together_again(constant.values(), unit)
+        number, constant = _constant({each.name: each.shown[given] for each in records.columns}, unit)
         if number > threshold * records.records:
             names = _chosen(constant, unit, number)
             yield Finding(Kind.UNIT, names, number, number / records.records, threshold, name)
+
+
+def _constant(shown: Mapping[str, CodeArray], unit: IntArray) -> tuple[int, dict[str, CodeArray]]:
+    """Return how many records columns constant in their units put together again at most, and which."""
+    shares = {name: constancy(codes, unit) for name, codes in shown.items() if len(np.unique(codes)) > 1}
+    tried: dict[tuple[str, ...], int] = {}
+    for least in NEARLY:
+        names = tuple(name for name, share in shares.items() if share >= least)
+        if names not in tried:
+            tried[names] = together_again((shown[name] for name in names), unit)
+    best = max(tried, key=lambda names: tried[names])
+    return tried[best], {name: shown[name] for name in best}
 
 
 def are_constant(codes: IntArray | CodeArray, unit: IntArray) -> bool:
@@ -66,9 +75,19 @@ def are_constant(codes: IntArray | CodeArray, unit: IntArray) -> bool:
     ----------
     codes, unit: of each record, shape (records,), none negative; some unit has several records.
     """
+    return constancy(codes, unit) >= CONSTANT
+
+
+def constancy(codes: IntArray | CodeArray, unit: IntArray) -> float:
+    """Return the share of the units with several records that have one code each.
+
+    Parameters
+    ----------
+    codes, unit: of each record, shape (records,), none negative; some unit has several records.
+    """
     several = (np.bincount(unit) > 1)[unit]
     values = distinct_in_groups(unit[several], codes[several], 0)
-    return bool((values[values > 0] == 1).mean() >= CONSTANT)
+    return float((values[values > 0] == 1).mean())
 
 
 def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> int:
