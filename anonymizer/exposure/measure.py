@@ -108,8 +108,8 @@ def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding])
     found: all findings, which count units.
     """
     public = [each for each in DETECTORS if each.public]
-    if records.units is not None:
-        counted = replace(records, units=None, keys={})
+    if records.units is not None or records.homes is not None:
+        counted = replace(records, units=None, homes=None, keys={})
         found = [each for detector in public for each in detector.find(counted, own.of(detector))]
     kinds = {each.kind for each in found}
     return {each.kind: each.kind in kinds for each in public}

@@ -16,7 +16,7 @@ MERGED = 0.2
 
 
 class RareValues(Detector):
-    """Values of few units."""
+    """Values of few units, or of few households."""
 
     kind = Kind.RARE_VALUES
     setting = "rare_values"
@@ -44,7 +44,7 @@ def _merged(records: ReleasedRecords, column: ReleasedColumn) -> int | None:
 
     None if too much would be merged.
     """
-    units = records.units_in(column.shown.astype(np.int64), column.sizes[0])
+    units = records.holders_in(column.shown.astype(np.int64), column.sizes[0])
     order = np.argsort(units, kind="stable")
     order = order[units[order] > 0]
     order = order[order != column.absent] if column.absent is not None else order
@@ -58,9 +58,9 @@ def _merged(records: ReleasedRecords, column: ReleasedColumn) -> int | None:
 
 
 def rare_values(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-    """Yield a finding for each insensitive or sensitive column with values of fewer than k units."""
+    """Yield a finding for each insensitive or sensitive column with values of few units or households."""
     for column in records.having(Role.INSENSITIVE, Role.SENSITIVE):
-        units = records.units_in(column.shown.astype(np.int64), column.sizes[0])
+        units = records.holders_in(column.shown.astype(np.int64), column.sizes[0])
         rare = (units < records.k)[column.shown] & column.present
         number = records.units_of(rare)
         if records.number and number > threshold * records.number:

@@ -82,6 +82,7 @@ class ReleasedRecords:
     unit: name of what is counted, such as record or person.
     units: unit of each record, shape (records,), int64, -1 for a record that is a unit of its own; None
         where records are counted.
+    homes: household of each record, as ``units``; None where the config names none.
     keys: of units that the release does not name, by column: the key of each record, shape (records,), int64,
         -1 without one.
     unknown: insensitive columns that nobody outside knows.
@@ -95,6 +96,7 @@ class ReleasedRecords:
     k: int
     unit: str = "record"
     units: IntArray | None = None
+    homes: IntArray | None = None
     keys: Mapping[str, IntArray] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
     alone: bool = False
@@ -111,12 +113,7 @@ class ReleasedRecords:
     @cached_property
     def owners(self) -> IntArray:
         """Unit of each record, shape (records,), int64, from 0."""
-        if self.units is None:
-            return np.arange(self.records)
-        alone = self.units < 0
-        owners = self.units.copy()
-        owners[alone] = int(self.units.max(initial=-1)) + 1 + np.arange(int(alone.sum()))
-        return np.unique(owners, return_inverse=True)[1].astype(np.int64)
+        return np.arange(self.records) if self.units is None else _each_with_one(self.units)
 
     @cached_property
     def number(self) -> int:
@@ -129,6 +126,13 @@ class ReleasedRecords:
             return np.bincount(groups, minlength=number).astype(np.int64)
         return distinct_in_groups(groups, self.owners, number)
 
+    def holders_in(self, groups: IntArray, number: int) -> IntArray:
+        """Return the distinct units of each group, a household being one, shape (number,), int64."""
+        units = self.units_in(groups, number)
+        if self.homes is None:
+            return units
+        return np.minimum(units, distinct_in_groups(groups, _each_with_one(self.homes), number))
+
     def units_of(self, among: BoolArray) -> int:
         """Return the number of units with one of some records."""
         if self.units is None:
@@ -139,3 +143,11 @@ class ReleasedRecords:
         """Return which records share their published values with fewer than ``least`` units."""
         groups, number = group_rows(((each.shown, each.sizes[0]) for each in columns), self.records)
         return (self.units_in(groups, number) < least)[groups]
+
+
+def _each_with_one(units: IntArray) -> IntArray:
+    """Return units from 0, with one of its own for each record that has none."""
+    alone = units < 0
+    owners = units.copy()
+    owners[alone] = int(units.max(initial=-1)) + 1 + np.arange(int(alone.sum()))
+    return np.unique(owners, return_inverse=True)[1].astype(np.int64)

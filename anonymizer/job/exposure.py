@@ -21,7 +21,7 @@ from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import GROUP, PublishedColumn
 from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
-from anonymizer.model.units import PERSON, RECORD
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.people.keys import repeating
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
@@ -119,13 +119,14 @@ def released_records(found: Found) -> ReleasedRecords:
     kept = np.flatnonzero(~recoding.removed[row])
     shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
     read = read_columns(relation, [_request(plan, name) for name in _with_records(plan, names)], plan.missing)
-    units = prepared.units.get(PERSON)
+    units, homes = (prepared.units.get(each) for each in (PERSON, HOUSEHOLD))
     return ReleasedRecords(
         tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items()),
         len(kept),
         plan.k_of_reports or 2,
         RECORD if units is None else PERSON,
         None if units is None else units[kept],
+        None if homes is None else homes[kept],
         dict(_keys(found, kept)),
         grouped=plan.algorithm.in_groups,
     )

@@ -309,3 +309,15 @@ def test_a_few_units_that_contradict_do_not_hide_the_others() -> None:
         rent[moved] = "none"
     own = records(column("rent", INSENSITIVE, rent), keys={"home": homes})
     assert [(each.columns, each.records) for each in found(own, Kind.UNIT)] == [(("rent",), 192)]
+
+
+@given(tables())
+def test_values_of_few_households_are_rare(table: tuple[list[list[Any]], list[int]]) -> None:
+    (a, _, _, _), homes = table
+    own = records(column("a", INSENSITIVE, a), homes=np.array(homes, dtype=np.int64))
+    held = {value: {home for other, home in zip(a, homes, strict=True) if other == value} for value in set(a)}
+    number = sum(value is not None and len(held[value]) < 3 for value in a)
+    assert [each.records for each in found(own, Kind.RARE_VALUES)] == ([number] if number else [])
+    assert exposure_of(own, Thresholds()).public[Kind.RARE_VALUES] == any(
+        value is not None and a.count(value) < 3 for value in a
+    )
