@@ -51,7 +51,17 @@ from anonymizer.release.classes import NO_UNIT_COLUMNS, UnitColumns, classes_for
 from anonymizer.release.folder import PUBLIC_REPORT
 from anonymizer.system import real_path
 
-JUDGED = ("input", "attributes", "constraints", "scenarios", "reference", "suppression", "output")
+JUDGED = (
+    "input",
+    "attributes",
+    "constraints",
+    "scenarios",
+    "reference",
+    "suppression",
+    "output",
+    "exposure",
+    "acknowledge",
+)
 """Sections of a config that state the promises of a release."""
 
 OF_PLUG_INS = ("algorithm", "objective", "attacks", "utility")

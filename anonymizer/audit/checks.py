@@ -17,16 +17,18 @@ from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, 
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError, InputError
+from anonymizer.exposure.finding import Kind
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.job.assessment import run_timed
 from anonymizer.job.constraints import attacked, countable_constraints
+from anonymizer.job.exposure import exposure_written, fits_in_memory
 from anonymizer.job.verify import shape_of
 from anonymizer.loss.base import loss_key
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, released
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
 from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
-from anonymizer.model.units import PERSON
+from anonymizer.model.units import PERSON, RECORD
 from anonymizer.plan.columns import PlannedColumn, PlannedHierarchy
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
@@ -772,6 +774,30 @@ def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> No
     claims.compare(key, claims.get(key) if claims.get(key) in tied else row["baseline"])
 
 
+def check_exposure(case: AuditCase) -> None:
+    """The release shows of itself what the report says.
+
+    Columns that nobody outside is said to know are in the internal report alone.
+    """
+    claims, release = case.claims, case.relations[0]
+    if claims.get(("exposure",)) is ABSENT or not fits_in_memory(case.plan, release):
+        return
+    found = exposure_written(case.plan, release)
+    section = ("exposure", "public" if claims.internal else "findings")
+    for position, (kind, exceeded) in enumerate(found.public.items()):
+        claims.compare((*section, position, "kind"), kind.value)
+        key = (*section, position, "exceeded")
+        said_unknown = kind is Kind.SINGLED_OUT and not claims.internal and claims.get(key) is False
+        if not (exceeded and said_unknown):
+            claims.compare(key, exceeded)
+    if claims.internal and claims.get(("exposure", "unit")) == RECORD:
+        shares = [found.share(each) for each in (found.unique, found.below_k, *found.with_sensitive)]
+        beside = dict(zip(("unique", "below_k"), shares[2:], strict=True))
+        figures = (found.units, *shares[:2], beside)
+        for name, own in zip(("units", "unique", "below_k", "with_sensitive"), figures, strict=True):
+            claims.compare(("exposure", name), own)
+
+
 CHECKS: Sequence[Callable[[AuditCase], None]] = (
     check_verdict,
     check_names,
@@ -786,5 +812,6 @@ CHECKS: Sequence[Callable[[AuditCase], None]] = (
     check_losses,
     check_attacks,
     check_matrix,
+    check_exposure,
 )
 """The checks that need the release and a report, in the order of their findings."""

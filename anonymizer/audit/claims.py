@@ -99,6 +99,24 @@ OF_APPENDED_INTERNAL = ("report", "recoding", "batch_classes", "smallest_batch_c
 """Further keys of ``applied`` in an internal report."""
 
 
+OF_EXPOSURE = ("findings",)
+"""Keys of ``exposure``, which every report has whose records fitted into memory."""
+
+OF_EXPOSURE_INTERNAL = (
+    "unit",
+    "units",
+    "unique",
+    "below_k",
+    "with_sensitive",
+    "sentence",
+    "acknowledged",
+    "unused",
+    "left_out",
+    "public",
+)
+"""Further keys of ``exposure`` in an internal report."""
+
+
 class Claims:
     """The content of a report, with the checked figures.
 
@@ -120,6 +138,8 @@ class Claims:
             for section, names in expected.items():
                 self.expect((section,) if section else (), names)
         self.expect(("loss",), map(loss_key, LOSS_METRICS))
+        if "exposure" in content:
+            self.expect(("exposure",), (*OF_EXPOSURE, *(OF_EXPOSURE_INTERNAL if self.internal else ())))
         if "applied" in content:
             self.expect(("applied",), (*OF_APPENDED, *(OF_APPENDED_INTERNAL if self.internal else ())))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,17 @@ def exposure_in(found: Found, tables: Tables) -> Exposure | None:
     plan = found.prepared.plan
     if not fits_in_memory(plan, tables[0]):
         return None
-    records = written_records(found, tables[0]) if _placed_elsewhere(found) else released_records(found)
-    return exposure_of(records, plan.exposure, plan.acknowledged)
+    if not _placed_elsewhere(found):
+        return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+    numbers = {name: own for each in found.recoding.published() for name, own in _written_names(each)}
+    return exposure_written(plan, tables[0], numbers)
+
+
+def exposure_written(
+    plan: Plan, release: Relation, numbers: Mapping[str, str] = MappingProxyType({})
+) -> Exposure:
+    """Return what a release shows of itself: the public kinds; ``numbers`` as for ``written_records``."""
+    return exposure_of(written_records(plan, release, numbers), plan.exposure, plan.acknowledged)
 
 
 def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
@@ -132,18 +142,25 @@ def released_records(found: Found) -> ReleasedRecords:
     )
 
 
-def written_records(found: Found, release: Relation) -> ReleasedRecords:
-    """Return the records of a release as they are written, in its order."""
-    plan = found.prepared.plan
-    of_numbers = {name: own for each in found.recoding.published() for name, own in _written_names(each)}
+def written_records(
+    plan: Plan, release: Relation, numbers: Mapping[str, str] = MappingProxyType({})
+) -> ReleasedRecords:
+    """Return the records of a release as they are written, in its order.
+
+    Parameters
+    ----------
+    numbers: the quasi-identifier of each column of numbers that one is released in.
+    """
+    roles = {name: _role(plan, numbers.get(name, name)) for name in _with_records(plan, release.columns)}
+    names = [name for name, role in roles.items() if role not in LEFT_OUT and name != GROUP]
+    texts = {name for name in names if name in numbers or roles[name] is Role.QUASI_IDENTIFIER}
+    requests = [
+        ColumnRequest(each, ValueType.TEXT) if each in texts else _request(plan, each) for each in names
+    ]
     columns = []
-    for name in _with_records(plan, release.columns):
-        role = _role(plan, of_numbers.get(name, name))
-        texts = [text for text, _ in release.dictionary(name)]
-        absent = next((code for code, text in enumerate(texts) if text in plan.absent), None)
-        if role not in LEFT_OUT and name != GROUP:
-            codes = release.codes(name)
-            columns.append(ReleasedColumn(name, role, codes, codes, absent))
+    for name, read in read_columns(release, requests, plan.missing).items():
+        codes = read.codes[release.codes(name)]
+        columns.append(ReleasedColumn(name, roles[name], codes, codes, read.column.missing))
     k, grouped = plan.k_of_reports or 2, plan.algorithm.in_groups
     return ReleasedRecords(tuple(columns), release.rows, k, alone=True, grouped=grouped)
 
