@@ -12,7 +12,14 @@ import numpy as np
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_rows
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    constant_in_groups,
+    group_rows,
+)
 from anonymizer.model.table import Role
 
 HOLDS = 0.95
@@ -20,6 +27,15 @@ HOLDS = 0.95
 
 SAMPLE = 20_000
 """Records that the search for functions looks at; what it finds is measured on all."""
+
+LOOK = 2_000
+"""Records of the sample that are looked at first: what fails there clearly is not measured on the others."""
+
+CLEARLY = 0.8
+"""Share of the records looked at first below which a function does not hold."""
+
+ENOUGH = 100
+"""Fewest records with all values that settle this."""
 
 MOST_NUMBERS = 30
 """Columns of numbers and dates whose pairs are searched."""
@@ -129,6 +145,8 @@ def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
     for target in columns:
         for sources in _sources(columns, target):
             for how, values in _functions(sources, step):
+                if not _may_hold(target.values[::step], values):
+                    continue
                 if _offset(target.values[::step], values) is None:
                     continue
                 found = dict(_functions(sources, 1))[how]
@@ -175,6 +193,16 @@ def _year(days: FloatArray) -> FloatArray:
     return np.where(np.isnan(days), np.nan, years)
 
 
+def _may_hold(target: FloatArray, values: FloatArray) -> bool:
+    """Return whether a look at a few records leaves it open that a target differs by a small constant."""
+    few = slice(None, None, max(len(target) // LOOK, 1))
+    both = ~(np.isnan(target[few]) | np.isnan(values[few]))
+    if both.sum() < ENOUGH:
+        return True
+    near = np.abs(target[few][both] - values[few][both]) <= 1.5 + CLOSE * np.abs(values[few][both])
+    return bool(near.mean() >= CLEARLY)
+
+
 def _offset(target: FloatArray, values: FloatArray) -> float | None:
     """Return the constant by which a target nearly always differs from values; None if there is none.
 
@@ -205,45 +233,83 @@ def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> It
         for each in records.columns
         if each.role in (Role.INSENSITIVE, Role.SENSITIVE) and each.exact and each.sizes[1] > 1
     ]
-    step = max(records.records // SAMPLE, 1)
-    sample = np.arange(0, records.records, step)
+    known = known[:MOST_SOURCES]
+    sets = [sources for size in (1, 2, 3) for sources in combinations(known, size)]
+    sample = np.arange(0, records.records, max(records.records // SAMPLE, 1))
+    sampled = [_sharing(sources, sample) for sources in sets]
     random = np.random.default_rng(0)
     for target in targets:
-        mixed = random.permutation(target.own)
-        for size in (1, 2, 3):
-            for sources in combinations(known[:MOST_SOURCES], size):
-                if not _may_tell(sources, target) or not _is_told(sources, target, mixed, sample):
-                    continue
-                everything = np.arange(records.records)
-                if not _is_told(sources, target, mixed, everything):
-                    continue
+        mixed, left_out = random.permutation(target.own), _left_out(target)
+        for sources, sharing in zip(sets, sampled, strict=True):
+            if not _may_tell(sources, target) or not _is_told(sharing, target, mixed, left_out):
+                continue
+            everything = _sharing(sources, np.arange(records.records))
+            if _is_told(everything, target, mixed, left_out):
                 groups, shared = _shared(records, sources)
-                holds = shared & target.present & _constant(groups, target.own)
+                holds = shared & target.present & constant_in_groups(groups, target.own)[groups]
                 yield Function(target, sources, "", holds)
 
 
-def _is_told(
-    sources: Sequence[ReleasedColumn], target: ReleasedColumn, mixed: CodeArray, among: IntArray
-) -> bool:
+def _left_out(target: ReleasedColumn) -> list[int]:
+    """Return the values of a column that are not asked about.
+
+    Its most frequent one: where 96 of 100 are healthy, most pairs are by chance. And a missing one: who
+    answered nothing, answered no question.
+    """
+    frequent = [int(np.bincount(target.own[target.present]).argmax())] if target.present.any() else []
+    return frequent if target.absent is None else [*frequent, target.absent]
+
+
+@dataclass(frozen=True)
+class _Sharing:
+    """Records that share the values of some columns with another.
+
+    Attributes
+    ----------
+    rows: of the records, shape (sharing,).
+    groups: of equal values, of each, shape (sharing,).
+    """
+
+    rows: IntArray
+    groups: IntArray
+
+    def held(self, own: CodeArray, left_out: Sequence[int], step: int = 1) -> tuple[float, int]:
+        """Return the share of those whose group has one value, and how many were asked.
+
+        Parameters
+        ----------
+        own: value of each record, shape (records,).
+        left_out: values that are not asked about.
+        step: look at each record of so many.
+        """
+        groups, values = self.groups[::step], own[self.rows[::step]]
+        asked = np.ones(len(values), dtype=np.bool_)
+        for each in left_out:
+            asked &= values != each
+        number = int(asked.sum())
+        return float(constant_in_groups(groups, values)[groups[asked]].mean()) if number else 0.0, number
+
+
+def _sharing(sources: Sequence[ReleasedColumn], among: IntArray) -> _Sharing:
+    """Return those of some records that share the sources' values with another of these."""
+    groups, number = group_rows(((each.own[among], each.sizes[1]) for each in sources), len(among))
+    shared = np.flatnonzero((np.bincount(groups, minlength=number) > 1)[groups])
+    return _Sharing(among[shared], np.unique(groups[shared], return_inverse=True)[1].astype(np.int64))
+
+
+def _is_told(sharing: _Sharing, target: ReleasedColumn, mixed: CodeArray, left_out: Sequence[int]) -> bool:
     """Return whether nearly all records that share the sources' values share the target's, too.
 
-    And more of them than of the target's values in another order. Its most frequent value is left out: where
-    96 of 100 are healthy, most pairs are by chance. So is a missing one: who answered nothing, answered no
-    question.
+    And more of them than of the target's values in another order.
     """
-    groups, number = group_rows(((each.own[among], each.sizes[1]) for each in sources), len(among))
-    shared = (np.bincount(groups, minlength=number) > 1)[groups]
-    left_out = [int(np.bincount(target.own[target.present]).argmax())] if target.present.any() else []
-    left_out += [] if target.absent is None else [target.absent]
-    held, by_chance = (
-        _held(groups, own[among], shared & ~np.isin(own[among], left_out)) for own in (target.own, mixed)
-    )
-    return held >= HOLDS and held - by_chance > (1 - by_chance) / 2
-
-
-def _held(groups: IntArray, own: CodeArray, asked: BoolArray) -> float:
-    """Return the share of some records that are in a group with one value."""
-    return float(_constant(groups, own)[asked].mean()) if asked.any() else 0.0
+    held, asked = sharing.held(target.own, left_out, max(len(sharing.rows) // LOOK, 1))
+    if asked >= ENOUGH and held < CLEARLY:
+        return False
+    held, _ = sharing.held(target.own, left_out)
+    if held < HOLDS:
+        return False
+    by_chance, _ = sharing.held(mixed, left_out)
+    return held - by_chance > (1 - by_chance) / 2
 
 
 def _shared(records: ReleasedRecords, sources: Sequence[ReleasedColumn]) -> tuple[IntArray, BoolArray]:
@@ -255,16 +321,5 @@ def _shared(records: ReleasedRecords, sources: Sequence[ReleasedColumn]) -> tupl
     shared: BoolArray = (records.units_in(groups, number) > 1)[groups]
     for key in records.keys.values():
         alone = int(key.max(initial=0)) + 1 + np.arange(len(key))
-        shared &= ~_constant(groups, np.where(key < 0, alone, key))
+        shared &= ~constant_in_groups(groups, np.where(key < 0, alone, key))[groups]
     return groups, shared
-
-
-def _constant(groups: IntArray, own: IntArray | CodeArray) -> BoolArray:
-    """Return which records are in a group with one value."""
-    number = int(groups.max(initial=-1)) + 1
-    one_of = np.zeros(number, dtype=own.dtype)
-    one_of[groups] = own
-    several = np.zeros(number, dtype=np.bool_)
-    several[groups[own != one_of[groups]]] = True
-    found: BoolArray = ~several[groups]
-    return found

@@ -42,11 +42,13 @@ class Detector(ABC):
     kind: of its findings.
     setting: name of its threshold in the config.
     public: whether the release alone shows what it finds.
+    counts_households: whether it counts the records of a household as one.
     """
 
     kind: ClassVar[Kind]
     setting: ClassVar[str]
     public: ClassVar[bool] = False
+    counts_households: ClassVar[bool] = False
 
     @abstractmethod
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

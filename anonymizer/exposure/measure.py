@@ -11,7 +11,7 @@ from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding, Kin
 from anonymizer.exposure.predicts import Predicts
 from anonymizer.exposure.rare_values import RareValues
 from anonymizer.exposure.records import ReleasedRecords
-from anonymizer.exposure.singled_out import SingledOut, seen_by_acquaintances
+from anonymizer.exposure.singled_out import SingledOut
 from anonymizer.exposure.undone import Undone
 from anonymizer.exposure.unit import UnitsTogether
 from anonymizer.model.table import Role
@@ -49,11 +49,10 @@ def exposure_of(
     named = frozenset(acknowledged)
     unknown = {name.partition(":")[2] for name in named if name.startswith(f"{Kind.SINGLED_OUT}:")}
     records = replace(records, unknown=frozenset(unknown))
-    seen = seen_by_acquaintances(records)
-    every = [*seen, *records.having(Role.SENSITIVE)]
-    least = (2, records.k)
-    unique, below = (records.units_of(records.in_small(seen, each)) for each in least)
-    together = (records.units_of(records.in_small(every, each)) for each in least)
+    seen, least = records.seen_together, (2, records.k)
+    every = records.together([seen, *records.having(Role.SENSITIVE)])
+    unique, below = (records.units_of(records.in_small([seen], each)) for each in least)
+    together = (records.units_of(records.in_small([every], each)) for each in least)
     detectors = [each for each in DETECTORS if each.public or not records.alone]
     findings = by_harm([each for own in detectors for each in own.find(records, thresholds.of(own))])
     accepted = [each for each in findings if _is_acknowledged(each, named)]
@@ -69,7 +68,7 @@ def exposure_of(
         _public(records, thresholds, findings),
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
         tuple(each for each in (own.left_out(records) for own in detectors) if each is not None),
-        tuple(each.name for each in seen if each.role is Role.INSENSITIVE),
+        tuple(each.name for each in records.seen if each.role is Role.INSENSITIVE),
     )
 
 
@@ -108,9 +107,11 @@ def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding])
     found: all findings, which count units.
     """
     public = [each for each in DETECTORS if each.public]
-    if records.units is not None or records.homes is not None:
-        counted = replace(records, units=None, homes=None, keys={})
-        found = [each for detector in public for each in detector.find(counted, own.of(detector))]
+    again = public if records.units is not None else [each for each in public if each.counts_households]
+    if again and (records.units is not None or records.homes is not None):
+        counted, kinds = replace(records, units=None, homes=None, keys={}), {each.kind for each in again}
+        found = [each for each in found if each.kind not in kinds]
+        found += [each for detector in again for each in detector.find(counted, own.of(detector))]
     kinds = {each.kind for each in found}
     return {each.kind: each.kind in kinds for each in public}
 

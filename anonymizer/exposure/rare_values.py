@@ -21,6 +21,7 @@ class RareValues(Detector):
     kind = Kind.RARE_VALUES
     setting = "rare_values"
     public = True
+    counts_households = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""

@@ -8,7 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, distinct_in_groups, group_rows
+from anonymizer.model.arrays import (
+    BoolArray,
+    CodeArray,
+    FloatArray,
+    IntArray,
+    constant_in_groups,
+    distinct_in_groups,
+    group_rows,
+)
 from anonymizer.model.table import Role, ValueType
 
 
@@ -49,8 +57,7 @@ class ReleasedColumn:
     @cached_property
     def coarse(self) -> BoolArray:
         """Whether a record's published value stands for several values of its column, shape (records,)."""
-        several: BoolArray = distinct_in_groups(self.shown, self.own, self.sizes[0]) > 1
-        found: BoolArray = several[self.shown]
+        found: BoolArray = ~constant_in_groups(self.shown, self.own)[self.shown]
         return found
 
     @cached_property
@@ -127,17 +134,47 @@ class ReleasedRecords:
         return distinct_in_groups(groups, self.owners, number)
 
     def holders_in(self, groups: IntArray, number: int) -> IntArray:
-        """Return the distinct units of each group, a household being one, shape (number,), int64."""
+        """Return the distinct units of each group, a household being one, shape (number,), int64.
+
+        Of groups that must have k households as they have so many units, it is the number of units.
+        """
         units = self.units_in(groups, number)
         if self.homes is None:
             return units
-        return np.minimum(units, distinct_in_groups(groups, _each_with_one(self.homes), number))
+        homes, largest = self._homes
+        few = np.flatnonzero((units <= self.k * largest)[groups])
+        held = distinct_in_groups(groups[few], homes[few], number)
+        return np.where(units <= self.k * largest, np.minimum(units, held), units)
+
+    @cached_property
+    def _homes(self) -> tuple[IntArray, int]:
+        """Household of each record, each without one being its own, and the units of the largest."""
+        assert self.homes is not None
+        homes = _each_with_one(self.homes)
+        return homes, int(self.units_in(homes, 0).max(initial=0))
 
     def units_of(self, among: BoolArray) -> int:
         """Return the number of units with one of some records."""
         if self.units is None:
             return int(among.sum())
         return len(np.unique(self.owners[among]))
+
+    def together(self, columns: Sequence[ReleasedColumn]) -> ReleasedColumn:
+        """Return columns as one, whose values are the combinations of theirs."""
+        groups, _ = group_rows(((each.shown, each.sizes[0]) for each in columns), self.records)
+        codes = groups.astype(np.int32)
+        return ReleasedColumn("", Role.QUASI_IDENTIFIER, codes, codes)
+
+    @cached_property
+    def seen(self) -> list[ReleasedColumn]:
+        """The columns that somebody who knows a unit sees."""
+        insensitive = [each for each in self.having(Role.INSENSITIVE) if each.name not in self.unknown]
+        return [*self.having(Role.QUASI_IDENTIFIER), *insensitive]
+
+    @cached_property
+    def seen_together(self) -> ReleasedColumn:
+        """These columns as one."""
+        return self.together(self.seen)
 
     def in_small(self, columns: Sequence[ReleasedColumn], least: int) -> BoolArray:
         """Return which records share their published values with fewer than ``least`` units."""

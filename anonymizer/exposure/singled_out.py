@@ -36,30 +36,25 @@ class SingledOut(Detector):
         return as_known(finding.columns)
 
 
-def seen_by_acquaintances(records: ReleasedRecords) -> list[ReleasedColumn]:
-    """Return the columns that somebody who knows a unit sees."""
-    insensitive = [each for each in records.having(Role.INSENSITIVE) if each.name not in records.unknown]
-    return [*records.having(Role.QUASI_IDENTIFIER), *insensitive]
-
-
 def singled_out(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
     """Yield the finding of units that are alone, with the insensitive columns that do it.
 
     Where sensitive values are published for groups, somebody who finds a record learns insensitive ones only.
     Columns are named in the order of what each does beside the quasi-identifiers, until they do nearly all.
     """
-    seen = seen_by_acquaintances(records)
+    seen = records.seen
     if records.grouped and not records.having(Role.INSENSITIVE):
         return
-    number = records.units_of(records.in_small(seen, 2))
+    number = records.units_of(records.in_small([records.seen_together], 2))
     if not records.number or number <= threshold * records.number:
         return
     known = [each for each in seen if each.role is Role.QUASI_IDENTIFIER]
     others = [each for each in seen if each.role is Role.INSENSITIVE]
-    alone = {each.name: records.units_of(records.in_small([*known, each], 2)) for each in others}
+    beside = records.together(known)
+    alone = {each.name: records.units_of(records.in_small([beside, each], 2)) for each in others}
     chosen: list[ReleasedColumn] = []
     for each in sorted(others, key=lambda each: -alone[each.name]):
-        if records.units_of(records.in_small([*known, *chosen], 2)) >= MOSTLY * number:
+        if records.units_of(records.in_small([beside, *chosen], 2)) >= MOSTLY * number:
             break
         chosen.append(each)
     names = tuple(each.name for each in chosen)

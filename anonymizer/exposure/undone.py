@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
-from anonymizer.model.arrays import BoolArray, CodeArray, distinct_in_groups
+from anonymizer.model.arrays import BoolArray, CodeArray, constant_in_groups
 from anonymizer.model.table import Role
 
 
@@ -125,8 +125,7 @@ def _shared(records: ReleasedRecords, column: ReleasedColumn) -> BoolArray:
 
 def _named(column: ReleasedColumn, own: CodeArray, asked: BoolArray) -> int:
     """Return the number of records whose hidden value is that of all others with their exact value."""
-    values = distinct_in_groups(column.shown, own, column.sizes[0])
-    return int((asked & (values == 1)[column.shown]).sum())
+    return int((asked & constant_in_groups(column.shown, own)[column.shown]).sum())
 
 
 def _mixed(column: ReleasedColumn, random: np.random.Generator) -> CodeArray:

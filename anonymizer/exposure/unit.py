@@ -10,7 +10,12 @@ import numpy as np
 from anonymizer.exposure.detector import Detector, Said, as_known, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedRecords
-from anonymizer.model.arrays import CodeArray, IntArray, distinct_in_groups, group_rows
+from anonymizer.model.arrays import (
+    CodeArray,
+    IntArray,
+    constant_in_groups,
+    group_rows,
+)
 from anonymizer.model.table import Role
 
 CONSTANT = 0.99
@@ -85,9 +90,8 @@ def constancy(codes: IntArray | CodeArray, unit: IntArray) -> float:
     ----------
     codes, unit: of each record, shape (records,), none negative; some unit has several records.
     """
-    several = (np.bincount(unit) > 1)[unit]
-    values = distinct_in_groups(unit[several], codes[several], 0)
-    return float((values[values > 0] == 1).mean())
+    several = np.bincount(unit) > 1
+    return float(constant_in_groups(unit, codes)[several].mean())
 
 
 def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> int:
@@ -100,10 +104,9 @@ def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> i
     """
     coded = ((own, int(own.max(initial=0)) + 1) for own in columns)
     groups, number = group_rows(coded, len(unit))
-    units = distinct_in_groups(groups, unit, number)
-    groups_of = distinct_in_groups(unit, groups, 0)
+    alone, whole = constant_in_groups(groups, unit, number), constant_in_groups(unit, groups)
     several = (np.bincount(unit) > 1)[unit]
-    return int((several & (units[groups] == 1) & (groups_of[unit] == 1)).sum())
+    return int((several & alone[groups] & whole[unit]).sum())
 
 
 def _chosen(columns: Mapping[str, CodeArray], unit: IntArray, number: int) -> tuple[str, ...]:

@@ -354,8 +354,38 @@ def distinct_in_groups(groups: IntArray | CodeArray, codes: IntArray | CodeArray
     [1, 0, 2]
     """
     size = int(codes.max(initial=0)) + 1
-    pairs = np.unique(groups.astype(np.int64) * size + codes)
-    return np.bincount(pairs // size, minlength=number)
+    number = max(number, int(groups.max(initial=-1)) + 1)
+    pairs = groups.astype(np.int64) * size + codes
+    if number * size <= FEW_CELLS + CELLS_AN_ITEM * len(pairs):
+        present = np.zeros(number * size, dtype=np.bool_)
+        present[pairs] = True
+        distinct: IntArray = present.reshape(number, size).sum(axis=1, dtype=np.int64)
+        return distinct
+    return np.bincount(np.unique(pairs) // size, minlength=number)
+
+
+FEW_CELLS, CELLS_AN_ITEM = 1 << 16, 16
+"""Up to so many cells, all pairs of a group and a code are flags; sorting takes ten times as long."""
+
+
+def constant_in_groups(
+    groups: IntArray | CodeArray, codes: IntArray | CodeArray, number: int = 0
+) -> BoolArray:
+    """Return which groups have at most one code, shape (number,) or up to the last group, bool.
+
+    Parameters
+    ----------
+    groups, codes: of each item, shape (items,), none negative.
+
+    >>> constant_in_groups(np.array([0, 0, 2, 2]), np.array([5, 5, 5, 1])).tolist()
+    [True, True, False]
+    """
+    number = max(number, int(groups.max(initial=-1)) + 1)
+    one_of = np.zeros(number, dtype=codes.dtype)
+    one_of[groups] = codes
+    constant = np.ones(number, dtype=np.bool_)
+    constant[groups[codes != one_of[groups]]] = False
+    return constant
 
 
 def overlaps(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArray]:
