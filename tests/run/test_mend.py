@@ -213,3 +213,19 @@ def test_an_earlier_mended_config_goes_with_its_release(tmp_path: Path) -> None:
     assert own.code == 2, own.out
     assert call("run", path, "-o", tmp_path / "out", "--overwrite").code == 0
     assert not (tmp_path / "out" / "mended.yaml").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "lattice"])
+def test_an_attacker_that_must_be_beaten_stays_a_constraint(tmp_path: Path, algorithm: str) -> None:
+    frame = people().assign(fare=[f"{7 + number % 90 * 1.37:.2f}" for number in range(300)])
+    attacked = {"model": "linkage-risk", "max": 0.05, "linkage": "learned"}
+    others = {"constraints": [K, attacked], "algorithm": {"name": algorithm}}
+    path = written(tmp_path, frame, {"fare": "insensitive"}, **others)
+    done = mended(path)
+    assert done.code == 0, done.err
+    assert kinds(done) == []
+    assert [each["kind"] for each in done.json["exposure"]["mended"]] == ["singled-out"]
+    measured = {each["model"]: each["measured"] for each in done.json["constraints"]}
+    assert measured["k-anonymity"] >= 5
+    assert measured["linkage-risk"] <= 0.05
+    assert_repeats(path)
