@@ -62,7 +62,7 @@ class Trial:
             for name, given in settings_of(self.plan, remedy, self.exposure.k).items():
                 own = plain(given) if isinstance(given, Mapping) else {"role": given}
                 role, new = Role(own["role"]), name not in roles and name not in settings
-                if columns[name].role is role and name not in roles and role is not Role.QUASI_IDENTIFIER:
+                if columns[name].role is role and role is not Role.QUASI_IDENTIFIER:
                     settings[name] = own
                 elif new and not columns[name].answered and _may_become(columns[name].role, role):
                     was = columns[name].proposed

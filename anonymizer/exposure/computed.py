@@ -95,12 +95,14 @@ class Function:
     Attributes
     ----------
     holds: for which records, shape (records,), bool.
+    by_chance: for which it holds with the target's values in another order, likewise; None for nearly none.
     """
 
     target: ReleasedColumn
     sources: tuple[ReleasedColumn, ...]
     how: str
     holds: BoolArray
+    by_chance: BoolArray | None = None
 
 
 def computed(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
@@ -108,16 +110,18 @@ def computed(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
 
     Of an insensitive column that quasi-identifiers compute, units are counted that it singles out beside
     their published values: who knows the quasi-identifiers knows it, too. Of a sensitive or coarsened column,
-    units are counted whose value is computed.
+    units are counted whose value is computed. Less those of whom the target's values in another order are.
     """
     shown = set[str]()
     known = records.having(Role.QUASI_IDENTIFIER)
     for found in (*_arithmetic(records), *_determined(records, known)):
         target, names = found.target, tuple(each.name for each in found.sources)
         if target.role is Role.INSENSITIVE and target.exact:
-            number = records.units_of(found.holds & records.in_small([*known, target], 2))
+            told = records.in_small([*known, target], 2)
         else:
-            number = records.units_of(found.holds & (target.coarse | (target.role is Role.SENSITIVE)))
+            told = target.coarse | (target.role is Role.SENSITIVE)
+        number = records.units_of(found.holds & told)
+        number -= 0 if found.by_chance is None else records.units_of(found.by_chance & told)
         if target.name not in shown and number > threshold * records.number:
             shown.add(target.name)
             how = f"{target.name} = {found.how}" if found.how else f"{target.name} by {', '.join(names)}"
@@ -246,8 +250,11 @@ def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> It
             everything = _sharing(sources, np.arange(records.records))
             if _is_told(everything, target, mixed, left_out):
                 groups, shared = _shared(records, sources)
-                holds = shared & target.present & constant_in_groups(groups, target.own)[groups]
-                yield Function(target, sources, "", holds)
+                shared &= target.present
+                holds, by_chance = (
+                    shared & constant_in_groups(groups, own)[groups] for own in (target.own, mixed)
+                )
+                yield Function(target, sources, "", holds, by_chance)
 
 
 def _left_out(target: ReleasedColumn) -> list[int]:

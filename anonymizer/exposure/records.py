@@ -60,6 +60,11 @@ class ReleasedColumn:
         found: BoolArray = ~constant_in_groups(self.shown, self.own)[self.shown]
         return found
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether groups of its values are something between the values and one for all."""
+        return self.sizes[0] - (self.absent is not None) > 2
+
     @cached_property
     def exact(self) -> bool:
         """Whether every published value stands for one value."""

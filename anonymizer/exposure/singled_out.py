@@ -29,11 +29,26 @@ class SingledOut(Detector):
         beside = f" and {named(finding.columns)}" if finding.columns else ""
         return f"{said.of} are unique by their published quasi-identifiers{beside}"
 
-    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:  # noqa: ARG002 - of any records
-        """Return what mends a finding."""
+    def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
+        """Return what mends a finding: the columns that are left single out no more than the threshold."""
         if not finding.columns:
             return Remedy("generalize the quasi-identifiers")
-        return as_known(finding.columns)
+        beside, others, alone = _beside(records)
+        kept: list[ReleasedColumn] = []
+        for each in sorted(others, key=lambda each: (each.name in finding.columns, alone[each.name])):
+            number = records.units_of(records.in_small([beside, *kept, each], 2))
+            if number <= finding.threshold * records.number:
+                kept.append(each)
+        named = {each.name for each in others if each not in kept} | set(finding.columns)
+        return as_known([each for each in alone if each in named])
+
+
+def _beside(records: ReleasedRecords) -> tuple[ReleasedColumn, list[ReleasedColumn], dict[str, int]]:
+    """Return the quasi-identifiers as one, what else is seen, and whom each of that singles out with them."""
+    others = [each for each in records.seen if each.role is Role.INSENSITIVE]
+    beside = records.together([each for each in records.seen if each.role is Role.QUASI_IDENTIFIER])
+    alone = {each.name: records.units_of(records.in_small([beside, each], 2)) for each in others}
+    return beside, others, alone
 
 
 def singled_out(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
@@ -42,16 +57,12 @@ def singled_out(records: ReleasedRecords, threshold: float) -> Iterator[Finding]
     Where sensitive values are published for groups, somebody who finds a record learns insensitive ones only.
     Columns are named in the order of what each does beside the quasi-identifiers, until they do nearly all.
     """
-    seen = records.seen
     if records.grouped and not records.having(Role.INSENSITIVE):
         return
     number = records.units_of(records.in_small([records.seen_together], 2))
     if not records.number or number <= threshold * records.number:
         return
-    known = [each for each in seen if each.role is Role.QUASI_IDENTIFIER]
-    others = [each for each in seen if each.role is Role.INSENSITIVE]
-    beside = records.together(known)
-    alone = {each.name: records.units_of(records.in_small([beside, each], 2)) for each in others}
+    beside, others, alone = _beside(records)
     chosen: list[ReleasedColumn] = []
     for each in sorted(others, key=lambda each: -alone[each.name]):
         if records.units_of(records.in_small([beside, *chosen], 2)) >= MOSTLY * number:

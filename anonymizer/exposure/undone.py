@@ -42,7 +42,7 @@ class Undone(Detector):
             return Remedy(f"round {named(finding.columns)} to {width:g}", rounded=rounded)
         if column.role is Role.INSENSITIVE:
             return as_known(finding.columns)
-        if column.role is Role.SENSITIVE:
+        if column.role is Role.SENSITIVE and column.has_groups:
             return Remedy(
                 f"release {named(finding.columns)} in groups", grouped=dict.fromkeys(finding.columns)
             )

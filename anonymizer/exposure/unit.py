@@ -41,8 +41,9 @@ class UnitsTogether(Detector):
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
         """Return what mends a finding: classes with k units, of all columns that the units share."""
-        own = [each for each in finding.columns if records.column(each).role is Role.INSENSITIVE]
-        secret = [each for each in finding.columns if records.column(each).role is Role.SENSITIVE]
+        columns = [records.column(each) for each in finding.columns]
+        own = [each.name for each in columns if each.role is Role.INSENSITIVE]
+        secret = [each.name for each in columns if each.role is Role.SENSITIVE and each.has_groups]
         count = f"count k by '{finding.about}', too"
         known = as_known(own, f"{count}, and make {{}}") if own else Remedy(count)
         return replace(known, grouped=dict.fromkeys(secret), counted=finding.about)
