@@ -241,6 +241,7 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
 def _lines(drafted: Drafted) -> Iterator[str]:
     from anonymizer.commands.run import next_run  # noqa: PLC0415
     from anonymizer.profile.proposal import percent  # noqa: PLC0415
+    from anonymizer.profile.ways import HALF  # noqa: PLC0415
 
     proposal = drafted.proposal
     columns = _shown(proposal.columns)
@@ -265,7 +266,10 @@ def _lines(drafted: Drafted) -> Iterator[str]:
     )
     yield from proposal.notes
     limit = f"{float(100 * drafted.config.suppression.limit):g} %"
-    yield f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit}). Next: {next_run(drafted.path)}"
+    wrote = f"Wrote {drafted.path} (k={joint.k}, suppression limit {limit})."
+    useful = all(way.loss <= HALF for way in proposal.ways if way.taken)
+    then = "Next:" if useful else "Decide what to leave out or to coarsen before you run it:"
+    yield f"{wrote} {then} {next_run(drafted.path)}"
 
 
 def _shown(columns: Sequence[ColumnProposal]) -> list[ColumnProposal]:
@@ -278,10 +282,11 @@ def _shown(columns: Sequence[ColumnProposal]) -> list[ColumnProposal]:
 
 
 def _unread(drafted: Drafted) -> Iterator[str]:
-    """Yield what it means that most names of columns could not be read, if so."""
-    note = drafted.proposal.names.note
-    if note is not None:
-        yield note
+    """Yield that most names of columns could not be read, and that the first draft lost too much, if so."""
+    from anonymizer.profile.ways import ways_note  # noqa: PLC0415
+
+    proposal = drafted.proposal
+    yield from (note for note in (proposal.names.note, ways_note(proposal.ways)) if note is not None)
 
 
 def _warnings(drafted: Drafted) -> Iterator[str]:

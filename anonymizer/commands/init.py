@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.commands.trial import Trial, mended_draft, trial_of
+from anonymizer.commands.trial import Trial, Tried, mended_draft, trial_of
+from anonymizer.commands.ways import of_use
 from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
 from anonymizer.config.files import InputSettings
@@ -195,11 +197,12 @@ def draft_frame(
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, as_proposed, choices, goals)
 
-        def tried(proposal: Proposal) -> Trial | None:
-            return trial_of(load_config(Draft(proposal, goals)), frame_source(frame))
+        def tried(proposal: Proposal, sections: Mapping[str, Any]) -> Trial | None:
+            config = load_config(with_sections(Draft(proposal, goals), sections))
+            return trial_of(config, frame_source(frame))
 
-        proposal = mended_draft(draft(choices), choices, draft, tried)
-        if _worth_trying(proposal):
+        proposal, was_tried = _mended(choices, draft, tried)
+        if not was_tried and _worth_trying(proposal):
             proposal = _tried(proposal, load_config(Draft(proposal, goals)), relation)
     return Draft(proposal, goals)
 
@@ -284,21 +287,33 @@ def init(  # noqa: PLR0913 - one for each decision
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, answers, choices, goals)
 
-        def tried(proposal: Proposal) -> Trial | None:
+        def tried(proposal: Proposal, sections: Mapping[str, Any]) -> Trial | None:
             phase("trying the draft")
-            config = _checked(written(proposal), path)
+            config = _checked(written(proposal), path, sections)
             return None if remote else trial_of(config, input_source(config))
 
-        proposal = mended_draft(draft(choices), choices, draft, tried)
+        proposal, was_tried = _mended(choices, draft, tried)
         content = written(proposal)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
-        if _worth_trying(proposal):
+        if not was_tried and _worth_trying(proposal):
             phase("trying the draft")
             proposal = _tried(proposal, config, relation)
             content = written(proposal)
     write_whole(path, content)
     return Drafted(path, config, proposal)
+
+
+def _mended(choices: Choices, draft: Callable[[Choices], Proposal], tried: Tried) -> tuple[Proposal, bool]:
+    """Return a draft that shows little and loses at most half if possible, and whether it was tried."""
+    proposal, choices, trial = mended_draft(draft(choices), choices, draft, tried)
+    return (proposal, False) if trial is None else (of_use(proposal, choices, trial, draft, tried), True)
+
+
+def with_sections(config: Mapping[str, Any], sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config with some sections replaced, and some columns."""
+    attributes = {**config["attributes"], **sections.get("attributes", {})}
+    return {**config, **sections, "attributes": attributes}
 
 
 class Answers:
@@ -510,15 +525,15 @@ def _relative(data: Path, config: Path) -> str:
     return Path(os.path.relpath(target, real_path(config.parent))).as_posix()
 
 
-def _checked(content: str, path: Path) -> Config:
-    """Return the config in a text.
+def _checked(content: str, path: Path, sections: Mapping[str, Any] = MappingProxyType({})) -> Config:
+    """Return the config in a text, with some sections replaced.
 
     Raises
     ------
     InputError: the text cannot be parsed, such as with a column name that cannot be a YAML key.
     """
     parsed, _ = parse_yaml(content, str(path))
-    config = Config.model_validate(parsed)
+    config = Config.model_validate(with_sections(parsed, sections) if sections else parsed)
     if config.input.path is None and config.input.table is None and config.input.query is None:
         raise InputError(f"{path}: names no input")
     return config.located(Origin(str(path), path.parent))

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from anonymizer.config.model import Config
 from anonymizer.config.section import plain
 from anonymizer.errors import DataError, Infeasible, InputError
 from anonymizer.exposure.finding import Exposure, Finding
 from anonymizer.exposure.measure import detector_of
+from anonymizer.job.advice import attribute_losses
 from anonymizer.job.clock import UNWATCHED
 from anonymizer.job.exposure import exposure_found
 from anonymizer.job.remedy import place_of_mending, settings_of
@@ -21,12 +25,13 @@ from anonymizer.model.recoding import Bound
 from anonymizer.model.table import Role
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import Plan, plan_of
+from anonymizer.plan.prepared import Found
 from anonymizer.profile.proposal import Asked, Choices, Proposal, RoleProposal
 from anonymizer.report.exposure import said_of
 from anonymizer.report.facts import smallest_shown
 
 ROUNDS = 3
-"""Most trials of a draft."""
+"""Most changes of a draft after trials."""
 
 CELLS = 10_000_000
 """Most cells of a file that is tried."""
@@ -42,10 +47,23 @@ class Trial:
     Attributes
     ----------
     plan: of the draft.
+    losses: share of its detail that each quasi-identifier loses.
+    heights: levels of the hierarchy of each, without that of the values.
+    starred: quasi-identifiers that are published as ``*`` for nearly all records.
+    loss: of the objective.
     """
 
     plan: Plan
     exposure: Exposure
+    losses: Mapping[str, float]
+    heights: Mapping[str, int]
+    starred: tuple[str, ...]
+    loss: float
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Columns whose hidden values another column names: left out, they would be no secret either."""
+        return frozenset(each.about for each in self.exposure.findings if each.about is not None)
 
     def asked(self, proposal: Proposal, choices: Choices) -> Asked:
         """Return what the draft should have instead, together with what was asked before.
@@ -68,7 +86,21 @@ class Trial:
                     was = columns[name].proposed
                     roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
             units |= {remedy.counted} if remedy.counted is not None else set()
+        roles |= self._out(proposal, roles)
         return Asked(roles, settings, units)
+
+    def _out(self, proposal: Proposal, roles: Mapping[str, RoleProposal]) -> dict[str, RoleProposal]:
+        """Return the columns to leave out, of which a release says next to nothing; never all of them."""
+        if len(self.starred) >= len(self.losses):
+            return {}
+        columns = {each.name: each for each in proposal.columns}
+        why = "published as * for at least 90 % of the records in a first release"
+        return {
+            name: RoleProposal(Role.DROP, own.ground, f"{own.reason}; {why}")
+            for name in self.starred
+            if not columns[name].answered and name not in self.named
+            for own in [roles.get(name, columns[name].proposed)]
+        }
 
     def _why(self, finding: Finding) -> str:
         """Return a finding in words."""
@@ -89,32 +121,60 @@ def trial_of(config: Config, source: DataSource) -> Trial | None:
         with source.task(plan, engine_options(config), UNWATCHED) as task:
             found = task.find()
             exposure = exposure_found(found)
-            return None if exposure is None else Trial(found.prepared.plan, exposure)
+            return None if exposure is None else _trial(found, exposure)
     except (DataError, InputError, Infeasible):
         return None
+
+
+def _trial(found: Found, exposure: Exposure) -> Trial:
+    from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - a draft without a trial needs none
+
+    merged = found.promised.merged
+    attributes = merged.table.quasi_identifiers
+    losses = attribute_losses(merged.recoding).tolist()
+    return Trial(
+        found.prepared.plan,
+        exposure,
+        {each.name: loss for each, loss in zip(attributes, losses, strict=True)},
+        {each.name: each.hierarchy.height for each in attributes},
+        useless_columns(merged).starred,
+        float(np.mean(losses)),
+    )
+
+
+Tried = Callable[[Proposal, Mapping[str, Any]], Trial | None]
+"""Returns what the first release of a proposal shows, with some sections of its config replaced."""
 
 
 def mended_draft(
     proposal: Proposal,
     choices: Choices,
     draft: Callable[[Choices], Proposal],
-    tried: Callable[[Proposal], Trial | None],
-) -> Proposal:
-    """Return a draft whose first release shows as little as a few trials reach.
+    tried: Tried,
+    rounds: int = ROUNDS,
+) -> tuple[Proposal, Choices, Trial | None]:
+    """Return a draft whose first release shows as little as a few trials reach, and what that shows.
+
+    What leads to a draft without a release is taken back.
 
     Parameters
     ----------
     draft: returns the proposal with what trials asked for.
     tried: returns what a proposal's first release shows.
+    rounds: most changes.
     """
-    for _ in range(ROUNDS):
-        columns = len(proposal.columns)
-        trial = tried(proposal) if columns <= COLUMNS and proposal.rows * columns <= CELLS else None
-        if trial is None or not trial.exposure.findings:
+    columns = len(proposal.columns)
+    if columns > COLUMNS or proposal.rows * columns > CELLS:
+        return proposal, choices, None
+    kept: tuple[Proposal, Choices, Trial | None] = proposal, choices, None
+    for number in range(rounds + 1):
+        trial = tried(proposal, {})
+        if trial is None:
             break
+        kept = proposal, choices, trial
         asked = trial.asked(proposal, choices)
-        if asked == choices.asked:
+        if asked == choices.asked or number == rounds:
             break
         choices = replace(choices, asked=asked)
         proposal = draft(choices)
-    return proposal
+    return kept

@@ -11,6 +11,7 @@ from anonymizer.config.written import comment, flow, text
 from anonymizer.model.table import POINT, Role
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 from anonymizer.profile.spellings import EMPTY
+from anonymizer.profile.ways import ways_in_text, ways_note
 
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 SECONDS = 30
@@ -43,6 +44,7 @@ def config_text(
         _attacks(proposal),
         *([] if "output" in further else [_output(proposal)]),
         *([f"{name}: {flow(section)}"] for name, section in further.items()),
+        ways_in_text(proposal.ways),
     ]
     texts = ("".join(f"{line}\n" for line in section) for section in sections)
     return "\n".join(each for each in texts if each)
@@ -50,8 +52,8 @@ def config_text(
 
 def _head(proposal: Proposal) -> Iterator[str]:
     joint = proposal.joint
-    if proposal.names.note is not None:
-        yield from comment(proposal.names.note)
+    for first in (proposal.names.note, ways_note(proposal.ways)):
+        yield from comment(first or "")
     yield from comment(
         f"Drafted by `anonymizer init` from {proposal.rows:,} records of {len(proposal.columns)} columns. "
         "The roles are guesses from names and values; correct them where you know better."

@@ -74,6 +74,7 @@ from anonymizer.profile.knowledge import (
     thing_of,
 )
 from anonymizer.profile.spellings import EMPTY
+from anonymizer.profile.ways import Way
 
 
 @dataclass(frozen=True)
@@ -929,6 +930,7 @@ class Proposal:
     household: the column that says who lives together; None without one.
     units: columns of further units that constraints count, by their names.
     names: how many names of columns could be read.
+    ways: drafts that were tried as the first would lose too much, that first; none where it does not.
     """
 
     rows: int
@@ -945,6 +947,7 @@ class Proposal:
     household: str | None = None
     units: tuple[tuple[str, str], ...] = ()
     names: NamesRead = ALL_READ
+    ways: tuple[Way, ...] = ()
 
     @property
     def marker(self) -> str | None:
