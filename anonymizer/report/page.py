@@ -38,6 +38,7 @@ from anonymizer.report.charts import (
     draw_utility,
     progress_of,
 )
+from anonymizer.report.columns import columns_grid, columns_legend
 from anonymizer.report.exposure import changes_made, mended_lines, read_findings, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.scenarios import knowledge_in_words
@@ -1008,6 +1009,8 @@ def page(report: Report, facts: Facts) -> str:
     return template.render(
         style=files(__package__).joinpath(TEMPLATES, "page.css").read_text(encoding="utf-8"),
         verdict=verdict_of(content, facts),
+        columns=columns_grid(content),
+        columns_legend=tuple(columns_legend(content)),
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
         promises=constraints_grid(content, facts),
         scenarios=scenarios_grid(content),

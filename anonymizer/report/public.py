@@ -413,7 +413,7 @@ PLACED: Mapping[str, Rule] = {
     **_each("config/output/", _exact, "table order separator encoding decimal missing"),
     **_each("attributes/*/", _exact, "role type hierarchy_sha256"),
     **_each("input/", _left_out, "path sha256 separator"),
-    "exposure": _left_out,
+    **_each("", _left_out, "exposure columns"),
     "input/rows": _count,
     "input/columns": _exact,
     "release/path": _release_path,

@@ -106,6 +106,16 @@ SHAPE: Shape = {
         "left_out": [str],
         "public": [{"kind": str, "exceeded": bool}],
     },
+    "columns": [
+        {
+            "column": str,
+            "role": str,
+            "treatment": str,
+            "example": (str, NONE),
+            "changed": str,
+            "finding": [str],
+        }
+    ],
 }
 
 
