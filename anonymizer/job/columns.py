@@ -17,8 +17,11 @@ from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, QuasiIdent
 from anonymizer.model.units import PERSON
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
-from anonymizer.report.columns import LEFT_OUT, UNCHANGED, SeenColumn, column_entries
+from anonymizer.report.columns import LEFT_OUT, UNCHANGED, LeftBy, SeenColumn, column_entries
 from anonymizer.report.facts import smallest_shown
+
+MOST_LISTED = 200
+"""Maximum number of values that are listed for a label that leaves them out."""
 
 _NUMBERS: Mapping[NumberLabels, str] = {
     NumberLabels.MIDPOINT: ", as midpoints",
@@ -60,6 +63,7 @@ class _Release:
         self._plan, self._recoding = found.prepared.plan, found.recoding
         self._table = tables[0]
         self._whole = fits_in_memory(self._plan, tables[0])
+        self._smallest = smallest_shown(self._plan.k_of_reports)
         self._least = _fewest_records(found)
         attributes, published = self._recoding.table.quasi_identifiers, self._recoding.published()
         self._recoded = {
@@ -78,13 +82,22 @@ class _Release:
         if name in self._recoded:
             return self._generalized(self._recoded[name])
         if plan.algorithm.in_groups and column.role is Role.SENSITIVE:
-            example = self._example(_sensitive_counts(self._recoding, name))
-            treatment = "shuffled within its group"
-            return SeenColumn(name, column.role, treatment, self._table.rows, example=example)
-        treatment, changed = self._as_it_is(name)
-        # Of many records, an engine counts the quasi-identifiers only.
-        example = self._example(self._counts(name)) if self._whole else None
-        return SeenColumn(name, column.role, treatment, self._table.rows, changed=changed, example=example)
+            counts = _sensitive_counts(self._recoding, name)
+            treatment: str = "shuffled within its group"
+            changed: int | None = None
+        else:
+            # Of many records, an engine counts the quasi-identifiers and groups only.
+            counts = self._counts(name) if self._whole or name in plan.bands else {}
+            treatment, changed = self._as_it_is(name)
+        return SeenColumn(
+            name,
+            column.role,
+            treatment,
+            self._table.rows,
+            changed=changed,
+            example=self._example(counts),
+            left_by=self._left_by(name, counts),
+        )
 
     def _as_it_is(self, name: str) -> tuple[str, int | None]:
         """Return the treatment of a column that no search recodes, and how many records it changed."""
@@ -105,6 +118,7 @@ class _Release:
             self._starred(recoded, counts),
             self._changed(recoded),
             self._example(counts),
+            self._left_by(name, counts),
         )
 
     def _treatment(self, recoded: _Recoded) -> str:
@@ -156,6 +170,38 @@ class _Release:
         same = _values_of_labels(recoded)[recoded.published.codes]
         changed = same != table.quasi_identifier_codes(recoded.position)
         return int(table.counts[changed & ~self._recoding.removed].sum())
+
+    def _left_by(self, name: str, counts: Mapping[str | None, int]) -> dict[str, LeftBy]:
+        """Return what the published labels for all other values leave out; none of an append.
+
+        Values that few records have are counted, as are those that the release does not have.
+        """
+        planned = self._plan.hierarchy(name)
+        if planned is None or self._plan.applied:
+            return {}
+        numbers = {text: planned.source.left_by(text) for text in counts if text is not None}
+        labels = {text: number for text, number in numbers.items() if number is not None}
+        hidden = {*labels, *self._plan.absent, MISSING, SUPPRESSED, "", self._plan.marker}
+        known = [each for each, number in counts.items() if each not in hidden and number >= self._smallest]
+        left = {}
+        for label, number in labels.items():
+            outside = self._outside(name, label)
+            values = sorted(str(each) for each in known if outside is None or each in outside)[:MOST_LISTED]
+            left[label] = LeftBy(tuple(values), number - len(values))
+        return left
+
+    def _outside(self, name: str, label: str) -> frozenset[str] | None:
+        """Return the values that are not under a node; None if all that are published are outside."""
+        if name not in self._recoded:
+            return None
+        attribute = self._recoded[name].attribute
+        tree, labels = attribute.hierarchy, value_labels(attribute)
+        inner = np.flatnonzero((tree.level > 0) & (tree.leaf_counts() > 1))
+        node = next((each for each in inner.tolist() if tree.labels[each] == label), None)
+        if node is None:
+            return None
+        leaves = [*range(tree.first_leaf[node]), *range(tree.last_leaf[node], tree.leaves)]
+        return frozenset(labels[each] for each in tree.ancestors[0, leaves].tolist())
 
     def _counts(self, name: str) -> dict[str | None, int]:
         """Return the published values of a column with their rows."""

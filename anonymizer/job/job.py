@@ -166,7 +166,7 @@ def reported(
     )
     parts = replace(
         parts,
-        release=release_facts(sink.titles, sink.dialect, found, verified.audited),
+        release=release_facts(sink.titles, sink.dialect, found, verified),
         loss=all_losses(found.promised),
         recoding_file=recoding_entry(kept),
         applied=applied,

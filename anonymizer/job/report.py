@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from anonymizer.data.relation import Relation
@@ -13,7 +14,7 @@ from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.job.assessment import NOT_VERIFIED, Verified
 from anonymizer.job.diagnose import Diagnosis
-from anonymizer.job.verify import Audited, numbers_entry, numbers_of
+from anonymizer.job.verify import numbers_entry, numbers_of
 from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
 from anonymizer.model.recoding import Outcome
 from anonymizer.model.report import Report
@@ -143,7 +144,7 @@ def input_facts(title: str | None, relation: Relation) -> InputFacts:
 
 
 def release_facts(
-    names: Sequence[str], dialect: CsvDialect | None, found: Found, audited: Audited
+    names: Sequence[str], dialect: CsvDialect | None, found: Found, verified: Verified
 ) -> ReleaseFacts:
     """Return the ``release`` entry of the report.
 
@@ -152,7 +153,7 @@ def release_facts(
     names: of the released tables; empty for DataFrames.
     dialect: of files of text, else None.
     """
-    second = audited.second
+    audited, second = verified.audited, verified.audited.second
     path, other = (*names, None, None)[:2]
     return ReleaseFacts(
         path,
@@ -168,6 +169,11 @@ def release_facts(
         if second is None
         else {"path": other, "sha256": second.sha256, "rows": second.rows},
         numbers={name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()},
+        left_by={
+            each.name: {label: asdict(own) for label, own in each.left_by.items()}
+            for each in verified.columns
+            if each.left_by
+        },
     )
 
 

@@ -72,6 +72,7 @@ class ReleaseFacts:
     sensitive_table: path, hash and rows of the second table of an Anatomy release; None for others.
     numbers: quasi-identifiers that are released as numbers, with their columns, what an empty field means,
         and whether upper ends are included.
+    left_by: by column and label, the values that a label for all others leaves out.
     """
 
     path: str | None = None
@@ -85,11 +86,12 @@ class ReleaseFacts:
     encoding: str | None = None
     sensitive_table: Mapping[str, Any] | None = None
     numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    left_by: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry in plain types; ``sensitive_table`` and ``numbers`` only if there are some."""
+        """Return the entry in plain types; the last keys only if there are some."""
         content = asdict(self)
-        for key in ("sensitive_table", "numbers"):
+        for key in ("sensitive_table", "numbers", "left_by"):
             if not content[key]:
                 del content[key]
         return content

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.errors import listed
@@ -31,6 +31,20 @@ MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
+class LeftBy:
+    """The values that a label such as ``all but the 8 most frequent`` leaves out.
+
+    Attributes
+    ----------
+    values: those that the release publishes by themselves.
+    more: number of the others: the release has them in no record or in few, or they are too many to list.
+    """
+
+    values: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True)
 class SeenColumn:
     """What a release has of a column of the input.
 
@@ -42,6 +56,7 @@ class SeenColumn:
     starred: rows with ``*``; None if not known.
     changed: rows with another value than in the input; None if not known.
     example: the most frequent published value, if enough records have it; else None.
+    left_by: what its published labels for all other values leave out.
     """
 
     name: str
@@ -51,6 +66,7 @@ class SeenColumn:
     starred: int | None = 0
     changed: int | None = None
     example: str | None = None
+    left_by: Mapping[str, LeftBy] = field(default_factory=dict)
 
 
 def column_entries(

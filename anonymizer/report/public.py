@@ -420,6 +420,7 @@ PLACED: Mapping[str, Rule] = {
     **_each("release/", _exact, "sha256 verified separator encoding"),
     **_each("release/", _count, "rows suppressed_records suppressed_cells classes sensitive_table/rows"),
     **_each("release/numbers/*/", _exact, "columns empty high"),
+    **_each("release/left_by/*/*/", _exact, "values more"),
     **_each("release/sensitive_table/", _exact, "path sha256"),
     "search/algorithm": _exact,
     # The reasons count distinct rows of the input, and so do the candidates of some algorithms.
