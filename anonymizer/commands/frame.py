@@ -27,6 +27,7 @@ from anonymizer.model.recoding import GROUP
 from anonymizer.model.report import Report
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.model.warning import ordered
 from anonymizer.people.released import with_person_records
 from anonymizer.plan.engine import engine_options, reading_release
 from anonymizer.plan.plan import plan_of
@@ -390,5 +391,5 @@ def anonymize_frame(
     basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table, files)
     first, *others = sink.frames
     content = done.report.to_dict()
-    report = Report({**content, "warnings": [*content["warnings"], *warnings]})
+    report = Report({**content, "warnings": ordered([*content["warnings"], *warnings])})
     return Result(first, report, basis, *others)

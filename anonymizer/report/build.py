@@ -19,6 +19,7 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
 from anonymizer.model.units import HOUSEHOLD, PERSON
+from anonymizer.model.warning import ordered
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
 from anonymizer.report.wording import contradictions, guess_warnings
@@ -167,7 +168,7 @@ def build_report(parts: ReportParts) -> Report:
         "schema": 1,
         "status": outcome.status.value,
         "interrupted": outcome.interrupted,
-        "warnings": list(parts.warnings),
+        "warnings": [],
         "config": parts.config,
         "attributes": parts.attributes,
         "input": asdict(parts.input),
@@ -186,7 +187,8 @@ def build_report(parts: ReportParts) -> Report:
     }
     optional = {each.name: getattr(parts, each.name) for each in fields(parts) if each.default is None}
     content |= {key: value for key, value in optional.items() if value is not None}
-    content["warnings"] += [*guess_warnings(content), *(what for _, what in contradictions(content))]
+    broken = [*guess_warnings(content), *(what for _, what in contradictions(content))]
+    content["warnings"] = ordered([*broken, *parts.warnings])
     return Report(content)
 
 
