@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-from anonymizer.report.columns import columns_grid, columns_legend
+from anonymizer.report.columns import UNKNOWN, columns_grid, columns_legend
 
 GAP = "  "
 """Between two columns."""
@@ -39,17 +38,12 @@ def column_lines(content: Mapping[str, Any]) -> Iterator[str]:
     rows = [[_printed(cell) for cell in row[:-1]] for row in grid.rows]
     widths = _widths([head, *rows], width)
     yield _line(head, widths)
-    for row, (*_, finding) in zip(rows, grid.rows, strict=True):
-        lines = [_cut(row[0], widths[0]), row[1], wrap(row[2], widths[2]), _cut(row[3], widths[3]), row[4]]
-        for cells in zip_longest(
-            *([each] if isinstance(each, str) else each for each in lines), fillvalue=""
-        ):
-            yield _line(cells, widths)
-        if finding:
-            indent = 2 * GAP
-            yield from wrap(
-                _printed(f"! {finding}"), width, initial_indent=indent, subsequent_indent=f"{indent}  "
-            )
+    for (name, role, treatment, example, changed), (*_, finding) in zip(rows, grid.rows, strict=True):
+        first, *more = wrap(treatment, widths[2])
+        yield _line([_cut(name, widths[0]), role, first, _cut(example, widths[3]), changed], widths)
+        yield from (_line(["", "", each, "", ""], widths) for each in more)
+        if finding not in ("", UNKNOWN):
+            yield from _wrapped(f"! {_printed(finding)}", width, 2 * GAP)
     for sentence in columns_legend(content):
         yield from wrap(sentence, width)
 
@@ -62,6 +56,18 @@ def text_width(text: str) -> int:
     """
     marks = (0 if unicodedata.combining(each) else 1 for each in text)
     return sum(marks) + sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+
+
+def _wrapped(text: str, width: int, indent: str) -> Iterator[str]:
+    """Yield the lines of a text, indented, and further ones by two characters more."""
+    line, begun = indent, False
+    for word in text.split():
+        longer = f"{line} {word}" if begun else f"{line}{word}"
+        if begun and text_width(longer) > width:
+            yield line
+            longer = f"{indent}{GAP}{word}"
+        line, begun = longer, True
+    yield line
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:

@@ -110,13 +110,14 @@ class _Release:
     def _generalized(self, recoded: _Recoded) -> SeenColumn:
         name = recoded.attribute.name
         counts = self._counts(name)
+        starred = self._starred(recoded, counts)
         return SeenColumn(
             name,
             Role.QUASI_IDENTIFIER,
             self._treatment(recoded),
             self._table.rows,
-            self._starred(recoded, counts),
-            self._changed(recoded),
+            starred,
+            self._changed(recoded, starred),
             self._example(counts),
             self._left_by(name, counts),
         )
@@ -159,14 +160,16 @@ class _Release:
             return None
         return counts.get(SUPPRESSED, 0)
 
-    def _changed(self, recoded: _Recoded) -> int | None:
+    def _changed(self, recoded: _Recoded, starred: int | None) -> int | None:
         """Return the rows with another value than in the input.
 
-        None for an append, and where the values of the records are not in memory.
+        None for an append, and where the values of the records are not in memory, unless all are released.
         """
         table = self._recoding.table
-        if self._plan.applied or table.coarse:
+        if self._plan.applied:
             return None
+        if table.coarse:
+            return starred if self._levels_of(recoded) == (0, 0) else None
         same = _values_of_labels(recoded)[recoded.published.codes]
         changed = same != table.quasi_identifier_codes(recoded.position)
         return int(table.counts[changed & ~self._recoding.removed].sum())

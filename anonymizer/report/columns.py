@@ -110,17 +110,17 @@ def share_of(count: int, of: int, smallest: int) -> str:
 
     >>> [share_of(count, 1000, 5) for count in (0, 2, 250, 998, 1000)]
     ['0 %', 'under 0.5 %', '25 %', 'over 99.5 %', '100 %']
-    >>> share_of(1, 4, 5)
-    'some'
+    >>> share_of(1, 4, 5), share_of(0, 1, 5)
+    ('some', '0 %')
     """
-    few = 0 < count < smallest
-    if (few or 0 < of - count < smallest) and of <= 2 * smallest:
+    if count in (0, of):
+        return _percent(float(count > 0))
+    few, nearly_all = count < smallest, of - count < smallest
+    if (few or nearly_all) and of <= 2 * smallest:
         return "some"
     if few:
         return _percent(smallest / of, "under ")
-    if 0 < of - count < smallest:
-        return _percent(1 - smallest / of, "over ")
-    return _percent(count / of if of else 0.0)
+    return _percent(1 - smallest / of, "over ") if nearly_all else _percent(count / of)
 
 
 def _percent(share: float, than: str = "") -> str:
