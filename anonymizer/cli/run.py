@@ -33,16 +33,21 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Exit 1, without a release, where the verdict is SATISFIED, BUT."),
 ]
+Columns = Annotated[
+    bool,
+    typer.Option("--columns", help="List each column: its role, its treatment, an example, findings."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier release.")]
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - one for each option
     config: Annotated[Path, typer.Argument(help="YAML, TOML or JSON file.")],
     output: Output = None,
     set_: Overrides = None,
     overwrite: Overwrite = False,
     mend: Mend = False,
     strict: Strict = False,
+    columns: Columns = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -70,7 +75,7 @@ def run(
             """Print the result while the release can still be withdrawn, which happens if printing fails."""
             live_line.close()
             content = json_module.dumps(report.to_dict(), ensure_ascii=False)
-            for line in [content] if json else summary(report, directory, given):
+            for line in [content] if json else summary(report, directory, given, columns=columns):
                 write_line(line)
             stopped.too_late()
 

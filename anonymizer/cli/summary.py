@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from anonymizer.cli.table import column_lines
 from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
+from anonymizer.model.warning import Harm, harm_of
 from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
     LINKED_MORE,
     LOOK_AGAIN,
-    NOT_PEOPLE,
     STARRED,
     attack_sentence,
     best_of,
@@ -35,15 +36,21 @@ IN_ONE_LINE = 2
 """Maximum number of constraints on the line of the verdict; more get a line each."""
 
 
-def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[str]:
-    """Yield the last lines of a run with a release, which a command started."""
+def summary(report: Report, directory: Path, command: RunCommand, *, columns: bool = False) -> Iterator[str]:
+    """Yield the last lines of a run with a release, which a command started.
+
+    Parameters
+    ----------
+    columns: whether the table of what the recipient sees follows the verdict.
+    """
     content = report.to_dict()
     command = command.changed(*changes_made(content))
     yield from satisfied_lines(content, command)
+    yield from column_lines(content) if columns else ()
     yield from (*seen_of(content), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
-    warnings = [each for each in content["warnings"] if each not in look_again]
-    yield from (f"Warning: {each}" for each in sorted(warnings, key=lambda each: NOT_PEOPLE not in each))
+    for warning in (each for each in content["warnings"] if each not in look_again):
+        yield f"{'Note' if harm_of(warning) is Harm.NOTE else 'Warning'}: {warning}"
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"

@@ -27,10 +27,12 @@ from anonymizer.model.recoding import GROUP
 from anonymizer.model.report import Report
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table
+from anonymizer.model.warning import ordered
 from anonymizer.people.released import with_person_records
 from anonymizer.plan.engine import engine_options, reading_release
 from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import Constraint
+from anonymizer.report.columns import HEAD, columns_row
 from anonymizer.report.exposure import but_of, in_one_line
 from anonymizer.report.facts import Facts, attribute_losses, gather
 
@@ -90,6 +92,19 @@ class Result(Generic[Frame]):
         """The facts that report.html shows in addition to the report, counted on first use."""
         basis = self._basis
         return gather(basis.released, basis.constraints, moving_reference=basis.moving_reference)
+
+    @property
+    def columns(self) -> pandas.DataFrame:
+        """What the recipient sees: a row for each column of the input, as report.html shows it.
+
+        ``example`` is the most frequent published value, ``changed`` the share of the released records with
+        another value than in the input, and ``finding`` what the release shows beyond its constraints. A
+        cell is None where that is not known, or too few records have it.
+        """
+        import pandas as pd  # noqa: PLC0415 - the command line does without it
+
+        rows = [columns_row(each) for each in self.report["columns"]]
+        return pd.DataFrame(rows, columns=list(HEAD), dtype=object)
 
     @property
     def scenarios(self) -> dict[str, str]:
@@ -376,5 +391,5 @@ def anonymize_frame(
     basis = ReportInputs(own, prepared.constraints, problem.moving_reference, table, files)
     first, *others = sink.frames
     content = done.report.to_dict()
-    report = Report({**content, "warnings": [*content["warnings"], *warnings]})
+    report = Report({**content, "warnings": ordered([*content["warnings"], *warnings])})
     return Result(first, report, basis, *others)

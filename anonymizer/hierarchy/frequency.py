@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +19,10 @@ RARE = 10
 
 DOUBLED = 16
 """Maximum number of kept values up to which each level keeps half of those below, and a quarter beyond."""
+
+
+_REST = re.compile(r"all but the (?:([0-9,]+) )?most frequent\b.*")
+"""Label of the rarer values; a value of the column may read the same, and the label then has an addition."""
 
 
 class FrequencySettings(OptionalSettings):
@@ -41,6 +46,18 @@ class FrequencySource(HierarchySource[FrequencySettings]):
     name: ClassVar[str] = "frequency"
     Settings = FrequencySettings
     rule_built = True
+
+    def left_by(self, label: str) -> int | None:
+        """Return how many values the label of the rarer ones leaves out; None for any other label.
+
+        >>> source = FrequencySource(FrequencySettings())
+        >>> source.left_by("all but the 1,200 most frequent"), source.left_by("all but the most frequent")
+        (1200, 1)
+        >>> source.left_by("Ulm") is None
+        True
+        """
+        found = _REST.fullmatch(label)
+        return None if found is None else int((found[1] or "1").replace(",", ""))
 
     def covers(self, label: str, text: str, column: Column) -> bool:  # noqa: ARG002 - any new value is rarer
         """Return whether the label is that of the rarer values."""

@@ -530,6 +530,10 @@ class HierarchySource(ABC, Generic[S]):
         """Return whether other values or counts in a column can move a value, so that only the tree tells."""
         return "values_sha256" in self.depends_on(column)
 
+    def left_by(self, label: str) -> int | None:  # noqa: ARG002 - of any label
+        """Return of how many values a label is "all but these"; None for any other label."""
+        return None
+
     def covers(self, label: str, text: str, column: Column) -> bool:
         """Return whether a group has the place of a value that no record of the tree's column has.
 

@@ -31,6 +31,7 @@ from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint, CountConditions
+from anonymizer.report.columns import SeenColumn
 from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
@@ -305,6 +306,7 @@ class Verified:
     unattacked: names of the attacks that the user ended or that were due after them.
     answers: to the three questions of European law; none without people who were held out.
     exposure: what the release shows beyond its constraints; None where it does not fit into memory.
+    columns: what the recipient sees of each column of the input.
     """
 
     audited: Audited
@@ -313,6 +315,7 @@ class Verified:
     unattacked: Sequence[str] = ()
     answers: Sequence[Answer] = ()
     exposure: Exposure | None = None
+    columns: tuple[SeenColumn, ...] = ()
 
 
 NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))

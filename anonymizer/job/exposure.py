@@ -23,6 +23,7 @@ from anonymizer.model.recoding import GROUP, PublishedColumn
 from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.model.warning import Harm, Warned
 from anonymizer.people.keys import repeating
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
@@ -104,7 +105,9 @@ def _placed_elsewhere(found: Found) -> bool:
 def unused_warnings(exposure: Exposure | None) -> list[str]:
     """Return the warning about acknowledged findings that did not occur."""
     names = () if exposure is None else exposure.unused
-    return [f"acknowledge: {listed(names)} did not occur; remove what is no longer needed"] if names else []
+    if not names:
+        return []
+    return [Warned(f"acknowledge: {listed(names)} did not occur; remove what is no longer needed", Harm.NOTE)]
 
 
 def refuse_exposed(report: Report) -> None:

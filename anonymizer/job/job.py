@@ -11,6 +11,7 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
+from anonymizer.job.columns import columns_entry, seen_columns
 from anonymizer.job.constraints import violated_constraints
 from anonymizer.job.exposure import (
     UNMEASURED,
@@ -141,7 +142,9 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
-            verified = replace(verified, exposure=exposure_in(found, read))
+            verified = replace(
+                verified, exposure=exposure_in(found, read), columns=seen_columns(found, tables)
+            )
     return verified
 
 
@@ -163,7 +166,7 @@ def reported(
     )
     parts = replace(
         parts,
-        release=release_facts(sink.titles, sink.dialect, found, verified.audited),
+        release=release_facts(sink.titles, sink.dialect, found, verified),
         loss=all_losses(found.promised),
         recoding_file=recoding_entry(kept),
         applied=applied,
@@ -177,6 +180,7 @@ def reported(
         ],
         advice=None if applied else advice_of(found, watch.stopped),
         exposure=exposure,
+        columns=columns_entry(plan, verified.columns, verified.exposure),
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),
     )

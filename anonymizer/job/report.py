@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from anonymizer.data.relation import Relation
@@ -13,12 +14,13 @@ from anonymizer.hierarchy.auto import AutoSource
 from anonymizer.hierarchy.order import OrderSource
 from anonymizer.job.assessment import NOT_VERIFIED, Verified
 from anonymizer.job.diagnose import Diagnosis
-from anonymizer.job.verify import Audited, numbers_entry, numbers_of
+from anonymizer.job.verify import numbers_entry, numbers_of
 from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
 from anonymizer.model.recoding import Outcome
 from anonymizer.model.report import Report
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.model.units import PERSON
+from anonymizer.model.warning import Harm, Warned, with_harm
 from anonymizer.people.keys import keys_by_name
 from anonymizer.people.population import population_facts
 from anonymizer.people.released import unit_facts
@@ -63,14 +65,15 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
     Small counts, which could disclose a person, are replaced by words.
     """
     smallest = smallest_shown(plan.k_of_reports)
-    warnings = []
+    warnings: list[str] = []
     for column in columns:
         dates = plan.columns[column.name].dates
         if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
-            warnings.append(
+            what = (
                 f"column '{column.name}' is read as {dates}, and {other} fits all its values, too; "
                 "check whether day or month comes first"
             )
+            warnings.append(Warned(what, Harm.DATA))
         if column.type is not ValueType.TEXT:
             continue
         if plan.columns[column.name].role is Role.SENSITIVE:
@@ -78,17 +81,21 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
         hierarchy = plan.columns[column.name].hierarchy
         masked = hierarchy is not None and hierarchy.source.masks_right
         if masked and (uneven := uneven_codes(column.present)):
-            warnings.append(f"column '{column.name}': {uneven}")
+            warnings.append(Warned(f"column '{column.name}': {uneven}", Harm.DATA))
         if _is_read_as_text(column):
-            warnings.append(
+            what = (
                 f"column '{column.name}' contains numbers with decimal commas, which are read as text; "
                 "set input.decimal to ','"
             )
+            warnings.append(Warned(what, Harm.DATA))
         if (harm := _harm_of_spelled_dates(plan, column)) is not None:
-            warnings.append(
+            what = (
                 f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
                 "`type: date`"
             )
+            # Two spellings of one sensitive date count as two values.
+            own = plan.columns[column.name].role
+            warnings.append(Warned(what, Harm.PRIVACY if own is Role.SENSITIVE else Harm.DATA))
     padded = [each for each in columns if each.padded]
     numbers, texts = (
         [each.name for each in padded if each.type.numeric is numeric] for numeric in (True, False)
@@ -143,7 +150,7 @@ def input_facts(title: str | None, relation: Relation) -> InputFacts:
 
 
 def release_facts(
-    names: Sequence[str], dialect: CsvDialect | None, found: Found, audited: Audited
+    names: Sequence[str], dialect: CsvDialect | None, found: Found, verified: Verified
 ) -> ReleaseFacts:
     """Return the ``release`` entry of the report.
 
@@ -152,7 +159,7 @@ def release_facts(
     names: of the released tables; empty for DataFrames.
     dialect: of files of text, else None.
     """
-    second = audited.second
+    audited, second = verified.audited, verified.audited.second
     path, other = (*names, None, None)[:2]
     return ReleaseFacts(
         path,
@@ -168,6 +175,11 @@ def release_facts(
         if second is None
         else {"path": other, "sha256": second.sha256, "rows": second.rows},
         numbers={name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()},
+        left_by={
+            each.name: {label: asdict(own) for label, own in each.left_by.items()}
+            for each in verified.columns
+            if each.left_by
+        },
     )
 
 
@@ -235,7 +247,7 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
             for name in plan.with_role(Role.SENSITIVE)
             if name not in protected
         ),
-        *prepared.encoded.relation.header_warnings,
+        *with_harm(Harm.DATA, prepared.encoded.relation.header_warnings),
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *_input_warnings(plan, prepared.encoded.relation),
         *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
@@ -282,7 +294,8 @@ def _weight_warnings(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     relation, population = prepared.encoded.relation, prepared.problem.table.population
     summed = rounding_warnings(plan, relation, [plan.loss_weights])
-    yield from dict.fromkeys([*summed, *(() if population is None else population.warnings)])
+    counted = () if population is None else population.warnings
+    yield from with_harm(Harm.NOTE, dict.fromkeys([*summed, *counted]))
     released = plan.released(plan.with_role(Role.WEIGHT))
     for name in plan.with_role(Role.WEIGHT):
         k = plan.k_of_reports or 2

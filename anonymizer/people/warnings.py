@@ -23,6 +23,7 @@ from anonymizer.model.arrays import IntArray, distinct_in_groups, group_rows
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.model.warning import Harm, Warned
 from anonymizer.people.keys import RepeatedKey, judged, keys_among, repeats, warnings_of
 from anonymizer.people.released import class_of_records, columns_of_keys, values_of_records, values_of_texts
 from anonymizer.plan.plan import Plan
@@ -61,9 +62,8 @@ def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
                 "input.missing_person: refuse"
             )
         elif own["units"] == own["records"]:
-            warnings.append(
-                f"column '{column}' has a different value in every record, so each {name} has one record"
-            )
+            what = f"column '{column}' has a different value in every record, so each {name} has one record"
+            warnings.append(Warned(what, Harm.DATA))
     return warnings
 
 

@@ -20,6 +20,7 @@ from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
 from anonymizer.model.table import CODE, COMMA, MISSING, POINT, Numerals, ValueType
+from anonymizer.model.warning import Harm, Warned
 from anonymizer.profile.knowledge import unspaced, words_of
 from anonymizer.profile.spellings import (
     BESIDE_NUMBERS,
@@ -296,7 +297,8 @@ def weight_warnings(
     """
     fault = wrong_weights(relation, name, absent, numerals if relation.is_text(name) else POINT)
     if fault:
-        yield f"sampling weight '{name}' {fault}; no loss, attack or constraint can use it before"
+        what = f"sampling weight '{name}' {fault}; no loss, attack or constraint can use it before"
+        yield Warned(what, Harm.DATA)
     counts = [number for text, number in relation.dictionary(name) if text and text not in absent]
     rare = [records for records in counts if records < k]
     if rare and released:

@@ -16,6 +16,7 @@ from anonymizer.data.values import number_key
 from anonymizer.errors import plural
 from anonymizer.model.identity import looking_alike, text_identity
 from anonymizer.model.table import SUPPRESSED, Column, ValueType
+from anonymizer.model.warning import Harm, Warned, with_harm
 
 EMPTY = ""
 
@@ -42,9 +43,8 @@ def begins_or_ends_with_blank(texts: Iterable[str]) -> bool:
 def padding_warnings(numbers: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return warnings about columns of numbers, and of texts, with spaces around values."""
     found = (("numbers", numbers), ("values", texts))
-    return [
-        f"spaces around the {what} of {shown_columns(names)} are ignored" for what, names in found if names
-    ]
+    said = (f"spaces around the {what} of {shown_columns(own)} are ignored" for what, own in found if own)
+    return with_harm(Harm.NOTE, said)
 
 
 def shown_columns(names: Sequence[str]) -> str:
@@ -139,7 +139,8 @@ def unused_code_warnings(
     if not unused:
         return []
     shown = ", ".join(map(repr, unused))
-    return [f"input.missing: no column has {shown}; check how the file writes missing values"]
+    what = f"input.missing: no column has {shown}; check how the file writes missing values"
+    return [Warned(what, Harm.DATA)]
 
 
 def _pattern(code: str) -> str:

@@ -19,6 +19,7 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.recoding import Outcome, Step
 from anonymizer.model.report import Report
 from anonymizer.model.units import HOUSEHOLD, PERSON
+from anonymizer.model.warning import ordered
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
 from anonymizer.report.wording import contradictions, guess_warnings
@@ -72,6 +73,7 @@ class ReleaseFacts:
     sensitive_table: path, hash and rows of the second table of an Anatomy release; None for others.
     numbers: quasi-identifiers that are released as numbers, with their columns, what an empty field means,
         and whether upper ends are included.
+    left_by: by column and label, the values that a label for all others leaves out.
     """
 
     path: str | None = None
@@ -85,11 +87,12 @@ class ReleaseFacts:
     encoding: str | None = None
     sensitive_table: Mapping[str, Any] | None = None
     numbers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    left_by: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry in plain types; ``sensitive_table`` and ``numbers`` only if there are some."""
+        """Return the entry in plain types; the last keys only if there are some."""
         content = asdict(self)
-        for key in ("sensitive_table", "numbers"):
+        for key in ("sensitive_table", "numbers", "left_by"):
             if not content[key]:
                 del content[key]
         return content
@@ -125,6 +128,7 @@ class ReportParts:
     population: that constraints count; None where none does.
     three_questions: answers to the questions of European law; None without people who were held out.
     exposure: what the release shows beyond its constraints; None where it was not measured.
+    columns: what the recipient sees of each column of the input; None without a release.
     """
 
     config: dict[str, Any]
@@ -153,6 +157,7 @@ class ReportParts:
     population: dict[str, Any] | None = None
     three_questions: Sequence[dict[str, Any]] | None = None
     exposure: dict[str, Any] | None = None
+    columns: Sequence[dict[str, Any]] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -163,7 +168,7 @@ def build_report(parts: ReportParts) -> Report:
         "schema": 1,
         "status": outcome.status.value,
         "interrupted": outcome.interrupted,
-        "warnings": list(parts.warnings),
+        "warnings": [],
         "config": parts.config,
         "attributes": parts.attributes,
         "input": asdict(parts.input),
@@ -182,7 +187,8 @@ def build_report(parts: ReportParts) -> Report:
     }
     optional = {each.name: getattr(parts, each.name) for each in fields(parts) if each.default is None}
     content |= {key: value for key, value in optional.items() if value is not None}
-    content["warnings"] += [*guess_warnings(content), *(what for _, what in contradictions(content))]
+    broken = [*guess_warnings(content), *(what for _, what in contradictions(content))]
+    content["warnings"] = ordered([*broken, *parts.warnings])
     return Report(content)
 
 

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
 
+from anonymizer.errors import listed, plural
 from anonymizer.model.invocation import command, path_word
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS
@@ -324,9 +325,27 @@ def _may_be_hidden(public: Mapping[str, Any], name: str) -> bool:
 def _forms(public: Mapping[str, Any]) -> Iterator[str]:
     """Yield the forms of the values of generalized columns, each once."""
     names = public["config"]["attributes"]
-    forms = dict.fromkeys(form for name in names for form in _content(public, name)[1])
+    forms = dict.fromkeys(form for name in names for form in _forms_in(public, name))
     for form, meaning in (*forms, _HIDDEN, _missing(public)):
         yield from _item(f"{form}: {meaning}")
+
+
+def _forms_in(public: Mapping[str, Any], name: str) -> Iterator[Form]:
+    """Yield the forms in a column; a label that leaves values out with these values, where they are known."""
+    left_by = public["release"].get("left_by", {}).get(name, {})
+    for form in _content(public, name)[1]:
+        if form is not _OTHERS or not left_by:
+            yield form
+        for label, own in left_by.items() if form is _OTHERS else ():
+            yield f"{label} (in {_shown(name)})", f"another value than {_listed(own)}, unknown which"
+
+
+def _listed(left: Mapping[str, Any]) -> str:
+    """Return the values that a label leaves out; those that the release does not have are counted."""
+    values = [json.dumps(each, ensure_ascii=False) for each in left["values"]]
+    if left["more"]:
+        values.append(f"{plural(left['more'], 'other' if values else 'value')} not listed here")
+    return listed(values)
 
 
 def _missing(public: Mapping[str, Any]) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from anonymizer.errors import listed, plural
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.invocation import RunCommand, command
 from anonymizer.model.report import Report
+from anonymizer.model.warning import Harm, harm_of
 from anonymizer.report.canvas import Frame, inline_svg
 from anonymizer.report.charts import (
     LONGEST_LABEL,
@@ -38,11 +39,11 @@ from anonymizer.report.charts import (
     draw_utility,
     progress_of,
 )
+from anonymizer.report.columns import columns_grid, columns_legend
 from anonymizer.report.exposure import changes_made, mended_lines, read_findings, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.wording import (
-    LOOK_AGAIN,
     NARROW,
     WIDE,
     Chart,
@@ -771,7 +772,8 @@ class Headline:
     calm: whether no attack contradicts it.
     sentences: the reasons.
     tiles: the numbers.
-    warnings: of the report, those about contradicted claims first.
+    warnings: findings, and those of the report whose harm is more than a note, the worst first.
+    notes: the others.
     give, keep: files to share and to keep.
     """
 
@@ -780,6 +782,7 @@ class Headline:
     sentences: tuple[str, ...]
     tiles: tuple[Tile, ...]
     warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     give: tuple[str, ...]
     keep: tuple[str, ...]
 
@@ -799,7 +802,8 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         title += ", but an attack succeeds more often than they allow"
     elif findings:
         title += f", but {findings[0]['sentence']}"
-    warnings = sorted(report["warnings"], key=lambda each: not each.startswith(LOOK_AGAIN))
+    warnings = [each for each in report["warnings"] if harm_of(each) is not Harm.NOTE]
+    notes = [each for each in report["warnings"] if harm_of(each) is Harm.NOTE]
     return Headline(
         title,
         not (broken or findings),
@@ -812,6 +816,7 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
             ),
             *(_sentence(each, report["attributes"]) for each in warnings),
         ),
+        tuple(_sentence(each, report["attributes"]) for each in notes),
         _given(report),
         _kept(report),
     )
@@ -1008,6 +1013,8 @@ def page(report: Report, facts: Facts) -> str:
     return template.render(
         style=files(__package__).joinpath(TEMPLATES, "page.css").read_text(encoding="utf-8"),
         verdict=verdict_of(content, facts),
+        columns=columns_grid(content),
+        columns_legend=tuple(columns_legend(content)),
         sections=[each for each in SECTIONS if each[0] != "useful" or content.get("utility")],
         promises=constraints_grid(content, facts),
         scenarios=scenarios_grid(content),

@@ -17,6 +17,7 @@ from anonymizer.attacks.base import (
     is_below_baseline,
 )
 from anonymizer.errors import listed, plural
+from anonymizer.model.warning import Harm, Warned
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.canvas import LONGEST
 
@@ -285,7 +286,7 @@ always guessing the most frequent value would be right for 40 %."
 
 
 NOT_PEOPLE = ", not people"
-"""In the warning that persons have several records; it comes before all else."""
+"""In the warning that persons have several records."""
 
 LOOK_AGAIN = "Look again: "
 """Beginning of the warnings that you should understand before you share a release."""
@@ -325,7 +326,8 @@ def useless_warnings(useless: UselessColumns, of: int) -> Iterator[str]:
         if names:
             more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
             shown = listed([*names[: NAMED if more else None], *more])
-            yield f"{beginning}{shown} ({len(names)} of {plural(of, 'quasi-identifier')})"
+            what = f"{beginning}{shown} ({len(names)} of {plural(of, 'quasi-identifier')})"
+            yield Warned(what, Harm.DATA)
 
 
 def guess_warnings(report: Mapping[str, Any]) -> Iterator[str]:

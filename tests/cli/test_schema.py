@@ -63,6 +63,7 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
         ("anonymizer co", {"compare"}),
         ("anonymizer init --li", {"--limit"}),
         ("anonymizer hierarchy b", {"build"}),
+        ("anonymizer run --col", {"--columns"}),
     ],
 )
 def test_completion(monkeypatch: pytest.MonkeyPatch, words: str, completed: set[str]) -> None:

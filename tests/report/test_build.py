@@ -106,6 +106,16 @@ SHAPE: Shape = {
         "left_out": [str],
         "public": [{"kind": str, "exceeded": bool}],
     },
+    "columns": [
+        {
+            "column": str,
+            "role": str,
+            "treatment": str,
+            "example": (str, NONE),
+            "changed": str,
+            "finding": [str],
+        }
+    ],
 }
 
 
@@ -212,4 +222,4 @@ def test_a_report_without_a_release_says_so(tmp_path: Path) -> None:
     assert report["recoding"] is None
     assert report["search"]["objective"] is None
     assert report["search"]["gap"] is None
-    assert set(report) - {"diagnosis"} == set(SHAPE) - {"recoding_file", "exposure"}
+    assert set(report) - {"diagnosis"} == set(SHAPE) - {"recoding_file", "exposure", "columns"}

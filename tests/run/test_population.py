@@ -356,7 +356,7 @@ def test_floating_point_weights_are_rounded_in_run_check_and_report(estimated: b
         said = "rounded to 6 decimals"
         assert (said in done.out) is (decimals == 16)
         assert [each for each in report["warnings"] if said in each] == [
-            each.removeprefix("Warning: ") for each in done.out.splitlines() if said in each
+            each.removeprefix("Note: ") for each in done.out.splitlines() if said in each
         ]
         check = call("check", tmp_path / "weighted.csv", "-c", config)
         assert (said in check.out) is (decimals == 16 and estimated)

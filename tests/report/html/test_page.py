@@ -312,14 +312,16 @@ def test_a_contradicted_claim_is_the_first_thing_said(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     page_of(job)
     from anonymizer.model.report import Report
+    from anonymizer.model.warning import Harm, Warned
     from anonymizer.report.facts import Facts
     from anonymizer.report.page import verdict_of
     from anonymizer.report.wording import LOOK_AGAIN
 
     content = Report(json.loads((job.output / "report.json").read_text(encoding="utf-8"))).to_dict()
     content["attack_matrix"][0]["contradicted"] = True
-    content["warnings"] = ["another warning", f"{LOOK_AGAIN}linkage succeeds"]
+    content["warnings"] = [f"{LOOK_AGAIN}linkage succeeds", "another warning", Warned("tidied", Harm.NOTE)]
     verdict = verdict_of(content, Facts(5, 5, (), (), (), (), (None, None)))
     assert not verdict.calm
     assert "attack" in verdict.title
     assert verdict.warnings[-2:] == (f"{LOOK_AGAIN}linkage succeeds", "Another warning")
+    assert verdict.notes == ("Tidied",)

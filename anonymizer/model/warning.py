@@ -1,0 +1,53 @@
+"""Warnings of a run: texts that carry what is at stake, so that the worst is read first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Self
+
+
+class Harm(IntEnum):
+    """What is at stake if nobody heeds a warning, the worst first."""
+
+    PRIVACY = 0
+    """More may be disclosed than the constraints say."""
+    DATA = 1
+    """The data may be misread, or of less use."""
+    NOTE = 2
+    """Nothing: something was tidied, or is no longer needed."""
+
+
+class Warned(str):
+    """The text of a warning, with its harm.
+
+    >>> ordered([Warned("spaces are ignored", Harm.NOTE), "a key repeats"])
+    ['a key repeats', 'spaces are ignored']
+    """
+
+    harm: Harm
+
+    def __new__(cls, text: str, harm: Harm) -> Self:
+        """Return a text with its harm."""
+        made = super().__new__(cls, text)
+        made.harm = harm
+        return made
+
+    def __getnewargs__(self) -> tuple[str, Harm]:  # type: ignore[override] # a str has one argument
+        """Return what a copy is made from."""
+        return str(self), self.harm
+
+
+def harm_of(warning: str) -> Harm:
+    """Return the harm of a warning: of one that does not say, the worst."""
+    return warning.harm if isinstance(warning, Warned) else Harm.PRIVACY
+
+
+def with_harm(harm: Harm, warnings: Iterable[str]) -> list[str]:
+    """Return warnings that all have one harm."""
+    return [Warned(each, harm) for each in warnings]
+
+
+def ordered(warnings: Iterable[str]) -> list[str]:
+    """Return warnings by their harm, the worst first, those of one harm in the given order."""
+    return sorted(warnings, key=harm_of)
