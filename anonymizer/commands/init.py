@@ -55,6 +55,7 @@ from anonymizer.profile.proposal import (
     propose,
 )
 from anonymizer.profile.spellings import key_warnings
+from anonymizer.profile.ways import ways_note
 from anonymizer.system import real_path, write_whole
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ class Draft(dict[str, Any]):
         content, _ = parse_yaml(config_text(proposal, {}, "utf-8", limit=goals.most_suppressed), "draft")
         super().__init__({key: plain(each) for key, each in content.items() if each})
         self._proposal = proposal
-        unread = [] if proposal.names.note is None else [proposal.names.note]
-        self.warnings = [*unread, *proposal.warnings]
+        first = [each for each in (proposal.names.note, ways_note(proposal.ways)) if each is not None]
+        self.warnings = [*first, *proposal.warnings]
 
     @property
     def columns(self) -> pandas.DataFrame:
@@ -202,7 +203,7 @@ def draft_frame(
             return trial_of(config, frame_source(frame))
 
         proposal, was_tried = _mended(choices, draft, tried)
-        if not was_tried and _worth_trying(proposal):
+        if _worth_trying(proposal, was_tried=was_tried):
             proposal = _tried(proposal, load_config(Draft(proposal, goals)), relation)
     return Draft(proposal, goals)
 
@@ -296,7 +297,7 @@ def init(  # noqa: PLR0913 - one for each decision
         content = written(proposal)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
-        if not was_tried and _worth_trying(proposal):
+        if _worth_trying(proposal, was_tried=was_tried):
             phase("trying the draft")
             proposal = _tried(proposal, config, relation)
             content = written(proposal)
@@ -410,9 +411,11 @@ _UNTRIED = (
 )
 
 
-def _worth_trying(proposal: Proposal) -> bool:
-    """Return whether a draft has many quasi-identifiers, and few enough cells to search."""
+def _worth_trying(proposal: Proposal, *, was_tried: bool) -> bool:
+    """Return whether a draft has many quasi-identifiers, of which it is worth to know which cost most."""
     width = _width(proposal)
+    if was_tried and not any(way.taken and not way.left_out for way in proposal.ways):
+        return False
     return MANY <= width <= WIDEST and width * proposal.rows <= TRIED
 
 

@@ -24,10 +24,13 @@ LOOKS = 3
 KNOWN = 3
 """Columns that an adversary of the third way knows."""
 
-MOST_COUNTED = 1_000_000
-"""Most records of all sets of columns that such adversaries may know, times models."""
+MOST_SETS = 130
+"""Most sets of columns that such adversaries may know."""
 
-NODES = 60
+MOST_COUNTED = 1_000_000
+"""Most records of all these sets, times models."""
+
+NODES = 30
 """Transformations that the lattice evaluates for them."""
 
 MANY_NAMES = 6
@@ -140,9 +143,10 @@ def _coarsest(
 def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], tried: Tried) -> Way | None:
     """Return the way for adversaries who know some of the columns; None where these are too few or many."""
     models = [dict(model) for model, _ in proposal.constraints]
-    counted = comb(len(kept), KNOWN) * proposal.rows * len(models)
+    sets = comb(len(kept), KNOWN)
+    counted = sets * proposal.rows * len(models)
     by_units = proposal.person is not None or proposal.household is not None or proposal.units
-    if len(kept) <= KNOWN or counted > MOST_COUNTED or by_units:
+    if len(kept) <= KNOWN or sets > MOST_SETS or counted > MOST_COUNTED or by_units:
         return None
     sections = {
         "constraints": [],

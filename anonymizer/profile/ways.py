@@ -54,9 +54,7 @@ def ways_note(ways: Sequence[Way]) -> str | None:
     (taken,) = (way for way in ways if way.taken)
     lost = f"A release of all {first.what} would lose {first.loss:.3f} of their detail, more than half."
     if taken is first:
-        return (
-            f"{lost} No way was found that loses less than half; look at the ways at the end of the config."
-        )
+        return f"{lost} No way that loses less than half was found; others are at the end of the config."
     others = len(ways) - 1
     return (
         f"{lost} This draft {taken.what}: {taken.measured()}. {taken.gives_up}. "
