@@ -36,6 +36,9 @@ ROUNDS = 3
 CELLS = 10_000_000
 """Most cells of a file that is tried."""
 
+FEW = 100
+"""Records below which no column is left out for what a release loses: all lose much, as in an example."""
+
 COLUMNS = 150
 """Most columns of a file that is tried: reading each takes statements of its own."""
 
@@ -91,14 +94,14 @@ class Trial:
 
     def _out(self, proposal: Proposal, roles: Mapping[str, RoleProposal]) -> dict[str, RoleProposal]:
         """Return the columns to leave out, of which a release says next to nothing; never all of them."""
-        if len(self.starred) >= len(self.losses):
+        if len(self.starred) >= len(self.losses) or proposal.rows < FEW:
             return {}
         columns = {each.name: each for each in proposal.columns}
         why = "published as * for at least 90 % of the records in a first release"
         return {
             name: RoleProposal(Role.DROP, own.ground, f"{own.reason}; {why}")
             for name in self.starred
-            if not columns[name].answered and name not in self.named
+            if not columns[name].answered and not columns[name].question and name not in self.named
             for own in [roles.get(name, columns[name].proposed)]
         }
 

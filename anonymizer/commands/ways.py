@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import comb
 from typing import Any
 
-from anonymizer.commands.trial import Trial, Tried, mended_draft
+from anonymizer.commands.trial import FEW, Trial, Tried, mended_draft
 from anonymizer.errors import listed, plural
 from anonymizer.model.table import Role
 from anonymizer.profile.proposal import Choices, Proposal, RoleProposal
@@ -48,11 +48,15 @@ def of_use(
     ----------
     trial: of the proposal.
     """
-    if trial.loss <= HALF:
+    if trial.loss <= HALF or proposal.rows < FEW:
         return proposal
     own = {each.name: each for each in proposal.columns if each.role is Role.QUASI_IDENTIFIER}
     costly = sorted(own, key=lambda name: -trial.losses[name])
-    free = [name for name in costly if not own[name].answered and name not in trial.named]
+    free = [
+        name
+        for name in costly
+        if not own[name].answered and not own[name].question and name not in trial.named
+    ]
     kept = {name: own[name].settings(Role.QUASI_IDENTIFIER) for name in own}
     first = Way(plural(len(own), "quasi-identifier"), "Nothing is left out", trial.loss, len(own))
     out = _fewest_out(proposal, free, len(own), tried)

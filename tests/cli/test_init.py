@@ -118,7 +118,8 @@ def test_identifiers_are_dropped_and_said(tmp_path: Path) -> None:
     assert {name for name, each in columns.items() if each["role"] == "identifier"} == set(PLANTED)
     assert_runs(tmp_path / "people.yaml")
     header = (tmp_path / "people-release/share/release.csv").read_text().splitlines()[0]
-    assert header == ",".join(ORDINARY)
+    # A first release hides the postal codes of so few records.
+    assert header == ",".join(name for name in ORDINARY if columns[name]["role"] != "drop")
 
 
 def test_neither_the_config_nor_the_answer_holds_a_value(tmp_path: Path) -> None:
