@@ -11,6 +11,7 @@ from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
+from anonymizer.report.preset import preset_lines
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
@@ -40,7 +41,7 @@ def summary(report: Report, directory: Path, command: RunCommand) -> Iterator[st
     content = report.to_dict()
     command = command.changed(*changes_made(content))
     yield from satisfied_lines(content, command)
-    yield from (*seen_of(content), *mended_lines(content))
+    yield from (*preset_lines(content), *seen_of(content), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
     warnings = [each for each in content["warnings"] if each not in look_again]
     yield from (f"Warning: {each}" for each in sorted(warnings, key=lambda each: NOT_PEOPLE not in each))

@@ -68,7 +68,7 @@ class Trial:
                     was = columns[name].proposed
                     roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
             units |= {remedy.counted} if remedy.counted is not None else set()
-        return Asked(roles, settings, units)
+        return Asked(roles, settings, units, before.rules)
 
     def _why(self, finding: Finding) -> str:
         """Return a finding in words."""

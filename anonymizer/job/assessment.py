@@ -305,6 +305,7 @@ class Verified:
     unattacked: names of the attacks that the user ended or that were due after them.
     answers: to the three questions of European law; none without people who were held out.
     exposure: what the release shows beyond its constraints; None where it does not fit into memory.
+    preset: what departs from the preset of the config; None without one.
     """
 
     audited: Audited
@@ -313,6 +314,7 @@ class Verified:
     unattacked: Sequence[str] = ()
     answers: Sequence[Answer] = ()
     exposure: Exposure | None = None
+    preset: dict[str, Any] | None = None
 
 
 NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))

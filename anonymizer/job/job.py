@@ -19,6 +19,7 @@ from anonymizer.job.exposure import (
     refuse_exposed,
     unused_warnings,
 )
+from anonymizer.job.preset import preset_entry, refuse_departing
 from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
@@ -114,6 +115,7 @@ class Job:
             report = reported(task, found, verified, sink, watch, self._terms)
             if self._terms.refuses(report):
                 refuse_exposed(report)
+                refuse_departing(report)
             task.prepared.encoded.relation.check_unchanged()
             sink.commit(lambda: watch.released(report))
         return Finished(report, found)
@@ -141,7 +143,11 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
-            verified = replace(verified, exposure=exposure_in(found, read))
+            verified = replace(
+                verified,
+                exposure=exposure_in(found, read),
+                preset=preset_entry(plan, read, verified.audited),
+            )
     return verified
 
 
@@ -177,6 +183,7 @@ def reported(
         ],
         advice=None if applied else advice_of(found, watch.stopped),
         exposure=exposure,
+        preset=verified.preset,
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),
     )

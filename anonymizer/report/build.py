@@ -125,6 +125,7 @@ class ReportParts:
     population: that constraints count; None where none does.
     three_questions: answers to the questions of European law; None without people who were held out.
     exposure: what the release shows beyond its constraints; None where it was not measured.
+    preset: name and departures of the rule that the config names; None without one.
     """
 
     config: dict[str, Any]
@@ -153,6 +154,7 @@ class ReportParts:
     population: dict[str, Any] | None = None
     three_questions: Sequence[dict[str, Any]] | None = None
     exposure: dict[str, Any] | None = None
+    preset: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:
