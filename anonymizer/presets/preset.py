@@ -35,9 +35,13 @@ class Preset:
 
     @classmethod
     def departures(cls, release: Published) -> Iterator[Departure]:
-        """Yield what departs from the rules, in their order."""
+        """Yield what departs from the rules, in their order, a column once."""
+        named = set()
         for rule in cls.rules:
-            yield from rule.departures(release)
+            for each in rule.departures(release):
+                if each.column is None or each.column not in named:
+                    yield each
+                named.add(each.column)
 
 
 PRESETS: Registry[Preset] = Registry("preset", Preset, "anonymizer.presets", "anonymizer.presets")

@@ -58,7 +58,7 @@ _ORIGIN = Words(
 )
 _PART_OF_DATE = Words("month*, day$, weekday*, quarter$, week$, *birthday")
 _WIDE = ("country", "us-state")
-_PERIOD = re.compile(r"\d{4}-(\d\d|Q\d)(-\d\d.*)?")
+_PERIOD = re.compile(r"\d{4}-(0[1-9]|1[0-2]|Q[1-4])(-\d\d(\D.*)?|\.\..*)?")
 
 
 def kinds_of(column: ColumnFacts, *, unreadable: bool = False) -> dict[Kind, str]:
@@ -76,6 +76,8 @@ def kinds_of(column: ColumnFacts, *, unreadable: bool = False) -> dict[Kind, str
         *_by_time(column, unreadable),
     ):
         found.setdefault(kind, why)
+    if Kind.PLACE in found:  # places are named after people
+        found.pop(Kind.NAME, None)
     return found
 
 
@@ -127,7 +129,7 @@ def _by_place(column: ColumnFacts) -> Iterator[tuple[Kind, str]]:
 
 def _by_time(column: ColumnFacts, unreadable: bool) -> Iterator[tuple[Kind, str]]:
     dated = column.dated or reading_of(column.texts, 0.5) is not None
-    dated = dated or any(map(_PERIOD.match, column.texts))
+    dated = dated or any(map(_PERIOD.fullmatch, column.texts))
     if BIRTH.fit(column.name):
         yield Kind.BIRTH, "by name"
     if dated:
@@ -139,7 +141,7 @@ def _by_time(column: ColumnFacts, unreadable: bool) -> Iterator[tuple[Kind, str]
 
 
 def _may_hold_ages(column: ColumnFacts, unreadable: bool) -> bool:
-    if subject_of(column.name) is AGE:
+    if subject_of(column.name) is AGE or named_for(column, "age"):
         numbers = column.numbers
         return not len(numbers) or bool(numbers[0] >= 0 and numbers[-1] <= OLDEST)
     if column.type is not ValueType.INTEGER or not (unreadable or subject_of(column.name) is None):
