@@ -7,7 +7,7 @@ from dataclasses import replace
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.presets.preset import Preset
 from anonymizer.presets.rules import Change, Column, Kind, Removed, Rule
-from anonymizer.profile.hierarchies import SOME, match_listed
+from anonymizer.profile.hierarchies import FEW, match_listed
 from anonymizer.profile.kinds import kinds_of
 from anonymizer.profile.proposal import Asked, Choices, ColumnProposal, Ground, Proposal, RoleProposal
 
@@ -48,13 +48,13 @@ def _changed(
 
 
 def _unknown(rule: Rule) -> bool:
-    return isinstance(rule, Removed) and Kind.TEXT in rule.kinds
+    return isinstance(rule, Removed) and Kind.PLACE in rule.kinds
 
 
 def _may_be_anything(column: ColumnProposal) -> bool:
     facts = column.facts
     told = column.role is Role.SENSITIVE or match_listed(facts) is not None
-    return facts.type is ValueType.TEXT and facts.distinct > SOME and not told
+    return facts.type is ValueType.TEXT and facts.distinct > FEW and not told
 
 
 def _described(column: ColumnProposal, *, unreadable: bool) -> Column:

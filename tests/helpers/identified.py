@@ -7,9 +7,11 @@ from random import Random
 
 import pandas as pd
 
-GIVEN = "James Mary Robert Patricia John Jennifer Michael Linda David Elizabeth William Barbara".split()
-FAMILY = "Smith Johnson Williams Brown Jones Garcia Miller Davis Rodriguez Martinez Wilson".split()
-CITIES = [f"{first}{last}" for first in ("Green", "Spring", "River", "Oak") for last in ("ville", "field", "ton")]
+GIVEN = ["James", "Mary", "Robert", "Patricia", "John", "Jennifer", "Michael", "Linda", "David", "Elizabeth", "William", "Barbara"]
+FAMILY = ["Smith", "Johnson", "Williams", "Brown", "Jones", "Garcia", "Miller", "Davis", "Rodriguez", "Martinez", "Wilson"]
+CITIES = [
+    f"{first}{last}" for first in ("Green", "Spring", "River", "Oak") for last in ("ville", "field", "ton")
+]
 STATES = ["CA", "NY", "TX", "FL", "OH", "IL", "PA", "GA", "NC", "MI"]
 ILLNESSES = ["influenza", "asthma", "diabetes", "hypertension", "pneumonia", "fracture"]
 LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"

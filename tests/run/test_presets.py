@@ -100,7 +100,9 @@ def test_a_smaller_class_than_asked_departs(tmp_path: Path, table: pd.DataFrame,
     rule = PRESETS[preset].least_class()
     assert rule is not None
     few = table[["sex", "age"]].drop_duplicates("age").head(4)
-    frame = pd.concat([few.iloc[[0]]] * 3 + [few.iloc[[1]]] * 30).reindex(columns=table.columns, fill_value="")
+    frame = pd.concat([few.iloc[[0]]] * 3 + [few.iloc[[1]]] * 30).reindex(
+        columns=table.columns, fill_value=""
+    )
     assert run(tmp_path, frame, config_of(columns, preset, 2)).code == 0
     (only,) = departures(tmp_path / "people-release").values()
     assert (only["column"], only["has"]) == (None, f"classes of fewer than {rule.k}")
