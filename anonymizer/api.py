@@ -41,6 +41,7 @@ from anonymizer.presets.preset import PRESETS
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
 from anonymizer.report.exposure import findings_of
+from anonymizer.report.preset import departs_of
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def _warn_of(report: Report, unnamed: Sequence[str] = ()) -> None:
         what = "released unchanged, although you did not name them"
         remedy = "name them as qi, sensitive, identifier or drop, or accept the draft of an.init"
         warn(f"{', '.join(map(repr, unnamed))}: {what}; {remedy}", AnonymizerWarning, stacklevel=CALLER)
+    for line in departs_of(report.to_dict())[1:]:
+        warn(f"departs from {report['preset']['name']}: {line.strip()}", AnonymizerWarning, stacklevel=CALLER)
     for each in findings_of(report.to_dict()):
         warn(f"{each['sentence']}; remedy: {each['remedy']}", AnonymizerWarning, stacklevel=CALLER)
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pandas as pd
 
-GIVEN = ["James", "Mary", "Robert", "Patricia", "John", "Jennifer", "Michael", "Linda", "David", "Elizabeth", "William", "Barbara"]
-FAMILY = ["Smith", "Johnson", "Williams", "Brown", "Jones", "Garcia", "Miller", "Davis", "Rodriguez", "Martinez", "Wilson"]
+GIVEN = ["James", "Mary", "Robert", "Patricia", "John", "Jennifer", "Michael", "Linda", "David", "Elizabeth"]
+FAMILY = ["Smith", "Johnson", "Williams", "Brown", "Jones", "Garcia", "Miller", "Davis", "Martinez", "Wilson"]
 CITIES = [
     f"{first}{last}" for first in ("Green", "Spring", "River", "Oak") for last in ("ville", "field", "ton")
 ]
