@@ -9,7 +9,8 @@ from anonymizer.presets.preset import Preset
 from anonymizer.presets.rules import Change, Column, Kind, Removed, Rule
 from anonymizer.profile.hierarchies import FEW, match_listed
 from anonymizer.profile.kinds import kinds_of
-from anonymizer.profile.proposal import Asked, Choices, ColumnProposal, Ground, Proposal, RoleProposal
+from anonymizer.profile.knowledge import Ground
+from anonymizer.profile.proposal import Asked, Choices, ColumnProposal, Proposal, RoleProposal
 
 UNKNOWN = (
     "its name says nothing and its values could be names, places or codes; give it a role if they are not"
@@ -59,7 +60,7 @@ def _may_be_anything(column: ColumnProposal) -> bool:
 
 def _described(column: ColumnProposal, *, unreadable: bool) -> Column:
     section = column.settings(Role.QUASI_IDENTIFIER)
-    further = {key: section[key] for key in ("type", "format", "pivot") if key in section}
+    further: dict[str, object] = {key: section[key] for key in ("type", "format", "pivot") if key in section}
     if further.get("type") != ValueType.DATE.value and column.facts.dated:
         further = {}
     kinds = kinds_of(column.facts, unreadable=unreadable)
