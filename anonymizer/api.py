@@ -37,9 +37,11 @@ from anonymizer.model.table import Role
 from anonymizer.people.warnings import attack_warnings, records_warnings
 from anonymizer.plan.engine import key_columns, reading_release, rewritten_numbers
 from anonymizer.plan.plan import Plan, plan_of
+from anonymizer.presets.preset import PRESETS
 from anonymizer.report.build import ATTACK_KEYS, UTILITY_KEYS, attack_entry, utility_entry
 from anonymizer.report.comparison_table import records
 from anonymizer.report.exposure import findings_of
+from anonymizer.report.preset import departs_of
 from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
@@ -138,6 +140,8 @@ def _warn_of(report: Report, unnamed: Sequence[str] = ()) -> None:
         what = "released unchanged, although you did not name them"
         remedy = "name them as qi, sensitive, identifier or drop, or accept the draft of an.init"
         warn(f"{', '.join(map(repr, unnamed))}: {what}; {remedy}", AnonymizerWarning, stacklevel=CALLER)
+    for line in departs_of(report.to_dict())[1:]:
+        warn(f"departs from {report['preset']['name']}: {line.strip()}", AnonymizerWarning, stacklevel=CALLER)
     for each in findings_of(report.to_dict()):
         warn(f"{each['sentence']}; remedy: {each['remedy']}", AnonymizerWarning, stacklevel=CALLER)
 
@@ -205,6 +209,7 @@ def init(  # noqa: PLR0913 - one for each decision
     l: int | None = None,  # noqa: E741 - the name in the literature
     t: float | None = None,
     limit: float | None = None,
+    preset: str | None = None,
 ) -> Draft:
     """Profile a DataFrame, propose a role for each column, and draft a config.
 
@@ -214,6 +219,7 @@ def init(  # noqa: PLR0913 - one for each decision
     qi: quasi-identifiers, whatever would be proposed.
     sensitive, identifier, drop, person: likewise, as for ``anonymize``.
     k, l, t, limit: what the draft asks for, as for ``anonymize``.
+    preset: the named rule that the draft follows, such as ``hipaa-safe-harbor``.
 
     Returns
     -------
@@ -224,7 +230,13 @@ def init(  # noqa: PLR0913 - one for each decision
     InputError: ``df`` is of another kind, lacks a column, or has nothing to protect.
     """
     roles = _roles(qi, sensitive, identifier, drop)
-    return draft_frame(frame_kind(df).to_pandas(df), roles, person, Goals(k, l, t, limit))
+    return draft_frame(
+        frame_kind(df).to_pandas(df),
+        roles,
+        person,
+        Goals(k, l, t, limit),
+        None if preset is None else PRESETS[preset],
+    )
 
 
 def _roles(

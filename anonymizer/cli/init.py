@@ -89,6 +89,22 @@ Limit = Annotated[
         help="Share of records that may be suppressed [default: 0.02].",
     ),
 ]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="PRESET",
+        help="Follow a named rule: hipaa-safe-harbor, hipaa-expert, ema-0070, public-use or "
+        "research-contract.",
+        autocompletion=lambda: [
+            "hipaa-safe-harbor",
+            "hipaa-expert",
+            "ema-0070",
+            "public-use",
+            "research-contract",
+        ],
+    ),
+]
 Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]
 Encoding = Annotated[str, typer.Option(help="Encoding of a text file.")]
 
@@ -110,6 +126,7 @@ def init(  # noqa: PLR0913 - one for each option
     k: Size = None,
     l: Diversity = None,  # noqa: E741 - the name in the literature
     limit: Limit = None,
+    for_: Preset = None,
     separator: Separator = None,
     encoding: Encoding = "utf-8",
     quiet: Quiet = False,
@@ -120,11 +137,17 @@ def init(  # noqa: PLR0913 - one for each option
     from anonymizer.commands.init import init as draft  # noqa: PLC0415
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
     from anonymizer.job.source import rows_named  # noqa: PLC0415
+    from anonymizer.presets.preset import PRESETS  # noqa: PLC0415
     from anonymizer.profile.proposal import Choices, as_proposed  # noqa: PLC0415
 
     rows, path = rows_named(data, table, query, None), Path(data)
     check_path(path)
-    choices = Choices(_roles(qi, sensitive, identifier, drop), cautious, person)
+    choices = Choices(
+        _roles(qi, sensitive, identifier, drop),
+        cautious,
+        person,
+        preset=None if for_ is None else PRESETS[for_],
+    )
     with _phases(quiet=quiet or interactive) as phase:
         decide = _ask if interactive else as_proposed
         dialect = CsvDialect(separator, encoding)

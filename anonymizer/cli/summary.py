@@ -13,6 +13,7 @@ from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.model.warning import Harm, harm_of
 from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
+from anonymizer.report.preset import preset_lines
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
     COARSE,
@@ -46,6 +47,7 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     content = report.to_dict()
     command = command.changed(*changes_made(content))
     yield from satisfied_lines(content, command)
+    yield from preset_lines(content)
     yield from column_lines(content) if columns else ()
     yield from (*seen_of(content), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]

@@ -180,6 +180,7 @@ ACCEPTED: Mapping[str, Callable[[Any], str | None]] = {
     **dict.fromkeys(("force", "overwrite"), _flag),
     **dict.fromkeys(("path", "folder", "report"), _path),
     "person": _name,
+    "preset": _name,
     "values": _values,
     "vary": _variations,
 }

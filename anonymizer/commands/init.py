@@ -42,8 +42,11 @@ from anonymizer.people.draft import UNITS, DraftedUnits, find_units, with_units
 from anonymizer.people.keys import household_note, keys_by_name, warnings_of
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.plan import plan_of
+from anonymizer.presets.preset import Preset
+from anonymizer.presets.rules import LeastClass
 from anonymizer.profile.combinations import combinations_of
 from anonymizer.profile.config_text import config_text
+from anonymizer.profile.preset_draft import asked_by
 from anonymizer.profile.proposal import (
     LIMIT,
     NO_CHOICES,
@@ -84,12 +87,14 @@ class Goals:
     l: minimum number of distinct values of each sensitive attribute in a class.
     t: maximum distance of each sensitive attribute in a class from the whole release.
     limit: maximum share of the records that may be suppressed.
+    rule: of a preset about the size of classes, which a k of the user replaces.
     """
 
     k: int | None = None
     l: int | None = None  # noqa: E741 - the name in the literature
     t: float | None = None
     limit: float | Decimal | None = None
+    rule: LeastClass | None = None
 
     @property
     def most_suppressed(self) -> Decimal:
@@ -104,13 +109,16 @@ class Goals:
         InputError: nothing is sensitive that a constraint could be for.
         """
         (first, why), *others = proposal.constraints
-        if self.k is not None and self.k != first["k"]:
+        k = self.k if self.rule is None or self.k is not None else min(self.rule.k, relation.rows)
+        if k is not None and k != first["k"]:
             known = [each.name for each in proposal.columns if each.role is Role.QUASI_IDENTIFIER]
-            proposal = replace(proposal, joint=combinations_of(relation).joint(known, int(self.k)))
+            proposal = replace(proposal, joint=combinations_of(relation).joint(known, int(k)))
             first, why = (
-                {**first, "k": int(self.k)},
-                why.replace(f"{first['k']} records", f"{self.k} records"),
+                {**first, "k": int(k)},
+                why.replace(f"{first['k']} records", f"{k} records"),
             )
+        if self.rule is not None:
+            why = f"{why}; rule: {self.rule.asks} ({self.rule.source})"
         if self.l is not None or self.t is not None:
             others = list(self._of_sensitive(proposal))
         return replace(proposal, constraints=((first, why), *others))
@@ -129,6 +137,17 @@ class Goals:
 
 
 NO_GOALS = Goals()
+
+
+def _following(
+    choices: Choices, goals: Goals, draft: Callable[[Choices, Goals], Proposal]
+) -> tuple[Choices, Goals, Proposal]:
+    """Return a draft with what its preset asks, and the choices and goals that it is from."""
+    if choices.preset is None:
+        return choices, goals, draft(choices, goals)
+    goals = replace(goals, rule=choices.preset.least_class())
+    choices = replace(choices, asked=asked_by(choices.preset, draft(choices, goals), choices))
+    return choices, goals, draft(choices, goals)
 
 
 class Draft(dict[str, Any]):
@@ -179,6 +198,7 @@ def draft_frame(
     roles: Mapping[str, Role],
     person: str | None = None,
     goals: Goals = NO_GOALS,
+    preset: type[Preset] | None = None,
 ) -> Draft:
     """Profile a DataFrame and draft a config for it.
 
@@ -187,13 +207,16 @@ def draft_frame(
     roles: of columns, as the user decides.
     person: the column that says whose records these are; None to look for one.
     goals: what is asked of the draft.
+    preset: the rule that the draft follows; None without one.
 
     Raises
     ------
     DataError: the DataFrame lacks a column of ``roles``, or has nothing to protect.
     """
     with open_frame(frame) as relation:
-        choices = Choices(roles, person=person)
+        choices, goals, first = _following(
+            Choices(roles, person=person, preset=preset), goals, partial(_proposed, relation, as_proposed)
+        )
 
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, as_proposed, choices, goals)
@@ -202,7 +225,7 @@ def draft_frame(
             config = load_config(with_sections(Draft(proposal, goals), sections))
             return trial_of(config, frame_source(frame))
 
-        proposal, was_tried = _mended(choices, draft, tried)
+        proposal, was_tried = _mended(first, choices, draft, tried)
         if _worth_trying(proposal, was_tried=was_tried):
             proposal = _tried(proposal, load_config(Draft(proposal, goals)), relation)
     return Draft(proposal, goals)
@@ -284,6 +307,7 @@ def init(  # noqa: PLR0913 - one for each decision
             limit=goals.most_suppressed,
         )
         answers = decide if decide is as_proposed else Answers(decide)
+        choices, goals, first = _following(choices, goals, partial(_proposed, relation, answers))
 
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, answers, choices, goals)
@@ -293,7 +317,7 @@ def init(  # noqa: PLR0913 - one for each decision
             config = _checked(written(proposal), path, sections)
             return None if remote else trial_of(config, input_source(config))
 
-        proposal, was_tried = _mended(choices, draft, tried)
+        proposal, was_tried = _mended(first, choices, draft, tried)
         content = written(proposal)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
@@ -305,9 +329,11 @@ def init(  # noqa: PLR0913 - one for each decision
     return Drafted(path, config, proposal)
 
 
-def _mended(choices: Choices, draft: Callable[[Choices], Proposal], tried: Tried) -> tuple[Proposal, bool]:
+def _mended(
+    first: Proposal, choices: Choices, draft: Callable[[Choices], Proposal], tried: Tried
+) -> tuple[Proposal, bool]:
     """Return a draft that shows little and loses at most half if possible, and whether it was tried."""
-    proposal, choices, trial = mended_draft(draft(choices), choices, draft, tried)
+    proposal, choices, trial = mended_draft(first, choices, draft, tried)
     return (proposal, False) if trial is None else (of_use(proposal, choices, trial, draft, tried), True)
 
 
@@ -362,6 +388,7 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices, goals: Goals
         person=found.person if relation.ordered else None,
         household=found.household,
         units=(*found.units, *further),
+        preset=choices.preset,
         constraints=(*found.constrained(proposal.constraints), *map(_of_unit, dict(further))),
     )
     told = _of_keys(relation, proposal, found, asked=choices.person is None)

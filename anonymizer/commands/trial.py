@@ -90,7 +90,7 @@ class Trial:
                     roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
             units |= {remedy.counted} if remedy.counted is not None else set()
         roles |= self._out(proposal, roles)
-        return Asked(roles, settings, units)
+        return Asked(roles, settings, units, before.rules)
 
     def _out(self, proposal: Proposal, roles: Mapping[str, RoleProposal]) -> dict[str, RoleProposal]:
         """Return the columns to leave out, of which a release says next to nothing; never all of them."""

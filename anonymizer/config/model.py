@@ -57,6 +57,7 @@ from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, WholeNumber
+from anonymizer.presets.preset import PRESETS
 from anonymizer.system import real_path, same_file
 
 MOST_SETS = 2_000
@@ -825,6 +826,11 @@ class Config(Section):
         default=None,
         description="how much a release may show beyond its constraints before a run says SATISFIED, BUT",
     )
+    preset: str | None = Field(
+        default=None,
+        description="the rule that the release follows; a run says what departs from it: hipaa-safe-harbor, "
+        "hipaa-expert, ema-0070, public-use or research-contract",
+    )
     apply: ApplySettings | None = Field(
         default=None,
         description="an earlier run: recode the input as that run did and append it to that release",
@@ -833,6 +839,13 @@ class Config(Section):
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @field_validator("preset")
+    @classmethod
+    def _is_a_preset(cls, given: str | None) -> str | None:
+        if given is not None and given not in PRESETS:
+            raise ValueError(f"unknown preset '{given}'; {suggestion(given, PRESETS)}")
+        return given
 
     @field_validator("attributes")
     @classmethod

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
@@ -30,6 +30,26 @@ class IntervalSettings(Settings):
         description="Where an interval starts: level i holds [origin + n width, origin + (n + 1) width). "
         "Below zero, all intervals of whole numbers are labelled like -5 to -1.",
     )
+    bottom: Exact | None = Field(
+        default=None,
+        description="Bottom coding: numbers below it are one group at every level, such as <18.",
+    )
+    top: Exact | None = Field(
+        default=None,
+        description="Top coding: numbers from it on are one group at every level, such as 90+.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ValueError(f"bottom {self.bottom} is not below top {self.top}; accepted: bottom < top")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_ends(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the settings; ends that are not set are not part of them."""
+        content: dict[str, Any] = serialize(self)
+        return {key: value for key, value in content.items() if value is not None}
 
     @field_validator("width")
     @classmethod
@@ -44,8 +64,9 @@ class IntervalSource(HierarchySource[IntervalSettings]):
     """Level i publishes the interval ``[origin + n width_i, origin + (n + 1) width_i)`` around the value.
 
     Intervals of whole numbers are labelled ``20-24``, below zero ``-5 to -1``, and all ``0 to 4`` if
-    ``origin`` is below zero; all others ``[20, 22.5)``. Labels follow from the settings: a number below zero,
-    which may be of a suppressed record, must not change those of others. The arithmetic is exact.
+    ``origin`` is below zero; all others ``[20, 22.5)``. With ``top`` and ``bottom``, the numbers beyond them
+    are ``90+`` and ``<18`` at every level, and intervals end there. Labels follow from the settings: a number
+    below zero, which may be of a suppressed record, must not change those of others. The arithmetic is exact.
     """
 
     name: ClassVar[str] = "intervals"
@@ -59,17 +80,24 @@ class IntervalSource(HierarchySource[IntervalSettings]):
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
         """Return the levels whose width all intervals have."""
-        widths = self.settings.width
         if not texts:
-            return frozenset({len(widths) + 1})
-        possible = set(range(len(widths) + 1))
+            return frozenset({len(self.settings.width) + 1})
+        possible = set(range(len(self.settings.width) + 1))
         for text in texts:
-            width = _width(text)
-            if width is None:  # a value, or the only whole number of an interval of width 1
-                possible &= {0, 1} if Decimal(1) in widths else {0}
-            else:
-                possible &= {level for level, each in enumerate(widths, start=1) if each == width}
+            possible &= self._levels_of(text)
         return frozenset(possible)
+
+    def _levels_of(self, text: str) -> set[int]:
+        """Return the levels that can have a text."""
+        widths, low, high = self.settings.width, self.settings.bottom, self.settings.top
+        if text in {f"<{low}", f"{high}+"}:
+            return set(range(1, len(widths) + 1))
+        found = _ends(text)
+        if found is None:  # a value, or the only whole number of an interval of width 1
+            return {0, 1} if Decimal(1) in widths else {0}
+        cut = found[0] == low or found[1] == high
+        width = found[1] - found[0]
+        return {level for level, each in enumerate(widths, 1) if each == width or (cut and each > width)}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the nested intervals of the column's values.
@@ -83,13 +111,26 @@ class IntervalSource(HierarchySource[IntervalSettings]):
                 f"column '{column.name}': {self.describe()} needs numbers, but the column's type is "
                 f"{column.type}; set type: integer or number, or use hierarchy date, mask or order"
             )
-        numbers = ExactNumbers(column, (self.settings.origin, *self.settings.width))
-        origin, *widths = numbers.bounds
+        ends = (self.settings.bottom, self.settings.top)
+        given = [end for end in ends if end is not None]
+        numbers = ExactNumbers(column, (self.settings.origin, *self.settings.width, *given))
+        origin, *bounds = numbers.bounds
+        widths, own = bounds[: len(self.settings.width)], iter(bounds[len(self.settings.width) :])
+        low, high = (None if end is None else next(own) for end in ends)
         labels = RangeLabels(numbers, column.numerals, signed=self.settings.origin < 0)
-        levels = []
-        for width in widths:
-            starts = (value - (value - origin) % width for value in numbers.values)
-            levels.append([labels.between(start, start + width) for start in starts])
+
+        def label(value: int, width: int) -> str:
+            if high is not None and value >= high:
+                return labels.least(high)
+            if low is not None and value < low:
+                return labels.below(low)
+            start = value - (value - origin) % width
+            end = start + width
+            return labels.between(
+                start if low is None else max(start, low), end if high is None else min(end, high)
+            )
+
+        levels = [[label(value, width) for value in numbers.values] for width in widths]
         return tree_of_rows([column.present, *levels])
 
 
@@ -97,15 +138,15 @@ _HALF_OPEN = re.compile(r"\[(-?[0-9.,]+), (-?[0-9.,]+)\)")
 _WHOLE = re.compile(r"(-?[0-9]+)(?:-| to )(-?[0-9]+)")
 
 
-def _width(text: str) -> Decimal | None:
-    """Return the width of an interval from its name; None for other texts.
+def _ends(text: str) -> tuple[Decimal, Decimal] | None:
+    """Return the first number of an interval and the first one after it, from its name; None for other texts.
 
-    >>> _width("20-24"), _width("[20, 22.5)"), _width("-5 to -1"), _width("20")
-    (Decimal('5'), Decimal('2.5'), Decimal('5'), None)
+    >>> _ends("20-24"), _ends("[20, 22.5)"), _ends("-5 to -1"), _ends("20")
+    ((Decimal('20'), Decimal('25')), (Decimal('20'), Decimal('22.5')), (Decimal('-5'), Decimal('0')), None)
     """
     whole, half_open = _WHOLE.fullmatch(text), _HALF_OPEN.fullmatch(text)
     found = whole or half_open
     if found is None:
         return None
     low, high = (Decimal(end.replace(",", ".")) for end in found.groups())
-    return high - low + (1 if whole else 0)
+    return low, high + 1 if whole else high

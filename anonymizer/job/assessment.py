@@ -307,6 +307,7 @@ class Verified:
     answers: to the three questions of European law; none without people who were held out.
     exposure: what the release shows beyond its constraints; None where it does not fit into memory.
     columns: what the recipient sees of each column of the input.
+    preset: what departs from the preset of the config; None without one.
     """
 
     audited: Audited
@@ -316,6 +317,7 @@ class Verified:
     answers: Sequence[Answer] = ()
     exposure: Exposure | None = None
     columns: tuple[SeenColumn, ...] = ()
+    preset: dict[str, Any] | None = None
 
 
 NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))

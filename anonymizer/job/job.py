@@ -20,6 +20,7 @@ from anonymizer.job.exposure import (
     refuse_exposed,
     unused_warnings,
 )
+from anonymizer.job.preset import preset_entry, refuse_departing
 from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
@@ -115,6 +116,7 @@ class Job:
             report = reported(task, found, verified, sink, watch, self._terms)
             if self._terms.refuses(report):
                 refuse_exposed(report)
+                refuse_departing(report)
             task.prepared.encoded.relation.check_unchanged()
             sink.commit(lambda: watch.released(report))
         return Finished(report, found)
@@ -143,7 +145,10 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
             verified = replace(
-                verified, exposure=exposure_in(found, read), columns=seen_columns(found, tables)
+                verified,
+                exposure=exposure_in(found, read),
+                columns=seen_columns(found, tables),
+                preset=preset_entry(plan, read, verified.audited),
             )
     return verified
 
@@ -181,6 +186,7 @@ def reported(
         advice=None if applied else advice_of(found, watch.stopped),
         exposure=exposure,
         columns=columns_entry(plan, verified.columns, verified.exposure),
+        preset=verified.preset,
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),
     )

@@ -126,6 +126,7 @@ class Plan:
     in_input_database: whether input and release are in one database.
     in_duckdb: whether the release is a table of DuckDB, which has every type.
     acknowledged: warnings and findings that somebody has read.
+    preset: name of the rule that the release follows; None without one.
     exposure: thresholds of findings about the release.
     attacks_every_step: whether the attackers of constraints are asked about every valid candidate.
     units: column of each unit that constraints may count, by name.
@@ -170,6 +171,7 @@ class Plan:
     seed: int
     seed_is_default: bool
     acknowledged: tuple[str, ...] = ()
+    preset: str | None = None
     exposure: Thresholds = field(default_factory=Thresholds)
     units: Mapping[str, str] = field(default_factory=dict)
     whole_units: bool = False
@@ -505,6 +507,7 @@ def plan_of(config: Config) -> Plan:
         in_duckdb=output.database is not None,
         seed=config.seed,
         seed_is_default=config.seed == Config.model_fields["seed"].default,
+        preset=config.preset,
         acknowledged=tuple(each.finding for each in config.acknowledge or ()),
         exposure=(config.exposure or ExposureSettings()).thresholds(),
         units=given.unit_columns,

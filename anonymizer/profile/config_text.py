@@ -64,6 +64,9 @@ def _head(proposal: Proposal) -> Iterator[str]:
     )
     for note in proposal.notes:
         yield from comment(note)
+    if proposal.preset is not None:
+        yield from comment(f"{proposal.preset.title}. {proposal.preset.limits} A run says what departs.")
+        yield f"preset: {text(proposal.preset.name)}"
 
 
 def _input(proposal: Proposal, data: Mapping[str, str], encoding: str) -> Iterator[str]:
@@ -102,6 +105,8 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
         doubt = f"  (chosen; proposed: {column.proposed.role})"
     ground = "" if column.proposed.role is Role.DROP else f"{column.proposed.ground}: "
     yield from comment(f"{ground}{column.reason}{doubt}", "  ")
+    if column.rule:
+        yield from comment(f"rule: {column.rule}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
         yield from comment(column.draft.reason, "  ")

@@ -14,6 +14,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.naming import Spellings, in_spelling_of
 from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
+from anonymizer.presets.preset import Preset
 from anonymizer.profile.column_statistics import (
     NEARLY_ALL,
     ColumnFacts,
@@ -326,6 +327,11 @@ def _ages_by_values(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal |
         return None
     reason = f"{_values(column)}, whole numbers that may be ages"
     return RoleProposal(Role.QUASI_IDENTIFIER, Ground.OUTSIDE, reason, doubtful=True)
+
+
+def ages_by_values(column: ColumnFacts) -> bool:
+    """Return whether many whole numbers are likely to be ages, whatever the name of their column."""
+    return _ages_by_values(column, ()) is not None
 
 
 def _coded_sexes(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:
@@ -827,6 +833,7 @@ class ColumnProposal:
     extreme: whether one record alone has the largest or the smallest value, which would be released exactly.
     least: records that each group of its numbers has, so that several units have its values; 0 for any.
     asked: settings that a trial of the draft asked for, in its role; None for the usual ones.
+    rule: of a preset that concerns the column, with its source; empty without one.
     """
 
     facts: ColumnFacts
@@ -838,6 +845,7 @@ class ColumnProposal:
     extreme: bool = False
     least: int = 0
     asked: Mapping[str, Any] | None = field(default=None, hash=False)
+    rule: str = ""
 
     @property
     def doubtful(self) -> bool:
@@ -931,6 +939,7 @@ class Proposal:
     units: columns of further units that constraints count, by their names.
     names: how many names of columns could be read.
     ways: drafts that were tried as the first would lose too much, that first; none where it does not.
+    preset: the rule that the draft follows; None without one.
     """
 
     rows: int
@@ -948,6 +957,7 @@ class Proposal:
     units: tuple[tuple[str, str], ...] = ()
     names: NamesRead = ALL_READ
     ways: tuple[Way, ...] = ()
+    preset: type[Preset] | None = None
 
     @property
     def marker(self) -> str | None:
@@ -976,11 +986,13 @@ class Asked:
     roles: proposals by column.
     settings: of columns, by their names.
     units: keys of further units that constraints count.
+    rules: of a preset that concern columns, with their sources, by the names of these.
     """
 
     roles: Mapping[str, RoleProposal] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     units: frozenset[str] = frozenset()
+    rules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -993,12 +1005,14 @@ class Choices:
     cautious: whether columns that are known to few become quasi-identifiers.
     person: the column that says whose records these are; None to look for one.
     asked: by trials of an earlier draft.
+    preset: the rule that the draft follows; None without one.
     """
 
     roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
     cautious: bool = False
     person: str | None = None
     asked: Asked = field(default_factory=Asked, hash=False)
+    preset: type[Preset] | None = None
 
     def named_as(self, columns: Sequence[str]) -> Choices:
         """Return the choices with names in the spelling of columns."""
@@ -1119,6 +1133,7 @@ def _with_roles(
             relations.reason(column, proposals[column.name].reason),
             answered=column.name in choices.roles,
             asked=choices.asked.settings.get(column.name),
+            rule=choices.asked.rules.get(column.name, ""),
         )
         for column in measured
     ]

@@ -129,6 +129,7 @@ class ReportParts:
     three_questions: answers to the questions of European law; None without people who were held out.
     exposure: what the release shows beyond its constraints; None where it was not measured.
     columns: what the recipient sees of each column of the input; None without a release.
+    preset: name and departures of the rule that the config names; None without one.
     """
 
     config: dict[str, Any]
@@ -158,6 +159,7 @@ class ReportParts:
     three_questions: Sequence[dict[str, Any]] | None = None
     exposure: dict[str, Any] | None = None
     columns: Sequence[dict[str, Any]] | None = None
+    preset: dict[str, Any] | None = None
 
 
 def build_report(parts: ReportParts) -> Report:

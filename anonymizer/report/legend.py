@@ -61,6 +61,7 @@ _MASKED: Mapping[str, Form] = {
 _BY_SOURCE = {
     "intervals": "numbers in intervals",
     "mask": "texts with * for each hidden character",
+    "prefixes": "codes cut to their first characters",
     "date": "periods of dates",
     "order": "groups of consecutive values",
     "auto": "values or groups of values",
@@ -71,7 +72,7 @@ _BY_SOURCE = {
 }
 """What a column with a kind of hierarchy contains."""
 
-_STEPS = {"intervals": "width", "order": "sizes", "date": "levels"}
+_STEPS = {"intervals": "width", "order": "sizes", "date": "levels", "prefixes": "lengths"}
 """The parameter of a kind of hierarchy that has one item for each level between the values and ``*``."""
 
 _BY_LABELS = {"interval": "ranges of values", "set": "sets of values"}
@@ -126,10 +127,12 @@ def _forms_of(source: str, settings: Any, kind: str | None, level: int | None) -
 
 def _interval_forms(settings: Any, kind: str | None) -> tuple[Form, ...]:
     origin, *widths = (Decimal(str(bound)) for bound in (settings["origin"], *settings["width"]))
-    if kind == "number" or any(bound % 1 for bound in (origin, *widths)):
-        return (_HALF_OPEN,)
+    ends = [Decimal(str(settings[end])) for end in ("bottom", "top") if settings.get(end) is not None]
+    coded = (_OPEN,) if ends else ()
+    if kind == "number" or any(bound % 1 for bound in (origin, *widths, *ends)):
+        return (_HALF_OPEN, *coded)
     whole = (_SIGNED,) if origin < 0 else (_WHOLE, _SIGNED)
-    return whole if kind == "integer" else (*whole, _HALF_OPEN)
+    return (*whole, *coded) if kind == "integer" else (*whole, _HALF_OPEN, *coded)
 
 
 def _mondrian_forms(labels: str, kind: str | None) -> tuple[Form, ...]:

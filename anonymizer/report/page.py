@@ -42,6 +42,7 @@ from anonymizer.report.charts import (
 from anonymizer.report.columns import columns_grid, columns_legend
 from anonymizer.report.exposure import changes_made, mended_lines, read_findings, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
+from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
 from anonymizer.report.wording import (
     NARROW,
@@ -892,7 +893,12 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     else:
         sentences.append(_attacked(best))
     sentences += [each["sentence"] for each in report.get("three_questions", ())]
-    sentences += [*seen_of(report), *read_findings(report), *mended_lines(report)]
+    sentences += [
+        *(line.strip() for line in preset_lines(report)),
+        *seen_of(report),
+        *read_findings(report),
+        *mended_lines(report),
+    ]
     sentences.append(_price(report))
     return sentences
 

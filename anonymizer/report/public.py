@@ -133,6 +133,9 @@ def public_report(report: Report, k: int | None) -> Report:
     shown["warnings"] += recipient_warnings(content)
     if "exposure" in content:
         shown["exposure"] = {"findings": content["exposure"]["public"]}
+    if "preset" in content:
+        own = content["preset"]
+        shown["preset"] = {"name": own["name"], "departs": bool(own["departures"])}
     attributes = content["config"]["attributes"]
     for entry, own in zip(shown["attacks"], content["attacks"], strict=True):
         entry["knowledge"] |= _parameters(own, attributes)
@@ -403,7 +406,7 @@ PLACED: Mapping[str, Rule] = {
     "config/attributes/*/hierarchy/file": _file_name,
     **_each("config/", _written, "attributes/*/hierarchy/* constraints/[]/* scenarios/* algorithm/*"),
     **_each("config/", _written, "objective/* attacks/[]/* utility/[]/*"),
-    **_each("config/", _exact, "reference"),
+    **_each("config/", _exact, "reference preset"),
     "config/acknowledge": _acknowledged,
     "config/exposure/*": _exact,
     **_each("config/", _left_out, "budget bound engine attackers apply seed"),
@@ -413,7 +416,7 @@ PLACED: Mapping[str, Rule] = {
     **_each("config/output/", _exact, "table order separator encoding decimal missing"),
     **_each("attributes/*/", _exact, "role type hierarchy_sha256"),
     **_each("input/", _left_out, "path sha256 separator"),
-    **_each("", _left_out, "exposure columns"),
+    **_each("", _left_out, "exposure columns preset"),
     "input/rows": _count,
     "input/columns": _exact,
     "release/path": _release_path,

@@ -30,6 +30,7 @@ EXPECTED = {
     "religion",
     "sex",
     "us-state",
+    "us-zip3",
 }
 FILES = [name for name in NAMES if "file" in entry(name)["hierarchy"]]
 

@@ -131,3 +131,18 @@ def test_other_columns_than_numbers_are_refused_by_name(
     with pytest.raises(HierarchyError) as caught:
         source(intervals={"width": [5]}).build(column([value], kind), NOWHERE)
     assert exchange(kind, caught.value) == message
+
+
+def test_top_and_bottom_are_one_group_each_at_every_level() -> None:
+    own = source(intervals={"width": [1, 20], "bottom": 18, "top": 90})
+    ages = column(["3", "17", "18", "89", "90", "97"], ValueType.INTEGER)
+    tree = own.build(ages, NOWHERE)
+    labels = [[label for level, label in tree if level == own] for own in (1, 2)]
+    assert labels == [["<18", "18", "89", "90+"], ["<18", "18-19", "80-89", "90+"]]
+    assert own.levels_of(["<18", "18", "89", "90+"], NOWHERE) == {1}
+    assert own.levels_of(["<18", "18-19", "80-89", "90+"], NOWHERE) == {2}
+
+
+def test_bottom_is_below_top() -> None:
+    with pytest.raises(HierarchyError, match="bottom 90 is not below top 18; accepted: bottom < top"):
+        source(intervals={"width": [5], "bottom": 90, "top": 18})
