@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Said, named
+from anonymizer.exposure.detector import Detector, Said, as_known, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.table import Role
@@ -35,6 +35,9 @@ class RareValues(Detector):
         """Return what mends a finding: groups of numbers; of texts, the rare ones become one."""
         words, column = f"release {named(finding.columns)} in groups", records.column(finding.columns[0])
         least = None if column.numbers is not None else _merged(records, column)
+        if column.numbers is None and least is None and column.role is Role.INSENSITIVE:
+            # Of rare texts that cannot be merged the classes hide what is rare.
+            return as_known(finding.columns)
         if column.numbers is None and least is None:
             return Remedy(f"{words}: give it a hierarchy and labels, or leave it out")
         return Remedy(words, grouped={column.name: least})

@@ -152,7 +152,7 @@ def test_missing_values_are_found(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_column_of_numbers_and_words_is_text(tmp_path: Path) -> None:
     lines = [f"{20 + n % 40},{'about ten' if n == 5 else n % 50}" for n in range(150)]
-    _, config = drafted(tmp_path, "\n".join(["age,size", *lines, ""]))
+    _, config = drafted(tmp_path, "\n".join(["age,size", *lines, ""]), "people.csv", "--qi", "age,size")
     assert load_config(config).attributes["size"].type == "text"
     assert_runs(config)
 

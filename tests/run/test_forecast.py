@@ -80,6 +80,7 @@ def test_a_draft_that_run_refuses_is_written_and_says_so(
         raise InputError("column 'q03': no")
 
     monkeypatch.setattr("anonymizer.commands.init.forecast", refused)
+    monkeypatch.setattr("anonymizer.commands.init.trial_of", lambda *_: None)
     out, config = drafted(tmp_path, wide(12))
     assert "Warning: 'run' refuses this draft: column 'q03': no" in out
     assert "'run' refuses this draft: column 'q03': no" in config.read_text(encoding="utf-8")
