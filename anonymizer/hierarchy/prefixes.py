@@ -24,8 +24,8 @@ class PrefixSettings(Settings):
     )
     merge: dict[Label, tuple[Label, ...]] = Field(
         default_factory=dict,
-        description="Areas that are too small, by the label that they get: beginnings of codes of as many "
-        "characters as level 1 keeps, at most.",
+        description="Areas that are too small, by the label that they get: beginnings of codes of at most "
+        "as many characters as the last level keeps.",
     )
     digits: tuple[BoundedInt, ...] = Field(
         default=(),
@@ -48,6 +48,16 @@ class PrefixSettings(Settings):
             shortest = self.lengths[-1]
             raise ValueError(
                 f"merge: '{wide[0]}' has more characters than a level keeps; accepted: at most {shortest}"
+            )
+        clash = [
+            label
+            for label in self.merge
+            if self.lengths[-1] < len(label) <= self.lengths[0] and self.lengths[1:]
+        ]
+        if clash:
+            raise ValueError(
+                f"merge: '{clash[0]}' could be the beginning of another code; accepted: a label of at most "
+                f"{self.lengths[-1]} or more than {self.lengths[0]} characters"
             )
         return self
 
@@ -90,8 +100,8 @@ class PrefixSource(HierarchySource[PrefixSettings]):
         return next((merged[each] for each in small if each in merged), plain[:length])
 
     def _restored(self, text: str) -> str:
-        """Return a code of digits with the zeros that it lost."""
-        if not (text.isascii() and text.isdigit()):
+        """Return a code of digits with the zeros that it lost; one that begins with 0 lost none."""
+        if not (text.isascii() and text.isdigit()) or text.startswith("0"):
             return text
         full = next((each for each in sorted(self.settings.digits) if each >= len(text)), len(text))
         return text.zfill(full)

@@ -20,12 +20,15 @@ def labels(hierarchy: dict[str, Any], *codes: str) -> dict[str, str]:
 
 
 def test_zip_codes_keep_three_digits_and_small_areas_none() -> None:
-    found = labels({"ready": "us-zip3"}, "02139", "03601", "03602-1111", "059", "20331", "2139", "48201")
+    found = labels(
+        {"ready": "us-zip3"}, "02139", "03601", "03602-1111", "059", "021", "20331", "2139", "48201"
+    )
     assert found == {
         "02139": "021",
         "03601": "000",
         "03602-1111": "000",
         "059": "000",
+        "021": "021",
         "20331": "000",
         "2139": "021",
         "48201": "482",
@@ -44,6 +47,10 @@ def test_levels_are_told_by_their_texts() -> None:
     ("settings", "message"),
     [
         ({"lengths": [2, 3]}, "3; accepted: descending numbers of characters from 1"),
+        (
+            {"lengths": [3, 2], "merge": {"021": ["03"]}},
+            "merge: '021' could be the beginning of another code",
+        ),
         ({"lengths": [3, 1], "merge": {"0": ["03"]}}, "merge: '03' has more characters than a level keeps"),
     ],
 )
