@@ -61,6 +61,8 @@ def told(report: dict[str, Any]) -> dict[str, Any]:
     # Nor are changes of the config tried there.
     if "advice" in report:
         report["advice"] = report["advice"]["columns"]
+    # Nor is the share of changed values known.
+    report["columns"] = [{**each, "changed": None} for each in report["columns"]]
     report["config"].pop("engine")
     report.pop("engine")
     return report
