@@ -89,6 +89,14 @@ Limit = Annotated[
         help="Share of records that may be suppressed [default: 0.02].",
     ),
 ]
+
+
+def _presets() -> list[str]:
+    from anonymizer.presets.preset import PRESETS  # noqa: PLC0415 - for completion only
+
+    return list(PRESETS)
+
+
 Preset = Annotated[
     str | None,
     typer.Option(
@@ -96,13 +104,7 @@ Preset = Annotated[
         metavar="PRESET",
         help="Follow a named rule: hipaa-safe-harbor, hipaa-expert, ema-0070, public-use or "
         "research-contract.",
-        autocompletion=lambda: [
-            "hipaa-safe-harbor",
-            "hipaa-expert",
-            "ema-0070",
-            "public-use",
-            "research-contract",
-        ],
+        autocompletion=_presets,
     ),
 ]
 Separator = Annotated[str | None, typer.Option(help="Field separator; default: detected.")]

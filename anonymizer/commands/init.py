@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.commands.trial import Trial, Tried, mended_draft, trial_of
+from anonymizer.commands.trial import Losing, Trial, Tried, loss_of, mended_draft, trial_of
 from anonymizer.commands.ways import of_use
 from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.document import YAML_SUFFIXES, parse_yaml
@@ -221,11 +221,14 @@ def draft_frame(
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, as_proposed, choices, goals)
 
-        def tried(proposal: Proposal, sections: Mapping[str, Any]) -> Trial | None:
-            config = load_config(with_sections(Draft(proposal, goals), sections))
-            return trial_of(config, frame_source(frame))
+        def tried(proposal: Proposal) -> Trial | None:
+            return trial_of(load_config(Draft(proposal, goals)), frame_source(frame))
 
-        proposal, was_tried = _mended(first, choices, draft, tried)
+        def losing(proposal: Proposal, sections: Mapping[str, Any]) -> float | None:
+            config = load_config(with_sections(Draft(proposal, goals), sections))
+            return loss_of(config, frame_source(frame))
+
+        proposal, was_tried = _mended(first, choices, draft, tried, losing)
         if _worth_trying(proposal, was_tried=was_tried):
             proposal = _tried(proposal, load_config(Draft(proposal, goals)), relation)
     return Draft(proposal, goals)
@@ -312,12 +315,16 @@ def init(  # noqa: PLR0913 - one for each decision
         def draft(choices: Choices) -> Proposal:
             return _proposed(relation, answers, choices, goals)
 
-        def tried(proposal: Proposal, sections: Mapping[str, Any]) -> Trial | None:
+        def tried(proposal: Proposal) -> Trial | None:
             phase("trying the draft")
-            config = _checked(written(proposal), path, sections)
+            config = _checked(written(proposal), path)
             return None if remote else trial_of(config, input_source(config))
 
-        proposal, was_tried = _mended(first, choices, draft, tried)
+        def losing(proposal: Proposal, sections: Mapping[str, Any]) -> float | None:
+            config = _checked(written(proposal), path, sections)
+            return loss_of(config, input_source(config))
+
+        proposal, was_tried = _mended(first, choices, draft, tried, losing)
         content = written(proposal)
         config = _checked(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
@@ -330,11 +337,17 @@ def init(  # noqa: PLR0913 - one for each decision
 
 
 def _mended(
-    first: Proposal, choices: Choices, draft: Callable[[Choices], Proposal], tried: Tried
+    first: Proposal,
+    choices: Choices,
+    draft: Callable[[Choices], Proposal],
+    tried: Tried,
+    losing: Losing,
 ) -> tuple[Proposal, bool]:
     """Return a draft that shows little and loses at most half if possible, and whether it was tried."""
     proposal, choices, trial = mended_draft(first, choices, draft, tried)
-    return (proposal, False) if trial is None else (of_use(proposal, choices, trial, draft, tried), True)
+    if trial is None:
+        return proposal, False
+    return of_use(proposal, choices, trial, draft, tried, losing), True
 
 
 def with_sections(config: Mapping[str, Any], sections: Mapping[str, Any]) -> dict[str, Any]:

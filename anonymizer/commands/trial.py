@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from anonymizer.plan.prepared import Found
 from anonymizer.profile.proposal import Asked, Choices, Proposal, RoleProposal
 from anonymizer.report.exposure import said_of
 from anonymizer.report.facts import smallest_shown
+
+T = TypeVar("T")
 
 ROUNDS = 3
 """Most changes of a draft after trials."""
@@ -118,35 +120,56 @@ def _may_become(now: Role, role: Role) -> bool:
 
 def trial_of(config: Config, source: DataSource) -> Trial | None:
     """Return what the first release of a config would show; None without one, or where it is not measured."""
+    return _of_first(config, source, _trial)
+
+
+def loss_of(config: Config, source: DataSource) -> float | None:
+    """Return what the first release of a config would lose, as ``Trial.loss``; None without one."""
+    return _of_first(config, source, lambda found: _mean(_losses(found)))
+
+
+def _of_first(config: Config, source: DataSource, measure: Callable[[Found], T]) -> T | None:
+    """Return a measure of the first release of a config; None without one."""
     try:
         # Whether a value has the text of missing ones does not change what is shown.
         plan = replace(plan_of(config), bound=Bound.NONE, marker=None)
         with source.task(plan, engine_options(config), UNWATCHED) as task:
-            found = task.find()
-            exposure = exposure_found(found)
-            return None if exposure is None else _trial(found, exposure)
+            return measure(task.find())
     except (DataError, InputError, Infeasible):
         return None
 
 
-def _trial(found: Found, exposure: Exposure) -> Trial:
+def _losses(found: Found) -> dict[str, float]:
+    merged = found.promised.merged
+    losses = attribute_losses(merged.recoding).tolist()
+    return {each.name: loss for each, loss in zip(merged.table.quasi_identifiers, losses, strict=True)}
+
+
+def _mean(losses: Mapping[str, float]) -> float:
+    return float(np.mean(list(losses.values())))
+
+
+def _trial(found: Found) -> Trial | None:
     from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - a draft without a trial needs none
 
-    merged = found.promised.merged
-    attributes = merged.table.quasi_identifiers
-    losses = attribute_losses(merged.recoding).tolist()
+    exposure, merged, losses = exposure_found(found), found.promised.merged, _losses(found)
+    if exposure is None:
+        return None
     return Trial(
         found.prepared.plan,
         exposure,
-        {each.name: loss for each, loss in zip(attributes, losses, strict=True)},
-        {each.name: each.hierarchy.height for each in attributes},
+        losses,
+        {each.name: each.hierarchy.height for each in merged.table.quasi_identifiers},
         useless_columns(merged).starred,
-        float(np.mean(losses)),
+        _mean(losses),
     )
 
 
-Tried = Callable[[Proposal, Mapping[str, Any]], Trial | None]
-"""Returns what the first release of a proposal shows, with some sections of its config replaced."""
+Tried = Callable[[Proposal], Trial | None]
+"""Returns what the first release of a proposal shows."""
+
+Losing = Callable[[Proposal, Mapping[str, Any]], float | None]
+"""Returns what the first release of a proposal loses, with some sections of its config replaced."""
 
 
 def mended_draft(
@@ -171,7 +194,7 @@ def mended_draft(
         return proposal, choices, None
     kept: tuple[Proposal, Choices, Trial | None] = proposal, choices, None
     for number in range(rounds + 1):
-        trial = tried(proposal, {})
+        trial = tried(proposal)
         if trial is None:
             break
         kept = proposal, choices, trial

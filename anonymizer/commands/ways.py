@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import comb
 from typing import Any
 
-from anonymizer.commands.trial import FEW, Trial, Tried, mended_draft
+from anonymizer.commands.trial import FEW, Losing, Trial, Tried, mended_draft
 from anonymizer.errors import listed, plural
 from anonymizer.model.table import Role
 from anonymizer.profile.proposal import Choices, Proposal, RoleProposal
@@ -38,7 +38,12 @@ MANY_NAMES = 6
 
 
 def of_use(
-    proposal: Proposal, choices: Choices, trial: Trial, draft: Callable[[Choices], Proposal], tried: Tried
+    proposal: Proposal,
+    choices: Choices,
+    trial: Trial,
+    draft: Callable[[Choices], Proposal],
+    tried: Tried,
+    losing: Losing,
 ) -> Proposal:
     """Return the draft that loses at most half, with the other ways; the same draft if it does already.
 
@@ -59,9 +64,9 @@ def of_use(
     ]
     kept = {name: own[name].settings(Role.QUASI_IDENTIFIER) for name in own}
     first = Way(plural(len(own), "quasi-identifier"), "Nothing is left out", trial.loss, len(own))
-    out = _fewest_out(proposal, free, len(own), tried)
-    coarse = _coarsest(proposal, trial, kept, tried)
-    fewer = _known_in_part(proposal, kept, tried)
+    out = _fewest_out(proposal, free, len(own), losing)
+    coarse = _coarsest(proposal, trial, kept, losing)
+    fewer = _known_in_part(proposal, kept, losing)
     best = min(
         (way for way in (out, coarse) if way is not None and way.loss <= HALF),
         key=lambda way: way.of_all,
@@ -99,7 +104,7 @@ def _together(back: Mapping[str, Any], sections: Mapping[str, Any]) -> dict[str,
     return {**sections, "attributes": {**back, **sections.get("attributes", {})}}
 
 
-def _fewest_out(proposal: Proposal, free: Sequence[str], width: int, tried: Tried) -> Way | None:
+def _fewest_out(proposal: Proposal, free: Sequence[str], width: int, losing: Losing) -> Way | None:
     """Return the way that leaves out as few of some columns as possible; None without one that loses less."""
     best, low, high = None, 1, min(len(free), width - 1)
     for _ in range(LOOKS):
@@ -107,15 +112,15 @@ def _fewest_out(proposal: Proposal, free: Sequence[str], width: int, tried: Trie
             break
         number = (low + high) // 2
         out = {name: {"role": Role.DROP.value} for name in free[:number]}
-        trial = tried(proposal, {"attributes": out})
-        if trial is None or trial.loss > HALF:
+        loss = losing(proposal, {"attributes": out})
+        if loss is None or loss > HALF:
             low = number + 1
             continue
         high = number - 1
         best = Way(
             f"leaves out {_named(free[:number])}",
             f"What is left out cannot be analysed; the other {plural(width - number, 'column')} keep more",
-            trial.loss,
+            loss,
             width,
             number,
             {"attributes": out},
@@ -124,7 +129,7 @@ def _fewest_out(proposal: Proposal, free: Sequence[str], width: int, tried: Trie
 
 
 def _coarsest(
-    proposal: Proposal, trial: Trial, kept: Mapping[str, dict[str, Any]], tried: Tried
+    proposal: Proposal, trial: Trial, kept: Mapping[str, dict[str, Any]], losing: Losing
 ) -> Way | None:
     """Return the way that begins costly columns at their coarsest groups; None where none has groups."""
     groups = {
@@ -132,19 +137,19 @@ def _coarsest(
         for name in kept
         if trial.losses[name] > HALF and trial.heights[name] > 2
     }
-    found = tried(proposal, {"attributes": groups}) if groups else None
-    if found is None:
+    loss = losing(proposal, {"attributes": groups}) if groups else None
+    if loss is None:
         return None
     return Way(
         f"begins {_named(list(groups))} at {'its' if len(groups) == 1 else 'their'} coarsest groups",
         "Nobody gets more detail of them than these groups",
-        found.loss,
+        loss,
         len(kept),
         sections={"attributes": groups},
     )
 
 
-def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], tried: Tried) -> Way | None:
+def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], losing: Losing) -> Way | None:
     """Return the way for adversaries who know some of the columns; None where these are too few or many."""
     models = [dict(model) for model, _ in proposal.constraints]
     sets = comb(len(kept), KNOWN)
@@ -158,13 +163,13 @@ def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], tried: Tried) ->
         "algorithm": {"name": "lattice"},
         "budget": {"nodes": NODES},
     }
-    found = tried(proposal, sections)
-    if found is None:
+    loss = losing(proposal, sections)
+    if loss is None:
         return None
     return Way(
         f"protects against who knows any {KNOWN} of the {len(kept)} columns",
         "Who knows more of them may find a record",
-        found.loss,
+        loss,
         len(kept),
         sections=sections,
     )

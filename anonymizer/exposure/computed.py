@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
-from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords, each_with_one
 from anonymizer.model.arrays import (
     BoolArray,
     CodeArray,
@@ -327,6 +327,5 @@ def _shared(records: ReleasedRecords, sources: Sequence[ReleasedColumn]) -> tupl
     groups, number = group_rows(((each.own, each.sizes[1]) for each in sources), records.records)
     shared: BoolArray = (records.units_in(groups, number) > 1)[groups]
     for key in records.keys.values():
-        alone = int(key.max(initial=0)) + 1 + np.arange(len(key))
-        shared &= ~constant_in_groups(groups, np.where(key < 0, alone, key))[groups]
+        shared &= ~constant_in_groups(groups, each_with_one(key))[groups]
     return groups, shared

@@ -125,7 +125,7 @@ class ReleasedRecords:
     @cached_property
     def owners(self) -> IntArray:
         """Unit of each record, shape (records,), int64, from 0."""
-        return np.arange(self.records) if self.units is None else _each_with_one(self.units)
+        return np.arange(self.records) if self.units is None else each_with_one(self.units)
 
     @cached_property
     def number(self) -> int:
@@ -155,7 +155,7 @@ class ReleasedRecords:
     def _homes(self) -> tuple[IntArray, int]:
         """Household of each record, each without one being its own, and the units of the largest."""
         assert self.homes is not None
-        homes = _each_with_one(self.homes)
+        homes = each_with_one(self.homes)
         return homes, int(self.units_in(homes, 0).max(initial=0))
 
     def units_of(self, among: BoolArray) -> int:
@@ -187,9 +187,7 @@ class ReleasedRecords:
         return (self.units_in(groups, number) < least)[groups]
 
 
-def _each_with_one(units: IntArray) -> IntArray:
-    """Return units from 0, with one of its own for each record that has none."""
-    alone = units < 0
-    owners = units.copy()
-    owners[alone] = int(units.max(initial=-1)) + 1 + np.arange(int(alone.sum()))
-    return np.unique(owners, return_inverse=True)[1].astype(np.int64)
+def each_with_one(units: IntArray) -> IntArray:
+    """Return the unit of each record, of one that has none a unit of its own, shape (records,), from 0."""
+    own = int(units.max(initial=-1)) + 1 + np.arange(len(units))
+    return np.unique(np.where(units < 0, own, units), return_inverse=True)[1].astype(np.int64)

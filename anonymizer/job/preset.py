@@ -14,9 +14,6 @@ from anonymizer.model.table import MISSING, SUPPRESSED, Role
 from anonymizer.plan.plan import Plan
 from anonymizer.presets.preset import PRESETS
 from anonymizer.presets.rules import Column, Published
-from anonymizer.profile.column_statistics import measure
-from anonymizer.profile.kinds import kinds_of
-from anonymizer.profile.knowledge import readable
 from anonymizer.report.preset import departs_of
 
 
@@ -37,8 +34,12 @@ def preset_entry(plan: Plan, tables: Sequence[Relation], audited: Audited) -> di
 
 
 def _columns(table: Relation, plan: Plan) -> list[Column]:
+    from anonymizer.profile.column_statistics import measure  # noqa: PLC0415 - most runs have no preset
+    from anonymizer.profile.kinds import kinds_of  # noqa: PLC0415
+    from anonymizer.profile.proposal import NO_CHOICES, NamesRead  # noqa: PLC0415
+
     measured = measure(table).columns
-    unreadable = 2 * sum(readable(each.name) for each in measured) < len(measured)
+    unreadable = not NamesRead.of(measured, NO_CHOICES).most
     absent = {SUPPRESSED, MISSING, *plan.missing}
     columns = []
     for facts in measured:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.data.relation import Relation
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, distinct_in_groups
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, constant_in_groups
 from anonymizer.profile.column_statistics import NO_VALUES, ColumnFacts, names_any
 from anonymizer.profile.combinations import UniquenessProfile
 from anonymizer.profile.hierarchies import date_format
@@ -110,8 +110,8 @@ class Evidence:
         given = (unit >= 0) & (codes >= 0)
         if not given.any():
             return True
-        values = distinct_in_groups(unit[given], codes[given], 0)
-        return bool((values[values > 0] == 1).mean() >= CONSTANT)
+        present = np.bincount(unit[given]) > 0
+        return bool(constant_in_groups(unit[given], codes[given])[present].mean() >= CONSTANT)
 
     def _grows(self, unit: IntArray, name: str) -> bool:
         """Return whether ages are those of persons: constant, growing with a time, or close together."""

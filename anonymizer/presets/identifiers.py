@@ -3,26 +3,23 @@
 from anonymizer.presets.rules import Kind
 
 IDENTIFIERS = (
-    *(
-        Kind.NAME,
-        Kind.PHONE,
-        Kind.FAX,
-        Kind.MAIL,
-        Kind.SOCIAL_SECURITY,
-        Kind.MEDICAL_RECORD,
-        Kind.BENEFICIARY,
-    ),
-    *(
-        Kind.ACCOUNT,
-        Kind.LICENCE,
-        Kind.VEHICLE,
-        Kind.DEVICE,
-        Kind.URL,
-        Kind.NETWORK,
-        Kind.BIOMETRIC,
-        Kind.PHOTO,
-    ),
-    *(Kind.NUMBER, Kind.TEXT),
+    Kind.NAME,
+    Kind.PHONE,
+    Kind.FAX,
+    Kind.MAIL,
+    Kind.SOCIAL_SECURITY,
+    Kind.MEDICAL_RECORD,
+    Kind.BENEFICIARY,
+    Kind.ACCOUNT,
+    Kind.LICENCE,
+    Kind.VEHICLE,
+    Kind.DEVICE,
+    Kind.URL,
+    Kind.NETWORK,
+    Kind.BIOMETRIC,
+    Kind.PHOTO,
+    Kind.NUMBER,
+    Kind.TEXT,
 )
 """Left out under every rule."""
 

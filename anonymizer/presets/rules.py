@@ -176,8 +176,8 @@ class Years(Rule):
 
 
 def _is_year(text: str) -> bool:
-    plain = text.strip()
-    return plain.removesuffix("s").isdigit() and len(plain.removesuffix("s")) == 4
+    plain = text.strip().removesuffix("s")
+    return plain.isdigit() and len(plain) == 4
 
 
 OLDEST = 89

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from anonymizer.hierarchy.ready import ready_folder
+from anonymizer.presets.hipaa_safe_harbor import SMALL
 from anonymizer.presets.preset import PRESETS
 from tests.helpers.identified import SECTIONS, patients
 from tests.run.commands import call
@@ -149,3 +151,8 @@ def test_every_rule_has_a_source_with_a_date(name: str) -> None:
     for rule in PRESETS[name].rules:
         assert any(year in rule.source for year in ("2002", "2012", "2013", "2016", "2024")), rule
         assert rule.asks
+
+
+def test_small_areas_are_those_of_the_ready_made_hierarchy() -> None:
+    ready = yaml.safe_load((ready_folder() / "us-zip3.yaml").read_text(encoding="utf-8"))
+    assert ready["hierarchy"]["prefixes"]["merge"] == {"000": list(SMALL)}
