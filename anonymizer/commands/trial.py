@@ -14,7 +14,7 @@ import numpy as np
 from anonymizer.config.model import Config
 from anonymizer.config.section import plain
 from anonymizer.errors import DataError, Infeasible, InputError
-from anonymizer.exposure.finding import Exposure, Finding
+from anonymizer.exposure.finding import Exposure, Finding, Kind
 from anonymizer.exposure.measure import detector_of
 from anonymizer.job.advice import attribute_losses
 from anonymizer.job.clock import UNWATCHED
@@ -73,7 +73,8 @@ class Trial:
     def asked(self, proposal: Proposal, choices: Choices) -> Asked:
         """Return what the draft should have instead, together with what was asked before.
 
-        A role that the user chose stays, and no sensitive column is left out.
+        A role that the user chose stays, and no sensitive column is left out but one whose values nearly all
+        name few.
         """
         before = choices.asked
         roles, settings = dict(before.roles), dict(before.settings)
@@ -81,13 +82,14 @@ class Trial:
         columns = {each.name: each for each in proposal.columns}
         for finding in sorted(self.exposure.findings, key=lambda each: place_of_mending(each.kind)):
             remedy, why = finding.remedy, self._why(finding)
+            few = finding.kind is Kind.RARE_VALUES and proposal.rows >= FEW
             assert remedy is not None, "a measured finding has one"
             for name, given in settings_of(self.plan, remedy, self.exposure.k).items():
                 own = plain(given) if isinstance(given, Mapping) else {"role": given}
                 role, new = Role(own["role"]), name not in roles and name not in settings
                 if columns[name].role is role and role is not Role.QUASI_IDENTIFIER:
                     settings[name] = own
-                elif new and not columns[name].answered and _may_become(columns[name].role, role):
+                elif new and not columns[name].answered and _may_become(columns[name].role, role, few):
                     was = columns[name].proposed
                     roles[name] = RoleProposal(role, was.ground, f"{was.reason}; {why}", was.doubtful)
             units |= {remedy.counted} if remedy.counted is not None else set()
@@ -113,9 +115,9 @@ class Trial:
         return f"otherwise {detector_of(finding).sentence(finding, said)} in a first release"
 
 
-def _may_become(now: Role, role: Role) -> bool:
-    """Return whether a draft may give a column another role on its own."""
-    return not (now is Role.SENSITIVE and role is Role.DROP)
+def _may_become(now: Role, role: Role, few: bool) -> bool:
+    """Return whether a draft may give a column another role on its own; ``few``: as its values are rare."""
+    return few or not (now is Role.SENSITIVE and role is Role.DROP)
 
 
 def trial_of(config: Config, source: DataSource) -> Trial | None:

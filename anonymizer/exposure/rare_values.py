@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anonymizer.exposure.detector import Detector, Said, as_known, named
+from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.table import Role
 
 MERGED = 0.2
-"""Largest share of units whose texts are merged to mend a finding."""
+"""Largest share of units whose known texts are merged: beyond it, classes hide what is rare."""
+
+MERGED_SECRETS = 0.9
+"""Largest share of units whose sensitive texts are merged: of more, next to nothing is left to release."""
 
 
 class RareValues(Detector):
@@ -33,20 +36,26 @@ class RareValues(Detector):
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
         """Return what mends a finding: groups of numbers; of texts, the rare ones become one."""
-        words, column = f"release {named(finding.columns)} in groups", records.column(finding.columns[0])
-        least = None if column.numbers is not None else _merged(records, column)
-        if column.numbers is None and least is None and column.role is Role.INSENSITIVE:
-            # Of rare texts that cannot be merged the classes hide what is rare.
+        column = records.column(finding.columns[0])
+        if column.numbers is not None:
+            return _in_groups(column, None)
+        known = column.role is Role.INSENSITIVE
+        least = _merged(records, column, MERGED if known else MERGED_SECRETS)
+        if least is not None:
+            return _in_groups(column, least)
+        if known:
             return as_known(finding.columns)
-        if column.numbers is None and least is None:
-            return Remedy(f"{words}: give it a hierarchy and labels, or leave it out")
-        return Remedy(words, grouped={column.name: least})
+        return as_role(finding.columns, Role.DROP, "give {} a hierarchy and labels, or leave it out")
 
 
-def _merged(records: ReleasedRecords, column: ReleasedColumn) -> int | None:
+def _in_groups(column: ReleasedColumn, least: int | None) -> Remedy:
+    return Remedy(f"release {named([column.name])} in groups", grouped={column.name: least})
+
+
+def _merged(records: ReleasedRecords, column: ReleasedColumn, most: float) -> int | None:
     """Return the records of a value that stays, if rarer ones become one that is not rare.
 
-    None if too much would be merged.
+    None if too much would be merged: units whose value is not the most frequent one of those.
     """
     units = records.holders_in(column.shown.astype(np.int64), column.sizes[0])
     order = np.argsort(units, kind="stable")
@@ -55,7 +64,7 @@ def _merged(records: ReleasedRecords, column: ReleasedColumn) -> int | None:
     together = np.cumsum(units[order])
     rare = int((units[order] < records.k).sum())
     number = max(rare, int(np.searchsorted(together, records.k)) + 1)
-    if number >= len(order) or together[number - 1] > MERGED * records.number:
+    if number >= len(order) or together[number - 1] - units[order[number - 1]] > most * records.number:
         return None
     sizes = np.bincount(column.shown, minlength=column.sizes[0])
     return int(sizes[order[:number]].max()) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -117,6 +117,21 @@ class ReleasedRecords:
     def column(self, name: str) -> ReleasedColumn:
         """Return a column by its name."""
         return next(each for each in self.columns if each.name == name)
+
+    def every(self, step: int) -> ReleasedRecords:
+        """Return each record of so many."""
+        if step == 1:
+            return self
+        return replace(
+            self,
+            columns=tuple(
+                replace(each, shown=each.shown[::step], own=each.own[::step]) for each in self.columns
+            ),
+            records=-(-self.records // step),
+            units=None if self.units is None else self.units[::step],
+            homes=None if self.homes is None else self.homes[::step],
+            keys={name: key[::step] for name, key in self.keys.items()},
+        )
 
     def having(self, *roles: Role) -> list[ReleasedColumn]:
         """Return the columns of some roles, in their order."""

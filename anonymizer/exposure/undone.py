@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
-from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
-from anonymizer.model.arrays import BoolArray, CodeArray, constant_in_groups
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords, each_with_one
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, constant_in_groups
 from anonymizer.model.table import Role
+
+SAMPLE = 20_000
+"""Records that the search for pairs looks at; what it finds is measured on all."""
+
+MOST_PAIRED = 12
+"""Exact columns beside the quasi-identifiers that are searched in pairs."""
+
+MOST_OTHERS = 30
+"""Columns that each of them is paired with."""
+
+EXPLAINED = 0.5
+"""Share that a pair must name of the records whose value mixed ones do not."""
 
 
 class Undone(Detector):
@@ -25,60 +38,190 @@ class Undone(Detector):
         """Yield what exceeds the threshold."""
         yield from undone(records, threshold)
 
+    def left_out(self, records: ReleasedRecords) -> str | None:
+        """Return which pairs were not looked at."""
+        beside, others = len(_beside(records)), len(records.columns)
+        if (beside <= MOST_PAIRED and others <= MOST_OTHERS) or all(each.exact for each in records.columns):
+            return None
+        return (
+            "pairs of columns that name a hidden value were searched of the first "
+            f"{min(beside, MOST_PAIRED)} columns of {beside:,} that are released unchanged and the first "
+            f"{min(others, MOST_OTHERS)} of {others:,} columns"
+        )
+
     def sentence(self, finding: Finding, said: Said) -> str:
         """Return what was found."""
-        return f"{named(finding.columns)} names the hidden '{finding.about}' of {said.number} records"
+        name = "name" if len(finding.columns) > 1 else "names"
+        return f"{named(finding.columns)} {name} the hidden '{finding.about}' of {said.number} records"
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:
         """Return what mends a finding: a weight is rounded, never dropped."""
-        column = records.column(finding.columns[0])
+        own, others = finding.columns[:1], finding.columns[1:]
+        column = records.column(own[0])
         if column.role is Role.WEIGHT:
             width = _width(records, column, finding)
             if width is None:
-                return Remedy(
-                    f"calibrate {named(finding.columns)} to what is published, or keep it to yourself"
-                )
+                return Remedy(f"calibrate {named(own)} to what is published, or keep it to yourself")
             rounded = {column.name: (width, _origin(column, width))}
-            return Remedy(f"round {named(finding.columns)} to {width:g}", rounded=rounded)
+            return Remedy(f"round {named(own)} to {width:g}", rounded=rounded)
         if column.role is Role.INSENSITIVE:
-            return as_known(finding.columns)
+            return as_known(own)
         if column.role is Role.SENSITIVE and column.has_groups:
-            return Remedy(
-                f"release {named(finding.columns)} in groups", grouped=dict.fromkeys(finding.columns)
-            )
-        return as_role(finding.columns, Role.DROP, "leave out {}")
+            return Remedy(f"release {named(own)} in groups", grouped=dict.fromkeys(own))
+        secret = column.role is Role.SENSITIVE
+        return as_role(others if secret and others else own, Role.DROP, "leave out {}")
 
 
 def undone(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
     """Yield a finding for each exact column that names a coarsened value in many records.
 
-    Counted are records that share the exact value with another unit, as a value of one unit names everything
-    of it, less those that a column of the same values in another order would name.
+    By itself, or else together with another published column. Counted are records that share the exact values
+    with another unit, as values of one unit name everything of it, less those that hidden values in another
+    order would name.
     """
-    exact = [each for each in records.columns if each.exact and each.sizes[0] > 1]
-    coarse = [each for each in records.columns if not each.exact]
+    hidden = _all_hidden(records)
+    alone = set[tuple[str, str]]()
+    for column in (each for each in records.columns if each.exact and each.sizes[0] > 1):
+        view = _View.of(records, column)
+        for secret in hidden:
+            number = view.named(secret, threshold * records.records)
+            if number:
+                alone.add((column.name, secret.name))
+                yield _finding(records, (column,), secret.name, number, threshold)
+    yield from _by_pairs(records, hidden, alone, threshold)
+
+
+def _finding(
+    records: ReleasedRecords, columns: Sequence[ReleasedColumn], about: str, number: int, threshold: float
+) -> Finding:
+    # That the groups of the hidden column itself are published goes without saying.
+    names = tuple(each.name for each in columns if each.name != about)
+    share = number / records.records
+    return Finding(Kind.UNDONE, names, number, share, threshold, about)
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """A coarsened column.
+
+    Attributes
+    ----------
+    mixed: its values in another order within each published one, shape (records,).
+    """
+
+    column: ReleasedColumn
+    mixed: CodeArray
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.column.name
+
+
+def _all_hidden(records: ReleasedRecords) -> list[_Hidden]:
     random = np.random.default_rng(0)
-    for hidden in coarse:
-        mixed = _mixed(hidden, random)
-        for column in exact:
-            number = _undone(records, column, hidden, mixed, threshold)
-            if number > threshold * records.records:
-                yield Finding(
-                    Kind.UNDONE, (column.name,), number, number / records.records, threshold, hidden.name
-                )
+    return [_Hidden(each, _mixed(each, random)) for each in records.columns if not each.exact]
 
 
-def _undone(
+@dataclass(frozen=True)
+class _View:
+    """Published values of some columns.
+
+    Attributes
+    ----------
+    groups: of records with the same values, shape (records,).
+    shared: which records have all values and share them with another unit, shape (records,), bool.
+    """
+
+    groups: IntArray | CodeArray
+    shared: BoolArray
+
+    @classmethod
+    def of(cls, records: ReleasedRecords, *columns: ReleasedColumn) -> Self:
+        """Return what some columns show."""
+        together = columns[0] if len(columns) == 1 else records.together(columns)
+        units = records.units_in(together.shown.astype(np.int64), together.sizes[0])
+        shared = (units > 1)[together.shown]
+        for each in columns:
+            shared = shared & each.present
+        if len(columns) > 1:
+            # By chance no two households share two values, and a household is no second unit.
+            for key in (*records.keys.values(), *([] if records.homes is None else [records.homes])):
+                shared &= ~constant_in_groups(together.shown, each_with_one(key))[together.shown]
+        return cls(together.shown, shared)
+
+    def named(self, secret: _Hidden, most: float, explained: float = 0.0) -> int:
+        """Return the records whose hidden value is named beyond what mixed ones are; 0 up to ``most``.
+
+        Parameters
+        ----------
+        explained: share that they must be of the records that mixed values do not name.
+        """
+        asked = self.shared & secret.column.coarse & secret.column.present
+        if asked.sum() <= most:
+            return 0
+        held = self._constant(secret.column.own, asked)
+        if held <= most:
+            return 0
+        by_chance = self._constant(secret.mixed, asked)
+        number = held - by_chance
+        return number if number > max(most, explained * (asked.sum() - by_chance)) else 0
+
+    def _constant(self, own: CodeArray, asked: BoolArray) -> int:
+        """Return the number of records whose hidden value is that of all others with their values."""
+        return int((asked & constant_in_groups(self.groups, own)[self.groups]).sum())
+
+
+def _by_pairs(
+    records: ReleasedRecords, hidden: Sequence[_Hidden], alone: Collection[tuple[str, str]], threshold: float
+) -> Iterator[Finding]:
+    """Yield what each exact column beside the quasi-identifiers names most of together with another column.
+
+    Pairs are searched on a sample; what is found is measured on all records. As there are many pairs, one
+    counts only if it explains half of what mixed values do not.
+    """
+    step = max(records.records // SAMPLE, 1)
+    few = records.every(step)
+    secrets = [_Hidden(few.column(each.name), each.mixed[::step]) for each in hidden]
+    for column in _beside(records)[:MOST_PAIRED]:
+        best = max(_named_with_others(few, few.column(column.name), secrets, alone, threshold), default=None)
+        if best is not None:
+            _, other, name = best
+            columns = (column, records.column(other))
+            secret = next(each for each in hidden if each.name == name)
+            number = _View.of(records, *columns).named(secret, threshold * records.records, EXPLAINED)
+            if number:
+                yield _finding(records, columns, secret.name, number, threshold)
+
+
+def _named_with_others(
     records: ReleasedRecords,
     column: ReleasedColumn,
-    hidden: ReleasedColumn,
-    mixed: CodeArray,
+    hidden: Sequence[_Hidden],
+    alone: Collection[tuple[str, str]],
     threshold: float,
-) -> int:
-    """Return the number of records whose hidden value a column names, beyond what values mixed would name."""
-    asked = _shared(records, column) & hidden.coarse & hidden.present
-    number = _named(column, hidden.own, asked)
-    return number - _named(column, mixed, asked) if number > threshold * records.records else 0
+) -> Iterator[tuple[int, str, str]]:
+    """Yield how many hidden values a column names with which other one, and of which column they are."""
+    for other in records.columns[:MOST_OTHERS]:
+        asked = [
+            each
+            for each in hidden
+            if each.name != column.name
+            and alone.isdisjoint(((column.name, each.name), (other.name, each.name)))
+        ]
+        if other.name == column.name or other.sizes[0] < 2 or not asked:
+            continue
+        view = _View.of(records, column, other)
+        for secret in asked:
+            number = view.named(secret, threshold * records.records, EXPLAINED)
+            if number:
+                yield number, other.name, secret.name
+
+
+def _beside(records: ReleasedRecords) -> list[ReleasedColumn]:
+    """Return the exact columns that can be released otherwise than as quasi-identifiers are."""
+    exact = [each for each in records.columns if each.exact and each.sizes[0] > 1]
+    return [each for each in exact if each.role is not Role.QUASI_IDENTIFIER]
 
 
 def _width(records: ReleasedRecords, column: ReleasedColumn, finding: Finding) -> float | None:
@@ -86,21 +229,22 @@ def _width(records: ReleasedRecords, column: ReleasedColumn, finding: Finding) -
 
     None if there is none but one interval for all.
     """
-    hidden = [each for each in records.columns if not each.exact]
+    if column.numbers is None:
+        return None
+    hidden = _all_hidden(records)
+    others = [records.column(name) for name in (*finding.columns[1:], finding.about) if name]
     values = column.values
     lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
-    mixed = [_mixed(each, np.random.default_rng(0)) for each in hidden]
     for width in _round_widths(highest - lowest):
         code = np.floor((np.nan_to_num(values) - _origin(column, width)) / width)
         shown = np.unique(code, return_inverse=True)[1].astype(np.int32)
         rounded = replace(column, shown=shown, own=shown, absent=None)
         if rounded.sizes[0] < 2:
             return None
-        named = (
-            _undone(records, rounded, each, own, finding.threshold)
-            for each, own in zip(hidden, mixed, strict=True)
-        )
-        if max(named, default=0) <= finding.threshold * records.records:
+        views = [_View.of(records, rounded), *(_View.of(records, rounded, each) for each in others)]
+        if not any(
+            view.named(each, finding.threshold * records.records) for view in views for each in hidden
+        ):
             return width
     return None
 
@@ -115,17 +259,6 @@ def _round_widths(span: float) -> Iterator[float]:
     power = math.floor(math.log10(span)) - 3 if span > 0 else 0
     for exponent in range(power, power + 5):
         yield from (factor * 10.0**exponent for factor in (1, 2, 5))
-
-
-def _shared(records: ReleasedRecords, column: ReleasedColumn) -> BoolArray:
-    """Return which records share the value of a column with another unit."""
-    units = records.units_in(column.shown.astype(np.int64), column.sizes[0])
-    return (units > 1)[column.shown] & column.present
-
-
-def _named(column: ReleasedColumn, own: CodeArray, asked: BoolArray) -> int:
-    """Return the number of records whose hidden value is that of all others with their exact value."""
-    return int((asked & constant_in_groups(column.shown, own)[column.shown]).sum())
 
 
 def _mixed(column: ReleasedColumn, random: np.random.Generator) -> CodeArray:

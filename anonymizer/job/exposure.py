@@ -186,10 +186,10 @@ def _role(plan: Plan, name: str) -> Role:
 
 
 def _request(plan: Plan, name: str) -> ColumnRequest:
-    """Return how a released column is read; groups are the texts that are published."""
-    if name in plan.columns and name not in plan.bands:
+    """Return how a released column is read; groups are the texts or midpoints that are published."""
+    if name in plan.columns:
         return plan.request(name, plan.columns[name].type)
-    return ColumnRequest(name, None if name not in plan.bands else ValueType.TEXT)
+    return ColumnRequest(name, None)
 
 
 def _column(

@@ -155,7 +155,8 @@ def test_a_hidden_value_is_named_at_most_as_often_as_counted(
     hidden = [each if each is None else f"{each}{other}" for each, other in zip(a, b, strict=True)]
     own = records(column("h", QUASI, hidden, a), column("c", INSENSITIVE, c))
     for finding in found(own, Kind.UNDONE):
-        assert finding.records <= twin.named(c, a, hidden)
+        both = list(zip(c, a, strict=True))
+        assert finding.records <= max(twin.named(c, a, hidden), twin.named(both, a, hidden))
 
 
 def test_a_weight_names_the_stratum_that_was_coarsened() -> None:
@@ -173,6 +174,59 @@ def test_a_weight_names_the_stratum_that_was_coarsened() -> None:
         own, columns=(own.columns[0], column("weight", Role.WEIGHT, [weights[each] for each in mixed]))
     )
     assert not found(other, Kind.UNDONE, 0.05)
+
+
+def test_two_columns_name_together_what_none_names_alone() -> None:
+    random = Random(3)
+    strata = [random.choice("abcd") for _ in range(800)]
+    first = [random.choice("xy") for _ in strata]
+    # Both columns look drawn by chance; their combination is the stratum.
+    second = ["abcd".index(each) // 2 ^ (other == "y") for each, other in zip(strata, first, strict=True)]
+    third = ["abcd".index(each) % 2 for each in strata]
+    own = records(
+        column("stratum", QUASI, strata, ["all"] * 800),
+        column("first", QUASI, first),
+        column("second", INSENSITIVE, [f"v{each}" for each in second]),
+        column("third", INSENSITIVE, [f"w{each}" for each in third]),
+    )
+    assert not found(own, Kind.UNDONE, 0.05)
+    halves = ["ab" if each in "ab" else "cd" for each in strata]
+    known = replace(own, columns=(column("stratum", QUASI, strata, halves), *own.columns[1:]))
+    (finding,) = found(known, Kind.UNDONE, 0.05)
+    assert (finding.columns, finding.about, finding.records) == (("third",), "stratum", 800)
+    remedy = next(each for each in DETECTORS if each.kind is Kind.UNDONE).remedy(finding, known)
+    assert remedy.roles == {"third": QUASI}
+
+
+def test_one_household_is_no_second_unit_for_pairs() -> None:
+    homes = [place // 2 for place in range(600)]
+    age = [str(place % 60) for place in homes]
+    own = records(
+        column("age", QUASI, age, ["all"] * 600),
+        column("rent", INSENSITIVE, [f"r{place % 50}" for place in homes]),
+        column("street", INSENSITIVE, [f"s{place // 50}" for place in homes]),
+    )
+    assert [each.about for each in found(own, Kind.UNDONE, 0.05)] == ["age", "age"]
+    assert not found(replace(own, homes=np.array(homes, dtype=np.int64)), Kind.UNDONE, 0.05)
+
+
+def test_secrets_that_are_rare_are_merged_while_something_is_left() -> None:
+    rare = next(each for each in DETECTORS if each.kind is Kind.RARE_VALUES)
+
+    def remedy(role: Role, values: Sequence[str]) -> Any:
+        own = records(column("s", role, values))
+        (finding,) = found(own, Kind.RARE_VALUES)
+        return rare.remedy(finding, own)
+
+    half = ["flu"] * 60 + ["cold"] * 40 + [f"r{place}" for place in range(100)]
+    assert remedy(SENSITIVE, half).grouped == {"s": 2}
+    assert remedy(INSENSITIVE, half).roles == {"s": QUASI}
+    nearly_all = ["flu"] * 8 + [f"r{place}" for place in range(192)]
+    assert remedy(SENSITIVE, nearly_all).roles == {"s": Role.DROP}
+    # One person is hidden among the many of the next value, of whom little is lost.
+    one = ["yes"] * 120 + ["no"] * 79 + ["unsure"]
+    assert remedy(SENSITIVE, one).grouped == remedy(INSENSITIVE, one).grouped == {"s": 80}
+    assert remedy(SENSITIVE, ["no"] * 199 + ["yes"]).roles == {"s": Role.DROP}
 
 
 @pytest.mark.parametrize(

@@ -156,13 +156,18 @@ def test_a_weight_is_rounded_and_never_dropped(tmp_path: Path) -> None:
     random = Random(5)
     regions = [random.choice(list(weights)) for _ in range(300)]
     frame = people().assign(region=regions, weight=[weights[each] for each in regions])
-    halves = {"tree": {"*": {"up": ["North", "East"], "down": ["South", "West"]}}}
-    columns = {
-        "region": {"role": "quasi-identifier", "hierarchy": halves, "levels": {"min": 1}},
-        "weight": "weight",
-    }
-    path = written(tmp_path, frame, columns)
-    assert kinds(call("run", path, "-o", tmp_path / "out", "--json")) == ["undone"]
+
+    def columns(up: list[str], down: list[str]) -> dict[str, Any]:
+        halves = {"tree": {"*": {"up": up, "down": down}}}
+        region = {"role": "quasi-identifier", "hierarchy": halves, "levels": {"min": 1}}
+        return {"region": region, "weight": "weight"}
+
+    # Whatever intervals weights are in, they and the half tell one of these regions.
+    path = written(tmp_path, frame, columns(["North", "East"], ["South", "West"]))
+    assert kinds(done := mended(path)) == ["undone"]
+    assert "calibrate" in done.json["exposure"]["findings"][0]["remedy"]
+    path = written(tmp_path, frame, columns(["East", "West"], ["North", "South"]))
+    assert kinds(call("run", path, "-o", tmp_path / "out", "--json", "--overwrite")) == ["undone"]
     done = mended(path, "--overwrite")
     assert done.code == 0, done.err
     assert kinds(done) == []
@@ -191,10 +196,25 @@ def test_what_no_release_survives_is_taken_back(tmp_path: Path) -> None:
     assert_repeats(path)
 
 
-def test_strict_refuses_what_cannot_be_mended(tmp_path: Path) -> None:
-    """So few people have each illness that groups would leave nothing of them."""
+def test_secrets_of_which_nothing_would_be_left_are_left_out(tmp_path: Path) -> None:
+    """So few people have each illness that one value for the rare ones would be all."""
     illness = [f"illness {number // 3}" for number in range(300)]
     path = written(tmp_path, people().assign(illness=illness), {"illness": "sensitive"})
+    done = mended(path)
+    assert kinds(done) == []
+    assert "illness" not in released(path)
+    assert_repeats(path)
+
+
+def test_strict_refuses_what_cannot_be_mended(tmp_path: Path) -> None:
+    """A constraint needs the column whose values nearly all name few."""
+    illness = [f"illness {number // 3}" for number in range(300)]
+    path = written(
+        tmp_path,
+        people().assign(illness=illness),
+        {"illness": "sensitive"},
+        constraints=[K, {"model": "l-diversity", "l": 2, "attribute": "illness"}],
+    )
     refused = mended(path, "--strict")
     assert refused.code == 1
     assert "SATISFIED, BUT" in refused.err
