@@ -250,8 +250,11 @@ def _width(records: ReleasedRecords, column: ReleasedColumn, finding: Finding) -
 
 
 def _origin(column: ReleasedColumn, width: float) -> float:
-    """Return where intervals begin whose middles are multiples of their width, unless one would be 0."""
-    return width / 2 if np.nanmin(column.values) >= width / 2 else 0.0
+    """Return where intervals begin whose middles are multiples of their width, unless one would be 0.
+
+    Values that were rounded already may stand for smaller ones, by half of a narrower width.
+    """
+    return width / 2 if np.nanmin(column.values) >= width else 0.0
 
 
 def _round_widths(span: float) -> Iterator[float]:

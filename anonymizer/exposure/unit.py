@@ -96,7 +96,7 @@ def constancy(codes: IntArray | CodeArray, unit: IntArray) -> float:
 
 
 def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> int:
-    """Return how many records share their codes with all others of their unit, and with nobody else.
+    """Return how many records share their codes with others of their unit, and with nobody else.
 
     Parameters
     ----------
@@ -105,9 +105,8 @@ def together_again(columns: Iterable[IntArray | CodeArray], unit: IntArray) -> i
     """
     coded = ((own, int(own.max(initial=0)) + 1) for own in columns)
     groups, number = group_rows(coded, len(unit))
-    alone, whole = constant_in_groups(groups, unit, number), constant_in_groups(unit, groups)
-    several = (np.bincount(unit) > 1)[unit]
-    return int((several & alone[groups] & whole[unit]).sum())
+    found = constant_in_groups(groups, unit, number) & (np.bincount(groups, minlength=number) > 1)
+    return int(found[groups].sum())
 
 
 def _chosen(columns: Mapping[str, CodeArray], unit: IntArray, number: int) -> tuple[str, ...]:

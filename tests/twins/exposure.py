@@ -25,16 +25,11 @@ def units_with_rare_values(values: Sequence[object], owners: Sequence[object], k
 
 
 def restored(rows: Sequence[Row], keys: Sequence[object]) -> int:
-    """Return the records of units with several that have one row, which no other unit has."""
-    units: dict[object, list[Row]] = defaultdict(list)
+    """Return the records whose row others of their unit have, and nobody else."""
+    holders: dict[Row, list[object]] = defaultdict(list)
     for row, key in zip(rows, keys, strict=True):
-        units[key].append(tuple(row))
-    number = 0
-    for key, own in units.items():
-        others = {each for other, those in units.items() if other != key for each in those}
-        if len(own) > 1 and len(set(own)) == 1 and own[0] not in others:
-            number += len(own)
-    return number
+        holders[tuple(row)].append(key)
+    return sum(len(own) for own in holders.values() if len(own) > 1 and len(set(own)) == 1)
 
 
 def told(values: Sequence[object], secrets: Sequence[object], owners: Sequence[object]) -> tuple[int, int]:
