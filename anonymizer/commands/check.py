@@ -21,6 +21,7 @@ from anonymizer.data.source import KeyColumns
 from anonymizer.data.table import ColumnRequest, read_columns, unite_spellings
 from anonymizer.errors import InputError
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
+from anonymizer.hierarchy.date import are_groups_in_order
 from anonymizer.job.constraints import attacked, countable_constraints, unmeasured
 from anonymizer.job.source import open_foreign_release
 from anonymizer.job.verify import RelationPair, attribute_in_groups
@@ -29,7 +30,7 @@ from anonymizer.model.classes import Measurement
 from anonymizer.model.naming import Spellings
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.spelling import suggested
-from anonymizer.model.table import Numerals, Role, SensitiveAttribute
+from anonymizer.model.table import Column, Numerals, Role, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.people.keys import keys_by_name
 from anonymizer.people.population import people_of_file
@@ -130,13 +131,23 @@ def check_names(
     unite_spellings(relation, requests)
     if person is not None:
         unite_keys(relation, KeyColumns(tuple(units.columns.values()), numerals=numerals))
-    columns = read_columns(relation, [ColumnRequest(name, None, numerals) for name in sensitive])
-    attributes = [SensitiveAttribute(read.column) for read in columns.values()]
+    columns = read_columns(
+        relation, [ColumnRequest(name, None, numerals, grouped=True) for name in sensitive]
+    )
+    attributes = [_as_released(read.column) for read in columns.values()]
     known: dict[str, Role | None] = dict.fromkeys(relation.columns)
     known |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(
         sensitive, Role.SENSITIVE
     )
     return _check_table(relation, quasi_identifiers, attributes, None, known, units)
+
+
+def _as_released(column: Column) -> SensitiveAttribute:
+    """Return a sensitive attribute of a file without a config; groups of numbers or dates keep their order.
+
+    A run measures t-closeness of such groups by their order, though they are texts in the release.
+    """
+    return SensitiveAttribute(column, distance="ordered" if are_groups_in_order(column) else None)
 
 
 def _numerals_of(relation: Relation, names: Sequence[str]) -> Numerals:
@@ -373,8 +384,8 @@ def check_pair_names(
             f"{values.name}: has the columns {', '.join(values.columns)}; expected {GROUP}, {COUNT} and the "
             "sensitive attribute; leave --sensitive out, or name that column"
         )
-    read = read_columns(values, [ColumnRequest(own[0])])
-    attribute = SensitiveAttribute(read[own[0]].column)
+    read = read_columns(values, [ColumnRequest(own[0], grouped=True)])
+    attribute = _as_released(read[own[0]].column)
     return _check_groups(read_pair(records, values, quasi_identifiers, attribute), None)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from enum import StrEnum
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,9 +14,10 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.labels import in_order
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.dates import Moment, canonical_moment
-from anonymizer.model.table import Column
+from anonymizer.model.table import Column, Interval, ValueType, interval_of
 
 
 class Period(StrEnum):
@@ -79,6 +81,21 @@ def period_days(label: str) -> tuple[float, float] | None:
         first = date(year, month, 1).toordinal()
         return float(first), float(date(after // 12, after % 12 + 1, 1).toordinal() - 1)
     return None
+
+
+def are_groups_in_order(column: Column) -> bool:
+    """Return whether the texts of a column are groups of numbers or dates that lie one above the other.
+
+    A release has such texts in place of numbers and dates; that they are texts hides that they have an order.
+    """
+    if column.type is not ValueType.TEXT:
+        return False
+    texts = in_order(column)
+    days = [period_days(text) for text in texts]
+    numbers = [interval_of(text, column.numerals.decimal) for text in texts]
+    periods = [Interval(Fraction(each[0]), Fraction(each[1])) for each in days if each is not None]
+    groups = periods if len(periods) == len(texts) else [each for each in numbers if each is not None]
+    return len(groups) == len(texts) > 1 and all(own.below(other) for own, other in pairwise(groups))
 
 
 class DateSettings(OptionalSettings):

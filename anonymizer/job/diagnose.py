@@ -15,9 +15,12 @@ from anonymizer.errors import TooManyDistinctRows, listed, plural
 from anonymizer.loss.base import SuppressedRecords
 from anonymizer.model.invocation import RunCommand, suggested_runs
 from anonymizer.model.recoding import Outcome, Status
+from anonymizer.model.table import Table
+from anonymizer.model.units import RECORD
 from anonymizer.privacy.base import (
     ClassConstraint,
     Constraint,
+    Merging,
     PrivacyModel,
     ReleaseConstraint,
     TableConstraint,
@@ -25,6 +28,7 @@ from anonymizer.privacy.base import (
     describe,
 )
 from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, UnitLimit
+from anonymizer.search.judge import holds_as_one_class, one_class
 
 UNTESTED = "; whether fewer of them can is not known, as these searches did not end"
 """End of a sentence on constraints that conflict."""
@@ -63,6 +67,8 @@ class Diagnostician:
     ----------
     constraints: of the problem, each with the path of its entry in the config.
     seconds: for all searches together.
+    decided: whether it is known that there is no release; if not, only constraints that all records as one
+        class violate are explained.
     """
 
     def __init__(
@@ -72,6 +78,8 @@ class Diagnostician:
         algorithm: SearchAlgorithm,
         seconds: float,
         stopped: Callable[[], bool],
+        *,
+        decided: bool = True,
     ) -> None:
         self._problem = problem
         self._constraints = constraints
@@ -79,6 +87,7 @@ class Diagnostician:
         self._algorithm = algorithm
         self._deadline = time.monotonic() + seconds
         self._stopped = stopped
+        self._decided = decided
         self._diagnosis = Diagnosis()
 
     def diagnose(self) -> Diagnosis:
@@ -86,10 +95,11 @@ class Diagnostician:
         alone = [self._outcome([constraint]) for constraint in self._every]
         blocked = False
         for (path, constraint), outcome in zip(self._constraints, alone, strict=True):
-            if outcome is not None and outcome.status is not Status.SATISFIED:
+            failed = outcome is not None and outcome.status is not Status.SATISFIED
+            if failed or (outcome is None and barrier_of(constraint, self._problem.table)):
                 blocked = True
-                self._explain_alone(path, constraint, proven=outcome.status is Status.INFEASIBLE)
-        if not blocked and len(self._constraints) > 1:
+                self._explain_alone(path, constraint, outcome)
+        if self._decided and not blocked and len(self._constraints) > 1:
             self._explain_together(alone=None not in alone)
         self._suggest_limit()
         self._diagnosis.estimated = bool(self._problem.gate.estimating)
@@ -100,8 +110,9 @@ class Diagnostician:
         names = self._problem.gate.asking(_attacked(constraints)).estimating
         return f", by estimates of {listed(names)}" if names else ""
 
-    def _explain_alone(self, path: KeyPath, constraint: Constraint, *, proven: bool) -> None:
-        name, found = describe(constraint), []
+    def _explain_alone(self, path: KeyPath, constraint: Constraint, outcome: Outcome | None) -> None:
+        """Explain a constraint that fails alone; without an outcome, all records as one class violate it."""
+        found = []
         for threshold in constraint.model.thresholds:
             value = self._reachable(constraint, threshold)
             if value is not None:
@@ -114,11 +125,20 @@ class Diagnostician:
         known = "attainable by estimates" if self._by([constraint]) else "attainable"
         known += "" if self._diagnosis.complete else ", as far as the time allowed to search"
         attained = f"{known}: {' or '.join(found)}" if found else "no attainable value was found"
-        cannot, by = ("cannot be", "") if proven else ("is not", ", by estimates")
         self._diagnosis.reasons.append(
-            f"{name} {cannot} satisfied even alone at this suppression limit{by}: requested {requested}; "
-            f"{attained}"
+            f"{self._failure(constraint, outcome)}: requested {requested}; {attained}"
         )
+
+    def _failure(self, constraint: Constraint, outcome: Outcome | None) -> str:
+        """Return that a constraint fails alone, and what of the data stands against it."""
+        name, barrier = describe(constraint), barrier_of(constraint, self._problem.table)
+        if outcome is None:
+            return f"{name}: {barrier}"
+        cannot, by = (
+            ("cannot be", "") if outcome.status is Status.INFEASIBLE else ("is not", ", by estimates")
+        )
+        because = f", as {barrier}" if barrier else ""
+        return f"{name} {cannot} satisfied even alone at this suppression limit{by}{because}"
 
     def _explain_together(self, *, alone: bool) -> None:
         """Name a pair of constraints that conflict, or say that all together do.
@@ -250,6 +270,42 @@ class Diagnostician:
             self._diagnosis.complete = False
             return None
         return outcome
+
+
+def barrier_of(constraint: Constraint, table: Table) -> str:
+    """Return what of the data stands against a constraint whatever the recoding; empty if nothing does.
+
+    That is one class of all records if it violates the constraint, and the share of the most frequent value,
+    which no recoding lowers in all classes.
+    """
+    if isinstance(constraint, ReleaseConstraint):
+        # Who guesses the most frequent value needs no attack.
+        share = (
+            0.0 if constraint.attribute is None else top_share(table, constraint.attribute, constraint.unit)
+        )
+        return top_value(constraint, table) if constraint.model.settings.max < share else ""
+    if holds_as_one_class(constraint, table):
+        return ""
+    whole = f"all {table.records:,} records as one class violate it"
+    counts_values = isinstance(constraint, ClassConstraint) and constraint.model.merging is Merging.ANY
+    if constraint.attribute is None or counts_values:
+        return whole
+    return f"{whole} ({top_value(constraint, table)})"
+
+
+def top_share(table: Table, attribute: str, unit: str | None) -> float:
+    """Return the share of the records or units of a table that have the most frequent sensitive value."""
+    counted = one_class(table).counted(attribute, unit=unit)
+    return float(counted.counts.counts.max() / counted.sizes[0])
+
+
+def top_value(constraint: Constraint, table: Table) -> str:
+    """Return a sentence on the share of the most frequent value of the attribute of a constraint."""
+    assert constraint.attribute is not None, "the constraint is on sensitive values"
+    share = f"{top_share(table, constraint.attribute, constraint.unit):.1%}".replace("%", " %")
+    return (
+        f"the most frequent value of '{constraint.attribute}' has {share} of the {constraint.unit or RECORD}s"
+    )
 
 
 def _attacked(constraints: Sequence[Constraint]) -> list[ReleaseConstraint]:

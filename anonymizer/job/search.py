@@ -12,7 +12,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import AuditFailed, Infeasible
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.clock import Phase, RunMonitor
-from anonymizer.job.diagnose import Diagnosis, Diagnostician, explanation
+from anonymizer.job.diagnose import Diagnosis, Diagnostician, barrier_of, explanation
 from anonymizer.job.report import report_parts
 from anonymizer.job.table import prepare
 from anonymizer.job.verify import Audited, Shape, shape_of
@@ -173,13 +173,15 @@ def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunM
     """Return the error for a problem without a release, with a diagnosis."""
     plan = prepared.plan
     diagnosis = Diagnosis(complete=False)
-    if outcome.status is Status.INFEASIBLE or outcome.estimated:
+    decided = outcome.status is Status.INFEASIBLE or bool(outcome.estimated)
+    table = prepared.problem.table
+    if decided or any(barrier_of(each, table) for each in prepared.constraints):
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
-        numbered = list(
-            zip(plan.paths(prepared.problem.table.sensitive_names), prepared.constraints, strict=True)
-        )
+        numbered = list(zip(plan.paths(table.sensitive_names), prepared.constraints, strict=True))
         seconds = plan.budget[0] or DIAGNOSIS_SECONDS
-        search = Diagnostician(prepared.problem, numbered, plan.algorithm, seconds, watch.stopped)
+        search = Diagnostician(
+            prepared.problem, numbered, plan.algorithm, seconds, watch.stopped, decided=decided
+        )
         diagnosis = search.diagnose()
     parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)
     parts = replace(parts, seconds=watch.clock.so_far())

@@ -648,6 +648,12 @@ class Interval:
             return Interval(low, None)
         return Interval(low, Fraction(floor(self.high) if self.closed else ceil(self.high) - 1))
 
+    def below(self, other: Interval) -> bool:
+        """Return whether all its numbers are below those of another interval."""
+        if self.high is None or other.low is None:
+            return False
+        return self.high < other.low or (self.high == other.low and not self.closed)
+
     def holds(self, number: Fraction) -> bool:
         """Return whether a number lies in it."""
         if self.low is not None and number < self.low:

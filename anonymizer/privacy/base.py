@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
-from math import gcd, isfinite
+from functools import cached_property, lru_cache
+from math import gcd, isfinite, log
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -498,6 +498,11 @@ class _Binding:
         """The constraint for an adversary who knows all quasi-identifiers of the given classes."""
         return replace(self, knowledge=None)
 
+    @cached_property
+    def in_records(self) -> Self:
+        """The constraint on records in place of units."""
+        return replace(self, unit=None)
+
     def known(self, classes: Classes) -> Sequence[KnownClasses]:
         """Return the classes for each set of quasi-identifiers that the adversary may know."""
         assert self.knowledge is not None, "only called for a scenario"
@@ -600,14 +605,28 @@ class ClassConstraint(_Binding):
 
     def certain_losses(self, classes: Classes, reference: Reference | None) -> IntArray:
         """Return a lower bound on the records that every finer partition loses, shape (classes,), int64."""
-        if self.unit is not None or classes.linked:
+        if self.merging is Merging.ANY and (self.unit is not None or classes.linked):
+            return np.where(self.holds(classes, reference), 0, classes.sizes)
+        if classes.linked or (self.unit is not None and self.attribute is None):
             # The bounds of models are in what they count, which are not the records of a class.
-            lost = self.merging is Merging.ANY
-            return np.where(lost & ~self.holds(classes, reference), classes.sizes, 0)
+            return np.zeros(classes.number, dtype=np.int64)
         bound = self.view(classes)
         held = self._satisfied(bound.view, reference)
         losses = self.model.certain_losses(bound.view, reference, held)
+        if self.unit is not None:
+            records = self.in_records.view(classes).view
+            single = (bound.view.sizes == records.sizes) & (bound.view.totals == records.sizes)
+            losses = np.where(single, losses, self._split_losses(bound.view, records))
         return np.bincount(bound.owner, weights=losses, minlength=classes.number).astype(np.int64)
+
+    def _split_losses(self, units: ClassView, records: ClassView) -> IntArray:
+        """Return a lower bound on the records that any split of classes of units loses, shape (classes,)."""
+        conditions = None
+        if not self.model.uses_reference:
+            conditions = self.retention(units.counted.attribute, None)
+        if conditions is None:
+            return np.zeros(len(records.sizes), dtype=np.int64)
+        return split_losses(conditions, units, records)
 
     def retention(
         self, attribute: SensitiveAttribute | None, reference: Reference | None
@@ -923,6 +942,80 @@ def whole_records(
     records = np.maximum(records, least)
     records = np.where(view.sizes - records < smallest, view.sizes, records)
     return np.where(holds, 0, np.minimum(records, view.sizes))
+
+
+def rare_counts(counts: SensitiveCounts, rank: int) -> IntArray:
+    """Return r_l + r_{l+1} + ... of each class, its counts from the l-th largest on, shape (classes,), int64.
+
+    Parameters
+    ----------
+    rank: l.
+    """
+    order = np.lexsort((-counts.counts, counts.owners))
+    ranks = np.arange(len(order)) - counts.starts[counts.owners]
+    rare = np.where(ranks >= rank - 1, counts.counts[order], 0)
+    found: IntArray = np.add.reduceat(rare, counts.starts[:-1])
+    return found
+
+
+@lru_cache(maxsize=4096)
+def largest_share(distinct: int, l: float) -> float:  # noqa: E741
+    """Return an upper bound on the share of the most frequent of d values if the entropy is at least ln l.
+
+    The entropy is largest if the other d - 1 values are equally frequent; bisection solves that case. Return
+    0 if d values cannot reach ln l.
+    """
+    if distinct < l * (1 - 1e-12):
+        return 0.0
+    if distinct <= 1:
+        return 1.0
+    low, high = 1 / distinct, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        rest = 1 - middle
+        entropy = -middle * log(middle) - (rest * log(rest / (distinct - 1)) if rest > 0 else 0.0)
+        low, high = (middle, high) if entropy >= log(l) else (low, middle)
+    return min(1.0, high + 1e-9)
+
+
+def split_losses(conditions: CountConditions, units: ClassView, records: ClassView) -> IntArray:
+    """Return a lower bound on the records that any split of classes loses where units are counted.
+
+    A unit with several records may be in several parts of a class and counts in each. Added up over the
+    parts, a value thus counts at least as often as units have it, and no value more often than records do.
+    Caps, dominances and entropies that all parts satisfy hold for these sums too. Of the values of a class,
+    the units of one are set against all records of the others; a record that is lost takes one unit from it.
+
+    Parameters
+    ----------
+    conditions: without a reference distribution.
+    units, records: the same classes, in units and in records.
+
+    Returns
+    -------
+    Records, shape (classes,), int64.
+    """
+    least, most = units.counted.counts, records.counted.counts
+    starts, owners = units.counted.starts, units.counted.owners
+    others = records.sizes[owners] - most
+    losses = np.zeros(len(records.sizes))
+
+    def limited(caps: FloatArray) -> None:
+        excess = np.where(caps < 1, least - caps / np.where(caps < 1, 1 - caps, 1.0) * others, 0.0)
+        np.maximum(losses, np.maximum.reduceat(excess, starts[:-1]), out=losses)
+
+    if conditions.caps is not None:
+        limited(np.array([float(cap) for cap in conditions.caps])[units.counted.values])
+    distinct = np.diff(starts)
+    for l in conditions.entropies:  # noqa: E741
+        caps = np.array([largest_share(number, float(l)) for number in range(int(distinct.max()) + 1)])
+        limited(caps[distinct][owners])
+        losses = np.where(caps[distinct] > 0, losses, records.sizes)
+    largest = largest_counts(units.counted)
+    for each in conditions.dominances:
+        rare = rare_counts(replace(units.counted, counts=np.minimum(most, largest[owners])), each.l)
+        np.maximum(losses, np.where(rare > 0, largest - float(each.c) * rare, records.sizes), out=losses)
+    return whole_records(losses, records, losses <= 0, smallest=conditions.smallest, least=0)
 
 
 def describe(constraint: Constraint) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, log
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from anonymizer.privacy.base import (
     Threshold,
     excess_over_caps,
     has_entropy,
+    largest_share,
     resolve_near_ties,
     stopped_by,
     whole_records,
@@ -110,23 +110,3 @@ class EntropyLDiversity(ScoredClassModel):
         possible = caps > 0
         excess = excess_over_caps(view, caps[view.counted.owners])
         return whole_records(np.where(possible, excess, view.sizes), view, holds)
-
-
-@lru_cache(maxsize=4096)
-def largest_share(distinct: int, l: float) -> float:  # noqa: E741
-    """Return an upper bound on the share of the most frequent of d values if the entropy is at least ln l.
-
-    The entropy is largest if the other d - 1 values are equally frequent; bisection solves that case. Return
-    0 if d values cannot reach ln l.
-    """
-    if distinct < l * (1 - 1e-12):
-        return 0.0
-    if distinct <= 1:
-        return 1.0
-    low, high = 1 / distinct, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        rest = 1 - middle
-        entropy = -middle * log(middle) - (rest * log(rest / (distinct - 1)) if rest > 0 else 0.0)
-        low, high = (middle, high) if entropy >= log(l) else (low, middle)
-    return min(1.0, high + 1e-9)

@@ -25,6 +25,7 @@ from anonymizer.privacy.base import (
     Threshold,
     distinct_values,
     largest_counts,
+    rare_counts,
     resolve_near_ties,
     stopped_by,
     whole_records,
@@ -77,22 +78,14 @@ class RecursiveCLDiversity(ScoredClassModel):
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return r_1 / (r_l + ...) of each class, infinite with fewer than l distinct values."""
-        largest, tail = largest_counts(view.counted), self._tails(view)
+        largest, tail = largest_counts(view.counted), rare_counts(view.counted, self.settings.l)
         return np.where(
             (tail > 0) & (distinct_values(view) >= self.settings.l), largest / np.maximum(tail, 1), np.inf
         )
 
-    def _tails(self, view: ClassView) -> IntArray:
-        """Return r_l + r_{l+1} + ... of each class."""
-        counts = view.counted
-        order = np.lexsort((-counts.counts, counts.owners))
-        rank = np.arange(len(order)) - counts.starts[counts.owners]
-        rare = np.where(rank >= self.settings.l - 1, counts.counts[order], 0)
-        return np.add.reduceat(rare, counts.starts[:-1])
-
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes satisfy the strict inequality and have at least l distinct values."""
-        largest, tail = largest_counts(view.counted), self._tails(view)
+        largest, tail = largest_counts(view.counted), rare_counts(view.counted, self.settings.l)
         c = Fraction(self.settings.c)
         margins = largest - float(c) * tail
         held = resolve_near_ties(
@@ -116,7 +109,7 @@ class RecursiveCLDiversity(ScoredClassModel):
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
         """Bound the loss: without x records the top count is at least r_1 - x, the tail no larger."""
-        tail = self._tails(view)
+        tail = rare_counts(view.counted, self.settings.l)
         excess = largest_counts(view.counted) - float(self.settings.c) * tail
         impossible = (tail == 0) | (distinct_values(view) < self.settings.l)
         return whole_records(np.where(impossible, view.sizes, excess), view, holds, smallest=self.settings.l)

@@ -16,8 +16,15 @@ from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import SUPPRESSED
-from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
+from anonymizer.model.table import SUPPRESSED, Table
+from anonymizer.privacy.base import (
+    ClassConstraint,
+    CountedConstraint,
+    Measured,
+    Merging,
+    TableConstraint,
+    describe,
+)
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
 from anonymizer.search.base import (
     AttackCheck,
@@ -26,6 +33,7 @@ from anonymizer.search.base import (
     SearchProblem,
     SuppressionMethod,
     offer_outcome,
+    sensitive_codes,
 )
 from anonymizer.search.suppression.suppressor import (
     RepeatedSuppression,
@@ -34,6 +42,7 @@ from anonymizer.search.suppression.suppressor import (
     WholeClasses,
     holding,
     reference_for,
+    references,
     references_of,
 )
 
@@ -88,6 +97,10 @@ def search_with_attack_checks(
     smallest: classes of fewer records are not made whatever the problem asks for; the sizes that are tried
         begin with it.
     """
+    refuted = refuted_as_one_class(problem)
+    if refuted:
+        step = Step({"classes": 1}, None, False, refuted)
+        return Outcome(Status.INFEASIBLE, None, None, None, 1, 1, (step,), control.elapsed, False)
     if problem.has_scenarios:
         everything = problem.for_all_knowledge
         return _without_proofs(
@@ -96,6 +109,41 @@ def search_with_attack_checks(
     if problem.gate.open:
         return search(problem, control)
     return _Growing(problem, control, search, probe, max(smallest, problem.minimum_size)).run(rivals)
+
+
+def one_class(table: Table) -> Classes:
+    """Return all records of a table as one class, which no recoding of it can exceed."""
+    one = np.zeros(table.combinations, dtype=np.int64)
+    return Classes(one, table.counts, 1, sensitive_codes(table), table.units)
+
+
+def holds_as_one_class(constraint: CountedConstraint, table: Table) -> bool:
+    """Return whether one class of all records satisfies a constraint; True if that is unknown."""
+    if constraint.model.needs_population:
+        return True
+    asked, whole = constraint.of_everything, one_class(table)
+    if isinstance(asked, TableConstraint):
+        return asked.holds(whole)
+    return bool(asked.holds(whole, reference_for(asked, references(table, table.counts)))[0])
+
+
+def refuted_as_one_class(problem: SearchProblem) -> tuple[str, ...]:
+    """Return constraints that no partition of the records satisfies, as all records in one class show.
+
+    Every release divides the records into classes, and so does what the adversary of a scenario sees of it.
+    What any split of one class of all records is certain to lose, it loses; if that is more than may be
+    suppressed, there is no release. Where p is that of the release, a model that refers to it proves nothing.
+    """
+    table, refuted = problem.table, list[str]()
+    p, whole = references(table, table.counts), one_class(table)
+    for each in problem.class_constraints:
+        if each.model.needs_population or (problem.moving_reference and each.model.uses_reference):
+            continue
+        lost = int(each.of_everything.certain_losses(whole, reference_for(each, p))[0])
+        units = problem.units_lost(whole, whole.counts > 0) if lost == table.records else 0
+        if not (problem.admits(lost) and problem.admits_units(units)):
+            refuted.append(describe(each))
+    return tuple(refuted)
 
 
 def _without_proofs(outcome: Outcome) -> Outcome:

@@ -202,3 +202,36 @@ def test_a_blank_ends_the_name_of_a_column_of_numbers(tmp_path: Path) -> None:
     assert release.read_text(encoding="utf-8").splitlines()[0] == "größe_low,größe_high,sex"
     done = call("check", release, "-c", tmp_path / "job.json")
     assert (done.code, done.err) == (0, "")
+
+
+GROUPED = {
+    "below zero": (lambda number: str(number - 30), {"intervals": {"width": [20, 40], "origin": 0}}),
+    "open ends": (
+        str,
+        {"intervals": {"width": [20, 40], "origin": 0, "bottom": 20, "top": 100}},
+    ),
+    "fractions": (lambda number: f"{number}.5", {"intervals": {"width": [20, 40], "origin": 0}}),
+    "months": (lambda number: f"2020-{number % 12 + 1:02d}-{number % 28 + 1:02d}", {"date": {}}),
+}
+
+
+@pytest.mark.parametrize("kind", GROUPED)
+def test_released_groups_are_measured_by_their_order_as_in_the_run(kind: str, tmp_path: Path) -> None:
+    written, hierarchy = GROUPED[kind]
+    rows = [("", str(20 + n % 7), "", "FM"[n % 2], written(n * n % 130), "") for n in range(80)]
+    job = Job(tmp_path).rows(rows).attribute("zip", role="drop")
+    job.attribute("diagnosis", role="sensitive", hierarchy=hierarchy, labels="range")
+    job.constraints({"model": "k-anonymity", "k": 5}, {"model": "t-closeness", "t": 1})
+    done = job.run("--json")
+    assert done.code == 0, done.err
+    measured = done.json["constraints"][1]["measured"]
+    assert measured > 0
+    for named in (["--qi", "age,sex", "--sensitive", "diagnosis"], ["-c", job.file]):
+        found = call("check", job.release, *named, "--json").json
+        by_distance = {
+            each["parameters"]["distance"]: each["measured"]
+            for each in found["measures"]
+            if each["model"] == "t-closeness"
+        }
+        assert by_distance["ordered"] == measured
+        assert by_distance["equal"] != measured

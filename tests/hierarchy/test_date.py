@@ -9,6 +9,7 @@ from hypothesis import given
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.date import are_groups_in_order
 from anonymizer.model.table import Column, ValueType
 from tests.helpers.messages import exchange
 from tests.hierarchy.columns import NOWHERE, above, column, dates, source
@@ -67,3 +68,24 @@ def test_levels_go_from_fine_to_coarse(levels: list[str], said: str) -> None:
     with pytest.raises(HierarchyError) as caught:
         source(date={"levels": levels})
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "ordered"),
+    [
+        (["0-9", "10-19", "100+", "20-99"], True),
+        (["-20 to -1", "0 to 19", "<-20"], True),
+        (["[0, 2.5)", "[2.5, 5)"], True),
+        (["2020-01", "2020-12", "2021-02"], True),
+        (["2020-Q1", "2021-Q4"], True),
+        (["1990s", "2000s"], True),
+        (["12-34", "13-20"], False),
+        (["[0, 5]", "[5, 9]"], False),
+        (["0-9", "10-19", "none"], False),
+        (["2020-01", "0-9"], False),
+        (["mild", "severe"], False),
+        (["0-9"], False),
+    ],
+)
+def test_texts_are_groups_in_order_if_they_lie_one_above_the_other(texts: list[str], ordered: bool) -> None:
+    assert are_groups_in_order(column(texts, ValueType.TEXT)) is ordered

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging
 from tests import strategies
 from tests.helpers import build
-from tests.helpers.examples import share
+from tests.helpers.examples import costly, share
 from tests.helpers.partitions import Partition, partition, renumbered
 from tests.helpers.problems import constraint
-from tests.twins.microdata import Value
+from tests.twins.microdata import Microdata, SensitiveSpec, Value
 from tests.twins.privacy import CLASS_TWINS
 from tests.twins.search import ConstraintSpec
 
@@ -71,6 +74,67 @@ def test_certain_losses_hold_for_any_finer_partition(name: str, random: Random) 
     failing = ~bound.holds(finer.classes(), reference)
     lost = Counter(coarse for coarse, fine in zip(own.class_of, finer.class_of, strict=True) if failing[fine])
     assert all(lost[number] >= losses for number, losses in enumerate(certain.tolist()))
+
+
+def set_partitions(number: int) -> Iterator[tuple[int, ...]]:
+    """Return every way to divide some records into classes, as the class of each."""
+    if number == 0:
+        yield ()
+        return
+    for before in set_partitions(number - 1):
+        for own in range(max(before, default=-1) + 2):
+            yield (*before, own)
+
+
+PARTITIONS = {number: list(set_partitions(number)) for number in range(1, 7)}
+
+ON_SHARES = {
+    "alpha-k-anonymity": {"alpha": 0.5, "k": 2},
+    "entropy-l-diversity": {"l": 1.8},
+    "recursive-cl-diversity": {"c": 1.5, "l": 2},
+}
+
+
+def of_persons(persons: Sequence[int], values: Sequence[str], class_of: Sequence[int]) -> Classes:
+    """Return classes of records with the person of each."""
+    data = Microdata((), (SensitiveSpec("s"),), tuple((value,) for value in values))
+    own, one = build.classes(data, list(class_of)), np.arange(len(values))
+    units = {"person": Units.of_items(one, np.array(persons), len(values))}
+    codes = {"s": SensitiveCodes(own.counted("s").counts.attribute, own.sensitive_codes("s"))}
+    return Classes(own.class_of, own.counts, own.number, codes, units)
+
+
+@pytest.mark.parametrize("name", ON_SHARES)
+@costly(4)
+@given(random=RANDOMS)
+def test_certain_losses_of_persons_hold_for_every_partition(name: str, random: Random) -> None:
+    """Records of a person may be apart, so that shares among persons fall when a class is divided."""
+    number = random.randint(3, 6)
+    persons = [random.randrange(number) for _ in range(number)]
+    values = ["a" if random.random() < 0.7 else random.choice("abc") for _ in range(number)]
+    model = build.model(name, ON_SHARES[name])
+    assert isinstance(model, ClassModel)
+    bound = ClassConstraint(attribute="s", unit="person", model=model)
+    whole = of_persons(persons, values, [0] * number)
+    lost = int(bound.certain_losses(whole, None)[0])
+    least = number
+    for class_of in PARTITIONS[number]:
+        classes = of_persons(persons, values, class_of)
+        least = min(least, int(classes.sizes[~bound.holds(classes, None)].sum()))
+    assert lost <= least
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("alpha-k-anonymity", 6), ("entropy-l-diversity", 3), ("recursive-cl-diversity", 5)]
+)
+def test_what_no_division_of_persons_satisfies_is_known(name: str, least: int) -> None:
+    """Eight persons have value a in two records each, and two of them b in one record."""
+    model = build.model(name, ON_SHARES[name])
+    assert isinstance(model, ClassModel)
+    persons, values = [*range(8), *range(8), 0, 1], ["a"] * 16 + ["b"] * 2
+    bound = ClassConstraint(attribute="s", unit="person", model=model)
+    lost = bound.certain_losses(of_persons(persons, values, [0] * 18), None)[0]
+    assert lost == least
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -127,7 +127,7 @@ def test_a_release_of_no_record_is_no_release(tmp_path: Path, message: SnapshotA
 
 
 def test_the_time_of_the_budget_is_kept_to(tmp_path: Path, message: SnapshotAssertion) -> None:
-    job = Job(tmp_path).constraints({"model": "l-diversity", "l": 5}).set("budget", seconds=30)
+    job = Job(tmp_path).constraints({"model": "l-diversity", "l": 5}).set("budget", seconds=10)
     _, suggestions = refused(job, "a budget of 30 s", message)
     assert "constraints.0.l=4" in suggestions
 
@@ -138,3 +138,68 @@ def test_a_maximum_is_loosened_upward() -> None:
     assert _smallest_whole(16, 60, lambda number: number >= 17) == 17
     assert _smallest_whole(3, 60, lambda number: number > 60) is None
     assert _smallest_whole(60, 60, lambda _: True) is None
+
+
+def mostly_flu(folder: Path) -> Job:
+    """Return a job on 60 visits of 40 patients, 54 of them for the flu, without any suppression."""
+    rows = [
+        (f"patient {number % 40}", str(20 + number % 30), f"0{number % 9}123", "FM"[number % 2], own, "")
+        for number, own in enumerate(["flu"] * 27 + ["stroke"] * 3 + ["flu"] * 27 + ["cancer"] * 3)
+    ]
+    return Job(folder).rows(rows).set("suppression", limit=0)
+
+
+SHARES = [
+    {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 2},
+    {"model": "entropy-l-diversity", "l": 2.5},
+    {"model": "recursive-cl-diversity", "c": 1, "l": 2},
+]
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
+@pytest.mark.parametrize("constraint", SHARES, ids=lambda constraint: constraint["model"])
+def test_what_one_class_of_all_persons_refutes_is_proven(
+    constraint: dict[str, Any], algorithm: str, tmp_path: Path
+) -> None:
+    job = mostly_flu(tmp_path).constraints(constraint).set("algorithm", name=algorithm)
+    done = job.set("input", person="name").set("budget", seconds=1).run()
+    assert (done.code, done.err.split(":")[1]) == (1, " INFEASIBLE"), done.err
+    assert "all 60 records as one class violate it" in done.err
+    assert "the most frequent value of 'diagnosis' has 92.5 % of the persons" in done.err
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
+def test_what_one_class_refutes_is_proven_for_adversaries_who_know_less(
+    algorithm: str, tmp_path: Path
+) -> None:
+    job = mostly_flu(tmp_path).constraints({"model": "k-anonymity", "k": 2})
+    job.config["scenarios"] = {"neighbour": {"known": ["age", "sex"], "models": [SHARES[0]]}}
+    done = job.set("algorithm", name=algorithm).set("budget", seconds=1).run()
+    assert (done.code, done.err.split(":")[1]) == (1, " INFEASIBLE"), done.err
+
+
+def test_a_model_with_a_moving_reference_hides_no_proof_for_another(tmp_path: Path) -> None:
+    job = mostly_flu(tmp_path).constraints(SHARES[0], {"model": "basic-beta-likeness", "beta": 1})
+    job.config["reference"] = "release"
+    done = job.set("algorithm", name="local").set("suppression", limit=0.1).set("budget", seconds=1).run()
+    assert (done.code, done.err.split(":")[1]) == (1, " INFEASIBLE"), done.err
+
+
+@pytest.mark.parametrize(
+    ("constraint", "share"),
+    [
+        ({"model": "vulnerability", "max": 0.5, "target": "attribute-inference"}, "90.0 % of the records"),
+        ({"model": "inference-risk", "max": 0.3}, "90.0 % of the records"),
+    ],
+    ids=["vulnerability", "inference-risk"],
+)
+def test_what_is_not_proven_names_the_share_of_the_most_frequent_value(
+    constraint: dict[str, Any], share: str, tmp_path: Path
+) -> None:
+    job = mostly_flu(tmp_path).constraints(constraint).set("algorithm", name="mondrian")
+    done = job.set("budget", seconds=1).run("--json")
+    assert done.err.startswith("error: UNDECIDED"), done.err
+    (reason,) = done.json["diagnosis"]["reasons"]
+    assert f"the most frequent value of 'diagnosis' has {share}" in reason
+    for each in done.json["diagnosis"]["suggestions"]:
+        assert job.run("--set", each).code == 0

@@ -435,12 +435,6 @@ class Parts:
         row, share, records = overlaps(table.counts, shares.records[order])
         return Parts(table, row, records, shares.cluster[order][share])
 
-    @staticmethod
-    def whole(table: Table) -> Parts:
-        """Return all combinations as one group."""
-        rows = table.combinations
-        return Parts(table, np.arange(rows), table.counts, np.zeros(rows, dtype=np.int64))
-
     @property
     def split(self) -> bool:
         """Whether a combination is in several parts."""
@@ -710,19 +704,9 @@ class _Run(SearchRun):
         self._best: Incumbent[RegionRecoding] = Incumbent()
 
     def run(self) -> Outcome:
-        if self._infeasible():
-            return self._outcome(Status.INFEASIBLE)
         with suppress(_BudgetSpent):
             self._rounds()
         return self._outcome(Status.UNDECIDED if self._best.found is None else Status.SATISFIED)
-
-    def _infeasible(self) -> bool:
-        """Return whether the whole table as one class proves that every partition loses too many records."""
-        verdict = self._judge.judge(Parts.whole(self._table).classes())
-        if not verdict.excludes_finer:
-            return False
-        self._log(1, None, verdict)
-        return True
 
     def _rounds(self) -> None:
         """Judge the clusters as published, and merge violating ones until none is left."""
