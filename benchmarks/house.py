@@ -1,9 +1,12 @@
 """Figures of the package's structure: ``python -m benchmarks.house``.
 
-What is counted: modules and lines; arrows (pairs of modules, one importing the other, imports under
-``TYPE_CHECKING`` and inside functions included); circles of them; modules that only one module of their own
-folder imports; modules of the package that ``run examples/minimal.yaml`` loads; and the way of the config
-through the calls of ``anonymizer.anonymize``, followed while they run.
+What is counted: modules and lines, those of code alone too; arrows (pairs of modules, one importing the
+other, imports under ``TYPE_CHECKING`` and inside functions included); circles of them; modules that only one
+module of their own folder imports; functions that only check or refuse; files outside the rooms of people
+whose functions name persons, households or units; the most fields of a value; imports inside functions;
+lines of tests; pages and words of docs/design. Of this checkout also: modules of the package that
+``run examples/minimal.yaml`` loads, without attacks; and the ways of the config and of the table through the
+calls of the command ``run``, followed while they run. ``--of FOLDER`` counts another checkout, without these.
 
 ``python -m benchmarks.house --tests [FOLDER]`` counts the tests of this checkout, or of another one, instead:
 functions, the cases that pytest makes of them, property tests and the examples that they try with the profile
@@ -15,8 +18,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,16 +36,30 @@ from typing import Any
 import networkx as nx
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "anonymizer"
-FOLLOWED = 300
-"""Calls that get the config or a section of it, in the order in which they are made."""
+FOLLOWED = 3000
+"""Calls that get the config or the table, in the order in which they are made."""
+
+PEOPLE = re.compile(r"(^|_)(persons?|households?|units?)($|_)", re.IGNORECASE)
+"""Words of a name that is about what constraints count."""
+
+OF_PEOPLE = ("people", "units.py", "households.py", "household_risk.py", "population.py")
+"""Rooms and files that are about them."""
+
+WAYS = {
+    "config": ("anonymizer.config",),
+    "table": ("anonymizer.data.relation", "anonymizer.data.duckdb.relation", "anonymizer.model.table"),
+}
+"""What is followed, by the beginnings of the modules that define it."""
+
+REFUSED = ("ConfigProblem", "InitErrorDetails", "Conflict")
+"""Results of functions that list what is refused."""
 
 
-def modules() -> dict[str, Path]:
+def modules(root: Path = ROOT) -> dict[str, Path]:
     """Return the files of the package by their dotted names."""
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
+    for path in sorted((root / "anonymizer").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -82,7 +102,8 @@ def loaded() -> list[str]:
         "print(json.dumps(sorted(m for m in sys.modules if m.split('.')[0] == 'anonymizer')))"
     )
     with tempfile.TemporaryDirectory() as folder:
-        words = ["run", str(ROOT / "examples/minimal.yaml"), "-o", f"{folder}/release", "--quiet"]
+        path = str(ROOT / "examples/minimal.yaml")
+        words = ["run", path, "-o", f"{folder}/release", "--quiet", "--set", "attacks=[]"]
         done = subprocess.run(
             [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True, cwd=ROOT
         )
@@ -91,49 +112,148 @@ def loaded() -> list[str]:
 
 
 class Way:
-    """The files that the config goes through, a call at a time."""
+    """The files that values from some modules go through, a call at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *origins: str) -> None:
+        self.origins = origins
         self.files: list[str] = []
         self.calls = 0
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Note a call that is handed the config or a section of it."""
+        """Note a call that is handed such a value."""
         name = frame.f_globals.get("__name__", "")
         if event != "call" or self.calls >= FOLLOWED or not name.startswith("anonymizer."):
             return
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         kinds = [type(frame.f_locals.get(each)).__module__ for each in names]
-        if any(kind.startswith("anonymizer.config") for kind in kinds):
+        if any(kind.startswith(self.origins) for kind in kinds):
             self.calls += 1
             if not self.files or self.files[-1] != name:
                 self.files.append(name)
 
 
-def way_of_config(arrows: nx.DiGraph) -> tuple[int, int, int]:
-    """Follow the config through ``anonymizer.anonymize``.
+def way_of(arrows: nx.DiGraph, *origins: str) -> tuple[int, int, int]:
+    """Follow values through the command ``run``.
+
+    Parameters
+    ----------
+    origins: beginnings of the modules that define them.
 
     Returns
     -------
-    files, moves from a file to one that imports it (directly or through others), and calls followed.
+    files, different moves from a file to one that imports it (directly or through others), and
+    calls followed.
     """
-    import pandas as pd
+    from anonymizer.cli.main import main
 
-    import anonymizer
-
-    data = pd.read_csv(ROOT / "examples/clinic.csv")
-    config = anonymizer.load_config(ROOT / "examples/minimal.yaml")
-    # What imports do is no part of the way.
-    anonymizer.anonymize(data, config)
-    way = Way()
-    sys.setprofile(way)
-    try:
-        anonymizer.anonymize(data, config)
-    finally:
-        sys.setprofile(None)
-    climbs = sum(nx.has_path(arrows, there, here) for here, there in pairwise(way.files))
+    way = Way(*origins)
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        words = ["run", str(ROOT / "examples/minimal.yaml"), "-o", f"{folder}/release", "--quiet"]
+        # What imports do is no part of the way.
+        main([*words, "--set", "attacks=[]"])
+        sys.setprofile(way)
+        try:
+            main([*words, "--set", "attacks=[]", "--overwrite"])
+        finally:
+            sys.setprofile(None)
+    moves = dict.fromkeys(pairwise(way.files))
+    climbs = sum(nx.has_path(arrows, there, here) for here, there in moves if here in arrows)
     return len(set(way.files)), climbs, way.calls
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield all functions and methods of a file."""
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def names_in(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield the names that a function uses."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name
+
+
+def only_refuses(function: ast.FunctionDef) -> bool:
+    """Return whether a function only raises, or returns or yields what is wrong, and nothing else."""
+    returned = ast.unparse(function.returns) if function.returns else ""
+    lists = any(word in returned for word in REFUSED)
+    given = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
+    raises = yields = says = False
+    inner = list(function.body)
+    while inner:
+        node = inner.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        inner += ast.iter_child_nodes(node)
+        raises |= isinstance(node, ast.Raise)
+        yields |= isinstance(node, ast.Yield | ast.YieldFrom)
+        if isinstance(node, ast.Return) and node.value is not None:
+            same = isinstance(node.value, ast.Name) and node.value.id in given
+            nothing = isinstance(node.value, ast.Constant) and node.value.value is None
+            says |= not (same or nothing)
+        stores = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(each, ast.Attribute) for each in stores):
+            return False
+    if yields or says:
+        return lists
+    return raises and function.name != "__init__"
+
+
+def fields_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the fields of each class of a file, and its name; those of the config's sections aside."""
+    for node in ast.walk(tree):
+        bases = [ast.unparse(each) for each in node.bases] if isinstance(node, ast.ClassDef) else []
+        if isinstance(node, ast.ClassDef) and not any(
+            "Section" in each or "Settings" in each for each in bases
+        ):
+            own = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+            yield sum("ClassVar" not in ast.unparse(each.annotation) for each in own), node.name
+
+
+def code_lines(text: str) -> int:
+    """Return the lines of a file that are neither empty, nor comments, nor docstrings."""
+    lines = [line.strip() for line in text.splitlines()]
+    prose = set[int]()
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            prose.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return sum(bool(line) and line[0] != "#" and at not in prose for at, line in enumerate(lines, 1))
+
+
+def print_shape(root: Path) -> None:
+    """Print what can be counted without running anything."""
+    texts = {path: path.read_text(encoding="utf-8") for path in modules(root).values()}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    refusing = [each for tree in trees.values() for each in functions(tree) if only_refuses(each)]
+    elsewhere = [path for path in trees if not set(OF_PEOPLE) & set(path.parts)]
+    naming = [
+        path
+        for path in elsewhere
+        if any(PEOPLE.search(name) for each in functions(trees[path]) for name in names_in(each))
+    ]
+    most, value = max(found for tree in trees.values() for found in fields_of(tree))
+    pages = [path.read_text(encoding="utf-8") for path in (root / "docs/design").glob("*.md")]
+    tests = [path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*.py")]
+    print(f"lines {sum(len(text.splitlines()) for text in texts.values()):,}", end="")
+    print(f", of code {sum(map(code_lines, texts.values())):,}")
+    lines = sum((each.end_lineno or 0) - each.lineno + 1 for each in refusing)
+    print(f"functions that only check or refuse {len(refusing)}, {lines:,} lines")
+    print(f"files elsewhere whose functions name persons, households or units {len(naming)}")
+    print(f"most fields of a value {most} ({value})")
+    print(f"imports inside functions {sum(text.count('noqa: PLC0415') for text in texts.values())}")
+    print(f"lines of tests {sum(len(text.splitlines()) for text in tests):,}")
+    print(f"pages of docs/design {len(pages)}, words {sum(len(text.split()) for text in pages):,}")
 
 
 COUNTING = """
@@ -206,11 +326,15 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=__doc__)
     parser.add_argument("--tests", nargs="?", const=ROOT, type=Path, help="count tests, of which checkout")
+    parser.add_argument(
+        "--of", type=Path, metavar="FOLDER", help="count another checkout, without running it"
+    )
     asked = parser.parse_args()
     if asked.tests is not None:
         print_tests(asked.tests)
         return
-    known = modules()
+    root = asked.of or ROOT
+    known = modules(root)
     arrows = graph(known)
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in known.items()}
     rooms: dict[str, list[int]] = defaultdict(list)
@@ -218,7 +342,6 @@ def main() -> None:
         rooms[".".join(name.split(".")[1:2])].append(number)
     circles = [sorted(each) for each in nx.strongly_connected_components(arrows) if len(each) > 1]
     lone = of_one_sibling(arrows, known)
-    files, climbs, calls = way_of_config(arrows)
     full = sorted(number for name, number in lines.items() if known[name].name != "__init__.py")
     print(f"modules {len(known)}, lines {sum(lines.values())}")
     print(f"lines a module: median {full[len(full) // 2]}, longest {full[-1]}")
@@ -226,8 +349,12 @@ def main() -> None:
     for circle in circles:
         print("  " + " ".join(circle))
     print(f"imported by one sibling only {len(lone)}: {' '.join(lone)}")
-    print(f"loaded by run examples/minimal.yaml {len(loaded())}")
-    print(f"the config in its first {calls} calls: {files} files, {climbs} climbs")
+    print_shape(root)
+    if asked.of is None:
+        print(f"loaded by run examples/minimal.yaml {len(loaded())}")
+        for what, origins in WAYS.items():
+            files, climbs, calls = way_of(arrows, *origins)
+            print(f"the {what} in its first {calls} calls: {files} files, {climbs} climbs")
     for room, numbers in sorted(rooms.items()):
         print(f"  {room or '(top)':14} {len(numbers):4} modules {sum(numbers):6} lines")
 
