@@ -36,6 +36,7 @@ from typing import Any
 import networkx as nx
 
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "anonymizer"
 FOLLOWED = 3000
 """Calls that get the config or the table, in the order in which they are made."""
 
@@ -58,7 +59,7 @@ REFUSED = ("ConfigProblem", "InitErrorDetails", "Conflict")
 def modules(root: Path = ROOT) -> dict[str, Path]:
     """Return the files of the package by their dotted names."""
     found = {}
-    for path in sorted((root / "anonymizer").rglob("*.py")):
+    for path in sorted((root / PACKAGE.name).rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -173,7 +173,7 @@ class _View:
 
 
 def _by_pairs(
-    records: ReleasedRecords, hidden: Sequence[_Hidden], alone: Collection[tuple[str, str]], threshold: float
+    records: ReleasedRecords, hidden: Sequence[_Hidden], alone: Set[tuple[str, str]], threshold: float
 ) -> Iterator[Finding]:
     """Yield what each exact column beside the quasi-identifiers names most of together with another column.
 
@@ -198,7 +198,7 @@ def _named_with_others(
     records: ReleasedRecords,
     column: ReleasedColumn,
     hidden: Sequence[_Hidden],
-    alone: Collection[tuple[str, str]],
+    alone: Set[tuple[str, str]],
     threshold: float,
 ) -> Iterator[tuple[int, str, str]]:
     """Yield how many hidden values a column names with which other one, and of which column they are."""
