@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
-import dataclasses
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -140,23 +138,13 @@ def main(args: Sequence[str] | None = None) -> int:
         the process ends with it.
     """
     code = _exit_code(args)
-    if args is None:
-        end_process(code)
+    if args is None and work_runs_on():
+        # Python would abort with the solver's thread, which nothing stops, and with a code of its own.
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(code)
     return code
-
-
-def end_process(code: int) -> NoReturn:
-    """End this process without taking apart all that was imported, which takes as long as a small search.
-
-    What was to be done at the end is done, unless the user cannot wait, or a solver that still runs in its
-    thread would abort the process.
-    """
-    if code != INTERRUPTED and not work_runs_on():
-        atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(code)
 
 
 def _exit_code(args: Sequence[str] | None) -> int:
@@ -164,7 +152,6 @@ def _exit_code(args: Sequence[str] | None) -> int:
         if args is None:
             # Imported modules stay: collecting garbage among them takes time and finds nothing.
             gc.set_threshold(GARBAGE)
-            compile_methods_late()
             hold_streams()
             end_with_command()
             _check_namesakes()
@@ -195,44 +182,6 @@ def _exit_code(args: Sequence[str] | None) -> int:
         write_error(f"a path {what}; accepted: paths in UTF-8 without NUL bytes")
         return InputError.exit_code
     return code if isinstance(code, int) else 0
-
-
-LATE = ("anonymizer.", "annotated_types", "duckdb.", "pydantic.")
-"""Beginnings of the names of modules with many dataclasses."""
-
-
-def compile_methods_late() -> None:
-    """Let the methods of some packages' dataclasses be compiled when they are first called.
-
-    Python 3.11 and 3.12 compile each by itself when its class is made; a run imports 340 classes with 1,600
-    such methods and calls 150 of them. Python 3.13 compiles those of a class at once, and is left as it is.
-    A second call changes nothing.
-    """
-    of_dataclasses = vars(dataclasses)
-    compiled: Callable[..., Any] | None = of_dataclasses.get("_create_fn")
-    if compiled is None or compiled.__name__ == "compiled_late":
-        return
-
-    def compiled_late(name: str, *source: Any, **names: Any) -> Callable[..., Any]:
-        module: str = (names.get("globals") or {}).get("__name__", "")
-        if not module.startswith(LATE):
-            at_once: Callable[..., Any] = compiled(name, *source, **names)
-            return at_once
-        made: list[Callable[..., Any]] = []
-
-        def method(self: Any, /, *given: Any, **named: Any) -> Any:
-            if not made:
-                made.append(compiled(name, *source, **names))
-                made[0].__qualname__ = method.__qualname__
-            for each in type(self).__mro__:
-                if vars(each).get(name) is method:
-                    setattr(each, name, made[0])
-            return made[0](self, *given, **named)
-
-        method.__name__ = name
-        return method
-
-    of_dataclasses["_create_fn"] = compiled_late
 
 
 def _is_of_path(error: ValueError) -> bool:

@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.append.task import AppendSource
 from anonymizer.config.load import parse_override
 from anonymizer.config.model import Config
 from anonymizer.config.written import draft_text
 from anonymizer.job.clock import UNWATCHED, RunMonitor
 from anonymizer.job.job import USUAL, Job, Terms
 from anonymizer.job.sinks import sink_of
-from anonymizer.job.source import input_source, run_as_spelled
+from anonymizer.job.source import DataSource, input_source, run_as_spelled
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.report import Report
 from anonymizer.plan.engine import engine_options
@@ -61,7 +60,7 @@ def run(
     """
 
     def work(config: Config) -> Report:
-        source = input_source(config) if config.apply is None else AppendSource(config)
+        source = input_source(config) if config.apply is None else _appended(config)
         options, plan = engine_options(config), plan_of(config)
         with sink_of(config, plan, source, directory, options, overwrite=overwrite) as sink:
             if terms.mended:
@@ -69,6 +68,12 @@ def run(
             return Job(plan, options, watch, terms).run(source, sink).report
 
     return run_as_spelled(config, work)
+
+
+def _appended(config: Config) -> DataSource:
+    from anonymizer.append.task import AppendSource  # noqa: PLC0415 - few runs append
+
+    return AppendSource(config)
 
 
 def _keep_config(

@@ -45,7 +45,11 @@ class RareValues(Detector):
             return _in_groups(column, least)
         if known:
             return as_known(finding.columns)
-        return as_role(finding.columns, Role.DROP, "give {} a hierarchy and labels, or leave it out")
+        return as_role(
+            finding.columns,
+            Role.DROP,
+            "release {} in groups: give it a hierarchy and labels, or leave it out",
+        )
 
 
 def _in_groups(column: ReleasedColumn, least: int | None) -> Remedy:

@@ -29,10 +29,15 @@ def place_of_mending(kind: str) -> int:
 def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:
     """Return the overrides of the config that make the changes of a remedy, as for ``--set``.
 
+    None where a column is left out that a constraint names: what becomes of that, its author decides.
+
     Parameters
     ----------
     k: fewest units of a group or class.
     """
+    constrained = {entry.get("attribute") for entry in plan.shown["constraints"]}
+    if any(role is Role.DROP and name in constrained for name, role in remedy.roles.items()):
+        return []
     columns = settings_of(plan, remedy, k).items()
     changed = [f"{dotted(('attributes', name))}={flow(own)}" for name, own in columns]
     return [*changed, *_counted(plan, remedy, k), *_protected(plan, remedy)]

@@ -197,8 +197,6 @@ def _command(args: Sequence[str]) -> tuple[int | str, str, str]:
         mock.patch.object(sys, "argv", ["anonymizer", *args]),
         # Progress in a pipe depends on how busy the machine is.
         mock.patch("anonymizer.cli.output.PATIENCE", math.inf),
-        # This process runs further commands.
-        mock.patch("anonymizer.cli.main.end_process", sys.exit),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
