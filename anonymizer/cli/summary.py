@@ -11,7 +11,7 @@ from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
-from anonymizer.model.warning import Harm, harm_of
+from anonymizer.model.warning import Harm, harm_of, override_of
 from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.public import recipient_warnings
@@ -51,8 +51,7 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     yield from column_lines(content) if columns else ()
     yield from (*seen_of(content), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
-    for warning in (each for each in content["warnings"] if each not in look_again):
-        yield f"{'Note' if harm_of(warning) is Harm.NOTE else 'Warning'}: {warning}"
+    yield from warning_lines(content, command, look_again)
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"
@@ -86,6 +85,18 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     )
     yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
     yield _kept_line(content, directory)
+
+
+def warning_lines(content: Mapping[str, Any], command: RunCommand, later: Sequence[str]) -> Iterator[str]:
+    """Yield the warnings but for those that come later, each with the command that removes its cause.
+
+    Where records are appended, the constraints are those of the earlier release.
+    """
+    for warning in (each for each in content["warnings"] if each not in later):
+        yield f"{'Note' if harm_of(warning) is Harm.NOTE else 'Warning'}: {warning}"
+        override = override_of(warning)
+        if override is not None and content.get("applied") is None:
+            yield f"  add one: {command.changed(override).replacing()}"
 
 
 def _kept_line(content: Mapping[str, Any], directory: Path) -> str:
