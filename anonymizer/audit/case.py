@@ -18,6 +18,7 @@ from anonymizer.model.classes import Classes
 from anonymizer.model.table import Role
 from anonymizer.plan.plan import Plan
 from anonymizer.privacy.base import Constraint
+from anonymizer.report.legend import nothing_verified
 
 
 class AuditVerdict(StrEnum):
@@ -55,8 +56,8 @@ class ReleaseAudit:
 
     def conclude(self) -> None:
         """Set the verdict at the end: without a measure of the first constraint, nothing is verified."""
-        unknown = [each["satisfied"] is None for each in self.constraints]
-        if self.verdict is AuditVerdict.VERIFIED and unknown and unknown[0]:
+        measured = [each["satisfied"] is not None for each in self.constraints]
+        if self.verdict is AuditVerdict.VERIFIED and nothing_verified(measured):
             self.verdict = AuditVerdict.NOT_MEASURED
         self.verified = self.verdict is AuditVerdict.VERIFIED
 

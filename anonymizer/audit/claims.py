@@ -109,6 +109,7 @@ OF_EXPOSURE_INTERNAL = (
     "below_k",
     "with_sensitive",
     "sentence",
+    "mend",
     "acknowledged",
     "unused",
     "left_out",

@@ -11,8 +11,8 @@ from anonymizer.errors import format_measure, plural, settings_in_line
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
-from anonymizer.model.warning import Harm, harm_of
-from anonymizer.report.exposure import but_of, changes_made, mended_lines, seen_of
+from anonymizer.model.warning import Harm, harm_of, override_of
+from anonymizer.report.exposure import but_of, changes_made, mended_lines, remedy_of_few, seen_of
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
@@ -49,10 +49,9 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     yield from satisfied_lines(content, command)
     yield from preset_lines(content)
     yield from column_lines(content) if columns else ()
-    yield from (*seen_of(content), *mended_lines(content))
+    yield from (*_seen_lines(content, command), *mended_lines(content))
     look_again = [each for each in content["warnings"] if each.startswith(LOOK_AGAIN)]
-    for warning in (each for each in content["warnings"] if each not in look_again):
-        yield f"{'Note' if harm_of(warning) is Harm.NOTE else 'Warning'}: {warning}"
+    yield from warning_lines(content, command, look_again)
     released, source, search = content["release"], content["input"], content["search"]
     if content["interrupted"]:
         yield f"Interrupted after {search['steps']:,} steps; this is the best release found so far"
@@ -88,6 +87,18 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     yield _kept_line(content, directory)
 
 
+def warning_lines(content: Mapping[str, Any], command: RunCommand, later: Sequence[str]) -> Iterator[str]:
+    """Yield the warnings but for those that come later, each with the command that removes its cause.
+
+    Where records are appended, the constraints are those of the earlier release.
+    """
+    for warning in (each for each in content["warnings"] if each not in later):
+        yield f"{'Note' if harm_of(warning) is Harm.NOTE else 'Warning'}: {warning}"
+        override = override_of(warning)
+        if override is not None and content.get("applied") is None:
+            yield f"  add one: {command.changed(override).replacing()}"
+
+
 def _kept_line(content: Mapping[str, Any], directory: Path) -> str:
     """Return which files stay with the owner."""
     names = ["report.json", "report.html", *(["recoding.json"] if content.get("recoding_file") else [])]
@@ -118,12 +129,24 @@ def satisfied_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator
     yield from (f"  {each['sentence']}" for each in content.get("three_questions", ()))
 
 
+def _seen_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator[str]:
+    """Yield what acquaintances see, and what mends it that they find a few."""
+    yield from seen_of(content)
+    few = remedy_of_few(content)
+    if few is not None:
+        yield f"  mend: {_mend(few, command)}"
+
+
+def _mend(remedy: Mapping[str, Any], command: RunCommand) -> object:
+    """Return the command that mends what a release shows, in words if none does."""
+    return command.changed(*remedy["set"]).replacing() if remedy["set"] else remedy["remedy"]
+
+
 def _but_lines(findings: Sequence[Mapping[str, Any]], command: RunCommand) -> Iterator[str]:
     """Yield the verdict with the worst finding, what mends it, and others."""
     worst, *others = findings
     yield f"SATISFIED, BUT {worst['sentence']}"
-    mended = command.changed(*worst["set"]).replacing() if worst["set"] else worst["remedy"]
-    yield f"  mend: {mended}"
+    yield f"  mend: {_mend(worst, command)}"
     yield from (f"  also: {each['sentence']}" for each in others[:MOST_FINDINGS])
     if len(others) > MOST_FINDINGS:
         yield f"  and {plural(len(others) - MOST_FINDINGS, 'more finding')} in report.html"

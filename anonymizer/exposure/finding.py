@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -97,6 +97,8 @@ class Exposure:
     unused: acknowledged findings that did not occur.
     left_out: what was not looked at, in words.
     beside: insensitive columns that acquaintances see beside the quasi-identifiers.
+    few: computes what mends it that some units are alone, where they are too few for a finding; None where
+        none are, or where there is a finding.
     """
 
     unit: str
@@ -111,6 +113,7 @@ class Exposure:
     unused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    few: Callable[[], Remedy | None] = field(default=lambda: None, repr=False)
 
     def share(self, units: int) -> float:
         """Return a number of units as a share of all."""

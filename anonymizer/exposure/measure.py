@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from anonymizer.exposure.computed import Computed
 from anonymizer.exposure.detector import Detector
-from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding, Kind, by_harm
+from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding, Kind, Remedy, by_harm
 from anonymizer.exposure.predicts import Predicts
 from anonymizer.exposure.rare_values import RareValues
 from anonymizer.exposure.records import ReleasedRecords
@@ -69,7 +70,16 @@ def exposure_of(
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
         tuple(each for each in (own.left_out(records) for own in detectors) if each is not None),
         tuple(each.name for each in records.seen if each.role is Role.INSENSITIVE),
+        partial(_remedy_of_few, records, findings),
     )
+
+
+def _remedy_of_few(records: ReleasedRecords, findings: Sequence[Finding]) -> Remedy | None:
+    """Return what mends it that some units are alone, which are too few for a finding; None if none are."""
+    if any(each.kind is Kind.SINGLED_OUT for each in findings):
+        return None
+    found = next(SingledOut().find(records, 0.0), None)
+    return None if found is None else _mended(found, records).remedy
 
 
 def _occurred(records: ReleasedRecords, thresholds: Thresholds, accepted: Iterable[Finding]) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
 from anonymizer.errors import ConfigError, ConfigProblem, Exposed, listed, suggestion
-from anonymizer.exposure.finding import Exposure, Finding
+from anonymizer.exposure.finding import Exposure, Finding, Remedy
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.job.advice import SHOWN
@@ -235,6 +235,11 @@ def exposure_entry(
     mended: what was changed in the config before; None where nobody asked for that.
     """
     smallest = smallest_shown(plan.k_of_reports)
+    commands = [
+        None if plan.command is None else plan.command.beside(SHOWN + 1 + number)
+        for number in range(len(exposure.findings) + 1)
+    ]
+    few = exposure.few()
     beside = zip(("unique", "below_k"), exposure.with_sensitive, strict=True)
     return {
         "unit": exposure.unit,
@@ -243,9 +248,10 @@ def exposure_entry(
         "below_k": exposure.share(exposure.below_k),
         "with_sensitive": {name: exposure.share(number) for name, number in beside},
         "sentence": seen_by_acquaintances(exposure, smallest),
+        "mend": None if few is None else _mend(plan, few, exposure.k, commands[-1]),
         "findings": [
-            _entry(plan, each, exposure, None if plan.command is None else plan.command.beside(number))
-            for number, each in enumerate(exposure.findings, start=SHOWN + 1)
+            _entry(plan, each, exposure, command)
+            for each, command in zip(exposure.findings, commands, strict=False)
         ],
         **({} if mended is None else {"mended": mended}),
         "acknowledged": [each.names[0] for each in exposure.acknowledged],
@@ -258,8 +264,6 @@ def exposure_entry(
 def _entry(plan: Plan, finding: Finding, exposure: Exposure, command: RunCommand | None) -> dict[str, Any]:
     remedy = finding.remedy
     assert remedy is not None, "a measured finding has one"
-    changes = changes_of(plan, remedy, exposure.k)
-    run = None if command is None or not changes else str(command.changed(*changes))
     said = said_of(finding, exposure, smallest_shown(plan.k_of_reports))
     return {
         "kind": finding.kind.value,
@@ -269,7 +273,12 @@ def _entry(plan: Plan, finding: Finding, exposure: Exposure, command: RunCommand
         "share": finding.share,
         "threshold": finding.threshold,
         "sentence": detector_of(finding).sentence(finding, said),
-        "remedy": run or remedy.words,
-        "because": remedy.words,
-        "set": changes,
+        **_mend(plan, remedy, exposure.k, command),
     }
+
+
+def _mend(plan: Plan, remedy: Remedy, k: int, command: RunCommand | None) -> dict[str, Any]:
+    """Return a remedy as a command, in words, and as overrides of the config."""
+    changes = changes_of(plan, remedy, k)
+    run = None if command is None or not changes else str(command.changed(*changes))
+    return {"remedy": run or remedy.words, "because": remedy.words, "set": changes}

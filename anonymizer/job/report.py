@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from anonymizer.config.written import flow
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CsvDialect
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
@@ -238,15 +239,9 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
     units: as ``unit_facts`` returns them.
     """
     plan = prepared.plan
-    protected = {constraint.attribute for constraint in prepared.constraints}
     return [
         *([IN_INPUT_DATABASE] if plan.in_input_database else []),
-        *(
-            f"no constraint protects the sensitive attribute '{name}', which is released "
-            f"{'in groups' if name in plan.bands else 'unchanged'}"
-            for name in plan.with_role(Role.SENSITIVE)
-            if name not in protected
-        ),
+        *_unprotected(prepared),
         *with_harm(Harm.DATA, prepared.encoded.relation.header_warnings),
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *_input_warnings(plan, prepared.encoded.relation),
@@ -254,6 +249,23 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
         *_weight_warnings(prepared),
         *unit_warnings(units),
     ]
+
+
+def _unprotected(prepared: Prepared) -> Iterator[str]:
+    """Yield a warning for each sensitive attribute without a constraint, with the one that `init` drafts."""
+    plan, protected = prepared.plan, {constraint.attribute for constraint in prepared.constraints}
+    for name in plan.with_role(Role.SENSITIVE):
+        if name in protected:
+            continue
+        from anonymizer.profile.proposal import proposed_constraint  # noqa: PLC0415 - loads much
+
+        proposed = proposed_constraint(measure_column(prepared.encoded.relation, name, plan.numerals))
+        yield Warned(
+            f"no constraint protects the sensitive attribute '{name}', which is released "
+            f"{'in groups' if name in plan.bands else 'unchanged'}",
+            Harm.PRIVACY,
+            None if proposed is None else f"constraints.+={flow(proposed[0])}",
+        )
 
 
 def release_warnings(found: Found) -> list[str]:

@@ -19,28 +19,35 @@ class Harm(IntEnum):
 
 
 class Warned(str):
-    """The text of a warning, with its harm.
+    """The text of a warning, with its harm, and the override of a config that removes its cause, if one does.
 
     >>> ordered([Warned("spaces are ignored", Harm.NOTE), "a key repeats"])
     ['a key repeats', 'spaces are ignored']
     """
 
     harm: Harm
+    override: str | None
 
-    def __new__(cls, text: str, harm: Harm) -> Self:
-        """Return a text with its harm."""
+    def __new__(cls, text: str, harm: Harm, override: str | None = None) -> Self:
+        """Return a text with its harm and its remedy."""
         made = super().__new__(cls, text)
         made.harm = harm
+        made.override = override
         return made
 
-    def __getnewargs__(self) -> tuple[str, Harm]:  # type: ignore[override] # a str has one argument
+    def __getnewargs__(self) -> tuple[str, Harm, str | None]:  # type: ignore[override] # a str has one argument
         """Return what a copy is made from."""
-        return str(self), self.harm
+        return str(self), self.harm, self.override
 
 
 def harm_of(warning: str) -> Harm:
     """Return the harm of a warning: of one that does not say, the worst."""
     return warning.harm if isinstance(warning, Warned) else Harm.PRIVACY
+
+
+def override_of(warning: str) -> str | None:
+    """Return the override that removes the cause of a warning; None if none does."""
+    return warning.override if isinstance(warning, Warned) else None
 
 
 def with_harm(harm: Harm, warnings: Iterable[str]) -> list[str]:

@@ -60,6 +60,12 @@ def seen_of(content: Mapping[str, Any]) -> list[str]:
     return [own] if own else []
 
 
+def remedy_of_few(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what mends the sentence of ``seen_of`` in a report; None if nothing need, or a finding does."""
+    found: Mapping[str, Any] | None = content.get("exposure", {}).get("mend")
+    return found if seen_of(content) else None
+
+
 def mended_of(content: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return what was changed in the config for what earlier releases showed, as entries of a report."""
     entries: Sequence[Mapping[str, Any]] = content.get("exposure", {}).get("mended") or ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import PurePath
 from textwrap import wrap
@@ -192,14 +192,12 @@ def _about(public: Mapping[str, Any]) -> str:
 
 def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
     for each in public["constraints"]:
-        name = each["model"] + (f" ({_shown(each['attribute'])})" if each["attribute"] else "")
+        name = _condition(each)
         given = ", ".join(f"{key} {_plain(value)}" for key, value in each["parameters"].items())
         yield from _item((f"{name}: {given}" if given else name) + _attacker(each))
-    scenarios, counted = public.get("scenarios", {}).values(), [*public["constraints"]]
-    for scenario in scenarios:
+    for scenario in public.get("scenarios", {}).values():
         yield from _item(scenario["sentence"].removesuffix("."))
-        counted += scenario["constraints"]
-    units = {each["parameters"]["unit"] for each in counted if "unit" in each["parameters"]}
+    units = {each["parameters"]["unit"] for each in _judged(public) if "unit" in each["parameters"]}
     pseudonym = _pseudonym(public)
     for unit in sorted(units):
         if unit == PERSON and pseudonym is not None:
@@ -212,6 +210,18 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
             f"unit {unit}: all records of one {unit} count once; {_name(public)} does not say which these "
             "are, so only its author could count them"
         )
+
+
+def _condition(constraint: Mapping[str, Any]) -> str:
+    """Return the name of a constraint with its attribute."""
+    name, attribute = str(constraint["model"]), constraint["attribute"]
+    return f"{name} ({_shown(attribute)})" if attribute else name
+
+
+def _counted(constraint: Mapping[str, Any]) -> str:
+    """Return the name of a constraint with its attribute and its unit."""
+    unit = constraint["parameters"].get("unit")
+    return _condition(constraint) + (f" by {unit}" if unit else "")
 
 
 def _attacker(constraint: Mapping[str, Any]) -> str:
@@ -409,12 +419,36 @@ def _sorting(column: str, decimal: str) -> Iterator[str]:
     yield "  records <- records[order(low, na.last = FALSE), ]"
 
 
+def nothing_verified(measured: Sequence[bool]) -> bool:
+    """Return whether an audit verifies nothing: it cannot measure the first constraint.
+
+    Parameters
+    ----------
+    measured: whether it can measure each constraint, those of scenarios last.
+    """
+    return bool(measured) and not measured[0]
+
+
+def _judged(public: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the entries of all constraints, those of scenarios last."""
+    scenarios = public.get("scenarios", {}).values()
+    return [*public["constraints"], *(each for own in scenarios for each in own["constraints"])]
+
+
 def _verifying(public: Mapping[str, Any]) -> str:
-    version = public["environment"]["anonymizer"]
-    return (
-        "report.public.json says what was done. To verify that it is true of these records, keep all files "
-        f"in one folder and run, with anonymizer {version} or later:"
-    )
+    """Return what the audit can tell a recipient, before its command."""
+    judged, version = _judged(public), public["environment"]["anonymizer"]
+    hidden = dict.fromkeys(_counted(each) for each in judged if not each["verifiable_from_release"])
+    how = f"keep all files in one folder and run, with anonymizer {version} or later:"
+    done = "report.public.json says what was done."
+    if nothing_verified([each["verifiable_from_release"] for each in judged]):
+        return (
+            f"{done} Only the author can measure {listed([*hidden])}, as these records do not show enough. "
+            "The audit compares the rest of the report with them; if that agrees, it says NOT MEASURED, "
+            f"which is no fault. For that, {how}"
+        )
+    but = f", but for {listed([*hidden])}, which only the author can measure" if hidden else ""
+    return f"{done} To verify that it is true of these records{but}, {how}"
 
 
 def _shown(text: str) -> str:

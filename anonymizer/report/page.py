@@ -9,7 +9,7 @@ without any record.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -40,7 +40,7 @@ from anonymizer.report.charts import (
     progress_of,
 )
 from anonymizer.report.columns import columns_grid, columns_legend
-from anonymizer.report.exposure import changes_made, mended_lines, read_findings, seen_of
+from anonymizer.report.exposure import changes_made, mended_lines, read_findings, remedy_of_few, seen_of
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
@@ -895,12 +895,18 @@ def _sentences(report: dict[str, Any], facts: Facts) -> list[str]:
     sentences += [each["sentence"] for each in report.get("three_questions", ())]
     sentences += [
         *(line.strip() for line in preset_lines(report)),
-        *seen_of(report),
+        *_seen(report),
         *read_findings(report),
         *mended_lines(report),
     ]
     sentences.append(_price(report))
     return sentences
+
+
+def _seen(report: dict[str, Any]) -> Iterator[str]:
+    """Yield what acquaintances see, and what mends it that they find a few."""
+    few = remedy_of_few(report)
+    yield from (each if few is None else f"{each} Remedy: `{few['remedy']}`" for each in seen_of(report))
 
 
 def _attacked(best: dict[str, Any]) -> str:

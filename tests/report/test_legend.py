@@ -165,6 +165,38 @@ def test_a_legend_of_an_earlier_run_is_replaced_and_no_other_file(tmp_path: Path
     assert call("audit", job.release).code == 0
 
 
+BY_RECORD = {"model": "k-anonymity", "k": 2, "unit": "record"}
+BY_PERSON = {"model": "k-anonymity", "k": 3, "unit": "person"}
+OF_INPUT = {"model": "t-closeness", "t": 0.9, "unit": "record"}
+ATTACKED = {"model": "inference-risk", "max": 1, "unit": "record"}
+
+
+@pytest.mark.parametrize(
+    ("constraints", "told"),
+    [
+        ([BY_RECORD], "To verify that it is true of these records, keep all files"),
+        (
+            [BY_RECORD, BY_PERSON, OF_INPUT],
+            "but for k-anonymity by person and t-closeness (diagnosis), which only the author can",
+        ),
+        ([BY_PERSON, BY_RECORD], "Only the author can measure k-anonymity by person, as these records do"),
+        ([OF_INPUT], "Only the author can measure t-closeness (diagnosis), as these records do"),
+        ([ATTACKED], "Only the author can measure inference-risk (diagnosis), as these records do"),
+    ],
+    ids=["all", "the first", "the last", "the distribution of the input", "an attack"],
+)
+def test_recipients_are_told_what_their_audit_says(
+    constraints: list[dict[str, Any]], told: str, tmp_path: Path
+) -> None:
+    job = Job(tmp_path).set("input", person="name").constraints(*constraints)
+    job.config["reference"] = "input"
+    assert job.run("--quiet").code == 0
+    text = " ".join(legend_of(job).split())
+    assert told in text
+    verdict, *_ = re.split("[,:]", call("audit", job.release).out.splitlines()[0])
+    assert verdict == ("NOT MEASURED" if "it says NOT MEASURED" in text else "VERIFIED")
+
+
 def test_weights_that_are_not_released_are_not_named(tmp_path: Path) -> None:
     rows = [(*row[:5], str(number % 3 + 1)) for number, row in enumerate(people())]
     for released in (True, False):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,6 +91,46 @@ def test_a_column_that_singles_out_becomes_a_quasi_identifier(tmp_path: Path) ->
     assert entry["loss_before"] == before.json["search"]["objective"]
     assert entry["loss_after"] == done.json["search"]["objective"] > entry["loss_before"]
     assert_repeats(path)
+
+
+def few_are_unique(folder: Path, alone: int) -> Path:
+    """Return a job on 300 people of whom some have a club of their own, in groups that are large enough."""
+    frame = pd.DataFrame({"age": [20 + number % 5 for number in range(300)], "sex": ["f", "m"] * 150})
+    clubs = [f"club {number}" if number < alone else "none" for number in range(300)]
+    frame = frame.assign(club=clubs, town=["north", "south", "south"] * 100)
+    acknowledged = ["rare-values:club"] if alone else []
+    columns = {"club": "insensitive", "town": "insensitive"}
+    return written(folder, frame, columns, acknowledge=acknowledged)
+
+
+def test_a_few_who_are_unique_are_no_finding_and_have_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = few_are_unique(tmp_path, 6)
+    monkeypatch.chdir(tmp_path)
+    printed = call("run", path.name, "--quiet").out
+    content = json.loads(Path("people-release/report.json").read_text(encoding="utf-8"))["exposure"]
+    assert (content["unique"], content["findings"]) == (0.02, [])
+    found = call("run", path.name, "-o", "other", "--json", "--set", "exposure.unique=0").json["exposure"]
+    assert found["mend"] is None
+    assert content["mend"]["set"] == found["findings"][0]["set"] != []
+    lines = printed.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("Who also knows"))
+    command = lines[at + 1].removeprefix("  mend: anonymizer ")
+    page = Path("people-release/report.html").read_text(encoding="utf-8")
+    assert content["mend"]["remedy"] in html.unescape(page)
+    again = call(*shlex.split(command), "--quiet")
+    assert again.code == 0, again.err
+    assert (
+        unique(pd.read_csv("people-release/share/release.csv", dtype=str), ["age", "sex", "club", "town"])
+        == 0
+    )
+
+
+def test_nobody_who_is_unique_needs_no_remedy(tmp_path: Path) -> None:
+    path = few_are_unique(tmp_path, 0)
+    assert call("run", path, "-o", tmp_path / "out", "--json").json["exposure"]["mend"] is None
+    assert "mend:" not in call("run", path, "-o", tmp_path / "out", "--overwrite").out
 
 
 def test_nothing_to_mend_changes_nothing(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +110,43 @@ def test_a_run_without_notes_has_no_such_heading(tmp_path: Path, quiet: bool) ->
     done = call("run", path, "-o", tmp_path / "out", *(["--quiet"] if quiet else []))
     assert "Note: " not in done.out
     assert '<div class="notes">' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+COLUMNS: dict[str, list[Any]] = {
+    "a: 'rare', name": ["x", "y", "z", ""] * 30,
+    "skewed": ["no"] * 108 + ["yes"] * 12,
+    "wage": [1000 + 37 * number for number in range(120)],
+    "constant": ["same"] * 120,
+}
+
+
+@pytest.mark.parametrize("config", ["", "person", "scenario", "anatomy"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_command_that_protects_a_sensitive_attribute_runs_as_printed(
+    name: str, config: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = {
+        "who": [number // 2 for number in range(120)],
+        "sex": ["f", "m", "m", "f"] * 30,
+        name: COLUMNS[name],
+    }
+    pd.DataFrame(table).to_csv("people.csv", index=False)
+    own: dict[str, Any] = {
+        "input": {"path": "people.csv", **({"person": "who"} if config == "person" else {})},
+        "attributes": {"who": "identifier", "sex": "quasi-identifier", name: "sensitive"},
+    }
+    constraints = [{"model": "k-anonymity", "k": 3}]
+    own |= {"scenarios": {"near": {"known": ["sex"], "models": constraints}}} if config == "scenario" else {}
+    own |= {} if config == "scenario" else {"constraints": constraints}
+    own |= {"algorithm": {"name": "anatomy"}} if config == "anatomy" else {}
+    Path("job.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    done = call("run", "job.yaml", "--quiet")
+    warning = f"Warning: no constraint protects the sensitive attribute '{name}'"
+    assert warning in done.out
+    commands = re.findall(r"^  add one: anonymizer (.*)$", done.out, re.MULTILINE)
+    assert len(commands) == (name != "constant")
+    for each in commands:
+        again = call(*shlex.split(each), "--quiet")
+        assert again.code == 0, again.err
+        assert warning not in again.out
