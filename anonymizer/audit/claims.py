@@ -109,7 +109,6 @@ OF_EXPOSURE_INTERNAL = (
     "below_k",
     "with_sensitive",
     "sentence",
-    "mend",
     "acknowledged",
     "unused",
     "left_out",

@@ -248,7 +248,7 @@ def exposure_entry(
         "below_k": exposure.share(exposure.below_k),
         "with_sensitive": {name: exposure.share(number) for name, number in beside},
         "sentence": seen_by_acquaintances(exposure, smallest),
-        "mend": None if few is None else _mend(plan, few, exposure.k, commands[-1]),
+        **({} if few is None else {"mend": _mend(plan, few, exposure.k, commands[-1])}),
         "findings": [
             _entry(plan, each, exposure, command)
             for each, command in zip(exposure.findings, commands, strict=False)

@@ -100,7 +100,6 @@ SHAPE: Shape = {
         "below_k": NUMBER,
         "with_sensitive": {"unique": NUMBER, "below_k": NUMBER},
         "sentence": str,
-        "mend": (dict, NONE),
         "findings": [dict],
         "acknowledged": [str],
         "unused": [str],
