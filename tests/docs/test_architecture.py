@@ -105,7 +105,7 @@ PAGES = {
     "CONTRIBUTING.md": 10,
     "docs/howto/add-a-privacy-model.md": 10,
     "docs/howto/add-an-attack.md": 5,
-    "docs/design/bound.md": 4,
+    "docs/design/local.md": 4,
 }
 """Pages that say how to add something, and the fewest files that they name."""
 
