@@ -15,6 +15,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s#]+\.md)\)")
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _TIGHT_LIST = re.compile(r"^(?!\s|#|- |\d+\. |\|)(.*\S)\n(?=- |1\. )", re.MULTILINE)
 _LEAVING = re.compile(r"\]\((?:\.\./)+(?=(?:examples|hierarchies|benchmarks)/)")
+_SOURCE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(anonymizer/[^)]+\.py)\)")
 
 
 def on_config(config: Any, **_: Any) -> Any:
@@ -44,7 +45,11 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links that leave docs/ lead to the page that the site has; let lists begin without a blank line."""
+    """Let links that leave docs/ lead to the page that the site has; let lists begin without a blank line.
+
+    The site has no source files: links to these become text and path.
+    """
     depth = page.file.src_uri.count("/")
+    markdown = _SOURCE.sub(r"\1 (`\2`)", markdown)
     parts = _FENCE.split(_LEAVING.sub("](" + "../" * depth, markdown))
     return "".join(part if part.startswith("```") else _TIGHT_LIST.sub(r"\1\n\n", part) for part in parts)
