@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field
 from anonymizer.audit.claims import parse_report
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config, Origin, Reference
+from anonymizer.config.model import Config, Origin
+from anonymizer.config.sections import Reference
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ReadColumn, recoded_as
 from anonymizer.data.values import Key, key_of

@@ -26,6 +26,7 @@ from anonymizer.job.source import open_foreign_release
 from anonymizer.job.verify import RelationPair, attribute_in_groups
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original
 from anonymizer.model.classes import Measurement
+from anonymizer.model.features import Feature
 from anonymizer.model.naming import Spellings
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.spelling import suggested
@@ -269,7 +270,7 @@ class KnownCounts:
         units = units and (self.classes or constraint.scenario is None)
         model = constraint.model
         people = self.people or not model.needs_population
-        persons = PERSON not in self.units or model.fault_with_persons is None
+        persons = PERSON not in self.units or Feature.PERSONS_AMONG_PEOPLE not in model.limits
         return units and people and persons and (HOUSEHOLD in self.units or not model.needs_households)
 
 

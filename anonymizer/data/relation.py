@@ -52,6 +52,7 @@ from anonymizer.model.arrays import (
     count_keys,
     numbered,
 )
+from anonymizer.model.features import Supporter
 from anonymizer.model.naming import Spellings
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
@@ -1116,7 +1117,7 @@ class EngineFolder(Closing):
         """
 
 
-class Engine(ABC):
+class Engine(ABC, Supporter):
     """An engine that reads files on other file systems, and writes a release as a folder of files.
 
     Attributes

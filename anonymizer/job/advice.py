@@ -22,18 +22,12 @@ from anonymizer.config.section import dotted
 from anonymizer.errors import ConfigError, InputError, Interrupted, listed, plural
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
-from anonymizer.search.base import (
-    SEARCH_ALGORITHMS,
-    AttackCheck,
-    Control,
-    SearchAlgorithm,
-    SearchProblem,
-    SuppressionMethod,
-)
+from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, Control, SearchAlgorithm, SearchProblem
 
 MUCH = 0.5
 """Loss from which on a run looks for better settings."""
@@ -245,7 +239,7 @@ def _measured(
         and not plan.needs_households
         and plan.pseudonym is None
         and (not attacked or (stars and not plan.units))
-        and problem.suppression in search.suppressions
+        and problem.suppression in search.suppressions()
         and _judges_quickly(problem)
     )
     most = ATTACKED_CELLS if attacked else UNIT_CELLS if problem.table.units else CELLS
@@ -472,7 +466,7 @@ def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> 
 def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:
     """Yield the quick algorithm in place of another one."""
     own, quick = plan.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
-    if own != QUICK and part.suppression in quick.suppressions:
+    if own != QUICK and part.suppression in quick.suppressions():
         what, override = f"search with {QUICK} instead of {own}", f"algorithm={{name: {QUICK}}}"
         yield Change(what, (override,), part, search=quick)
 

@@ -19,6 +19,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.exposure import check_acknowledged
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.identity import identity_pattern, text_identity
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.model.units import RECORD
@@ -53,7 +54,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
 )
 from anonymizer.release.query import follows_from_codes
-from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, SearchProblem, SuppressionMethod
+from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, SearchProblem
 
 
 def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.attacks.base import Attack
 from anonymizer.config.exposure import ExposureSettings
 from anonymizer.config.files import MissingPerson, Order
-from anonymizer.config.model import Config, Reference
+from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
 from anonymizer.config.section import KeyPath
+from anonymizer.config.sections import Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES, CsvDialect, KeyColumns
@@ -36,6 +37,7 @@ from anonymizer.hierarchy.placement import (
 )
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound
 from anonymizer.model.table import (
@@ -65,7 +67,7 @@ from anonymizer.privacy.base import (
     TableModel,
 )
 from anonymizer.search.auto import without_levels
-from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm
 
 if TYPE_CHECKING:
     from anonymizer.utility.base import Measure

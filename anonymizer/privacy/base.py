@@ -27,6 +27,7 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
+from anonymizer.model.features import NO_LIMITS, Feature, Limit, Supporter
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from anonymizer.model.units import PERSON, RECORD
 from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
@@ -90,7 +91,7 @@ class Threshold:
         return self.loosest if isfinite(self.loosest) else 1
 
 
-class PrivacyModel(ABC):
+class PrivacyModel(ABC, Supporter):
     """A formal condition on a release, with its parameters.
 
     Class attributes
@@ -115,6 +116,7 @@ class PrivacyModel(ABC):
         configs that have it.
     """
 
+    supports = frozenset({Feature.SCENARIOS, Feature.TWO_TABLES, Feature.PERSONS_AMONG_PEOPLE})
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
@@ -140,14 +142,10 @@ class PrivacyModel(ABC):
         return self.needs_population or self.needs_households
 
     @property
-    def fault_in_buckets(self) -> str | None:
-        """Why it cannot be measured on an Anatomy release, with the remedy; None if it can."""
-        return None
-
-    @property
-    def fault_with_persons(self) -> str | None:
-        """Why it cannot be measured where persons have several records, with the remedy; None if it can."""
-        return None
+    def limits(self) -> Mapping[Feature, Limit]:
+        """What it does not support with its parameters, with the reason."""
+        # Adversaries who know some of the quasi-identifiers know other people of a population.
+        return {Feature.SCENARIOS: Limit()} if self.needs_population else NO_LIMITS
 
     def fault_of(self, unit: str) -> str | None:
         """Return why a model that counts units cannot count some of them, with the remedy; None if it can."""
@@ -253,6 +251,7 @@ class ClassModel(PrivacyModel):
     merging: effect of merges on the verdict.
     """
 
+    supports = PrivacyModel.supports | {Feature.PSEUDONYMS}
     counts_units = True
     uses_reference: ClassVar[bool] = False
     by_size: ClassVar[bool] = False

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.features import Feature
 from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import PERSONS, ClassModel, Measured, Merging, Threshold, whole_records
 
@@ -42,6 +43,7 @@ class DeltaPresence(ClassModel):
 
     name = "delta-presence"
     sensitive = False
+    supports = ClassModel.supports - {Feature.PSEUDONYMS}
     counts_units = False
     people_units = PERSONS
     needs_population = True

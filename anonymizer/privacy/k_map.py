@@ -9,6 +9,7 @@ from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.features import Feature
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.privacy.base import PERSONS_OR_RECORDS, WHO, ClassModel, Measured, Merging, Threshold
 
@@ -30,6 +31,7 @@ class KMap(ClassModel):
 
     name = "k-map"
     sensitive = False
+    supports = ClassModel.supports - {Feature.PSEUDONYMS}
     counts_units = False
     people_units = PERSONS_OR_RECORDS
     needs_population = True

@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 
 from anonymizer.loss.base import LossMetric
-from anonymizer.model.classes import ScenarioSupport, released
+from anonymizer.model.classes import released
+from anonymizer.model.features import Feature, SuppressionMethod
 from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Recoding, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
-from anonymizer.search.base import (
-    SEARCH_ALGORITHMS,
-    Control,
-    SearchAlgorithm,
-    SearchProblem,
-    SuppressionMethod,
-)
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
 MANY_COMBINATIONS = 200_000
 """With more distinct rows, local recoding would hardly improve its start in the time people wait."""
@@ -56,10 +51,21 @@ class Auto(SearchAlgorithm):
     """
 
     name = "auto"
-    scenarios = ScenarioSupport.ALL_KNOWN
-    suppressions = frozenset(SuppressionMethod)
-    unit_suppressions = suppressions
-    links_units = True
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.CELLS,
+            Feature.APPLY,
+            Feature.WHOLE,
+            Feature.UNIT_LIMIT,
+            Feature.PSEUDONYMS,
+            Feature.UNITS,
+            Feature.SCENARIOS,
+            Feature.NUMBERS,
+        }
+    )
+    chooses = True
     most_parts = MANY_COMBINATIONS
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

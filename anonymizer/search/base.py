@@ -11,7 +11,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import Any, ClassVar, Generic, Self, TypeVar
 from zlib import crc32
 
@@ -23,7 +23,8 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
-from anonymizer.model.classes import Classes, ScenarioSupport, SensitiveCodes, released
+from anonymizer.model.classes import Classes, SensitiveCodes, released
+from anonymizer.model.features import Feature, Supporter, SuppressionMethod
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import SensitiveAttribute, Table, TableSource
 from anonymizer.model.units import merged_items
@@ -307,14 +308,6 @@ def fingerprint(recoding: Recoding) -> bytes:
     for column in (*recoding.published(), *recoding.class_columns()):
         found.update(repr(column.labels).encode() + column.codes.tobytes())
     return found.digest()
-
-
-class SuppressionMethod(StrEnum):
-    """What is suppressed of a class that violates a constraint."""
-
-    CLASSES = "classes"
-    RECORDS = "records"
-    CELLS = "cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -643,33 +636,30 @@ class SearchRun:
         )
 
 
-class SearchAlgorithm(PlugIn):
+class SearchAlgorithm(PlugIn, Supporter):
     """Searches for the recoding of lowest loss that satisfies every constraint.
 
     Class attributes
     ----------------
-    suppressions: the supported methods of suppression.
-    unit_suppressions: those where constraints count persons or other units; none if these must count records.
-        With any, it keeps to ``SearchProblem.unit_limit`` too, which a ``Judge`` checks.
+    supports: the features that it carries out. With ``UNITS`` and ``UNIT_LIMIT`` it keeps to
+        ``SearchProblem.unit_limit``, which a ``Judge`` checks; with ``PSEUDONYMS`` it compares lists of rows.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
-    scenarios: how it satisfies the models of scenarios.
+    chooses: whether it only chooses one of the others.
     out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
-    attacks_every_step: whether it can attack every candidate that satisfies all other constraints.
-    counts_population: whether constraints may count the population that the records are a sample of.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
-    links_units: whether it compares lists of rows where a release links the records of a unit.
     """
 
-    suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
-    unit_suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset()
+    supports = frozenset({Feature.CLASSES})
     in_groups: ClassVar[bool] = False
-    scenarios: ClassVar[ScenarioSupport] = ScenarioSupport.NONE
+    chooses: ClassVar[bool] = False
     out_of_core: ClassVar[bool] = False
-    attacks_every_step: ClassVar[bool] = False
-    counts_population: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
-    links_units: ClassVar[bool] = False
+
+    @classmethod
+    def suppressions(cls) -> frozenset[SuppressionMethod]:
+        """Return the supported methods of suppression."""
+        return frozenset(each for each in SuppressionMethod if each.feature in cls.supports)
 
     @property
     def most_parts(self) -> float:
@@ -678,11 +668,6 @@ class SearchAlgorithm(PlugIn):
         0 if they are not: all records of a distinct row are published alike.
         """
         return 0
-
-    @property
-    def suppresses_units(self) -> bool:
-        """Whether it can suppress all records of a unit or none: it need not publish parts of a row."""
-        return bool(self.unit_suppressions) and self.most_parts < math.inf
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.

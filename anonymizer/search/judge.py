@@ -15,18 +15,12 @@ import numpy as np
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import SUPPRESSED
 from anonymizer.privacy.base import ClassConstraint, Measured, Merging, TableConstraint, describe
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
-from anonymizer.search.base import (
-    AttackCheck,
-    Control,
-    Incumbent,
-    SearchProblem,
-    SuppressionMethod,
-    offer_outcome,
-)
+from anonymizer.search.base import AttackCheck, Control, Incumbent, SearchProblem, offer_outcome
 from anonymizer.search.suppression.suppressor import (
     RepeatedSuppression,
     Suppressed,

@@ -34,7 +34,8 @@ from anonymizer.model.arrays import (
     group_keys,
     numbered,
 )
-from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
+from anonymizer.model.classes import Classes, Traces, released
+from anonymizer.model.features import Feature, Limit, SuppressionMethod
 from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step, levels_by_name
 from anonymizer.model.table import PlacedRows, Table
 from anonymizer.plugins import Settings
@@ -46,7 +47,6 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
-    SuppressionMethod,
     nodes_at,
     offer_outcome,
     search_with,
@@ -1241,13 +1241,32 @@ class Mondrian(SearchAlgorithm):
     """
 
     name = "mondrian"
-    scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MondrianSettings
     settings: MondrianSettings
-    suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.APPLY,
+            Feature.WHOLE,
+            Feature.UNIT_LIMIT,
+            Feature.UNITS,
+            Feature.SCENARIOS,
+            Feature.SCENARIOS_BY_RECORD,
+            Feature.NUMBERS,
+        }
+    )
     out_of_core = True
     by_codes = False
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Regions that divide rows divide units; sets are no numbers."""
+        relaxed = {Feature.WHOLE: Limit()} if self.settings.mode is ModeName.RELAXED else {}
+        if self.settings.labels is not LabelName.SET:
+            return relaxed
+        what = "'{form}' needs intervals, but algorithm.labels is 'set'"
+        return relaxed | {Feature.NUMBERS: Limit(what, "set algorithm.labels: interval or hierarchy")}
 
     @property
     def most_parts(self) -> float:

@@ -1,0 +1,214 @@
+"""What a row of the table of features says, and the conflicts that follow from it for a config."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from anonymizer.config.search import EngineName
+from anonymizer.config.section import KeyPath
+from anonymizer.config.sections import ConfigSections
+from anonymizer.model.features import Feature, Limit, Supporter, SuppressionMethod
+
+Words = Mapping[str, str | Callable[[], str]]
+"""What stands for the names in a text; a function for what takes long."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A use of a feature in a config: the path of its key, and words about it."""
+
+    path: KeyPath
+    words: Words = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who carries out a feature in a config: its path, what it supports, and words about it."""
+
+    path: KeyPath
+    supporter: Supporter | SuppressionMethod | EngineName
+    words: Words = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A part of a config that carries out features.
+
+    Attributes
+    ----------
+    name: of the able ones in texts, such as ``algorithms``.
+    asked: returns what a config has of it.
+    able: returns the names that support a feature.
+    """
+
+    name: str
+
+    asked: Callable[[ConfigSections], Iterable[Asked]]
+    able: Callable[[Feature], list[str]] = lambda _: []
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two parts of a config that do not go together: the path of one of them, and a message."""
+
+    path: KeyPath
+    what: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a feature needs to be supported by, or another feature that it excludes.
+
+    Texts may name ``{algorithm}``, ``{method}`` and ``{engine}`` of the config, the able ones as
+    ``{algorithms}``, ``{methods}`` and ``{engines}``, and the words of the use and of who is asked.
+
+    Attributes
+    ----------
+    here: whether the problem is at the key of the feature, not at that of the other part.
+    key: of a constraint at which the problem is.
+    unless: a feature whose row says it where a config uses that, too.
+    """
+
+    by: Side | Feature
+    what: str
+    remedy: str
+    here: bool = False
+    key: str = ""
+    unless: Feature | None = None
+
+    def conflicts(self, asking: Asking) -> Iterator[Conflict]:
+        """Yield the conflicts of a use of a feature."""
+        if self.unless is not None and any(asking.uses(self.unless)):
+            return
+        if isinstance(self.by, Feature):
+            for other in asking.uses(self.by):
+                yield self._conflict(asking, other.path, other.words, Limit())
+            return
+        for each in self.by.asked(asking.config):
+            limit, able = each.supporter.limits.get(asking.feature), asking.feature in each.supporter.supports
+            if limit is not None or not able:
+                given = " with the parameters given here" if able else ""
+                path = (*each.path, self.key) if self.key else each.path
+                yield self._conflict(asking, path, {"given": given, **each.words}, limit or Limit())
+
+    def _conflict(self, asking: Asking, path: KeyPath, words: Words, limit: Limit) -> Conflict:
+        text = f"{limit.what or self.what}; {limit.remedy or self.remedy}"
+        return Conflict(asking.use.path if self.here else path, text.format_map(asking.words(words)))
+
+
+class _Words(dict[str, Any]):
+    """Words for texts; the names that support a feature are looked up if asked for."""
+
+    def __init__(self, words: Words, able: Mapping[str, Side], feature: Feature) -> None:
+        super().__init__(words)
+        self._able, self._feature = able, feature
+
+    def __missing__(self, name: str) -> _Able:
+        return _Able(self._able[name].able(self._feature))
+
+    def __getitem__(self, name: str) -> Any:
+        found = super().__getitem__(name)
+        return found() if callable(found) else found
+
+
+class _Able(list[str]):
+    """Names, with commas or with the word in the format."""
+
+    def __format__(self, word: str) -> str:
+        return (f" {word} " if word else ", ").join(self)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a feature needs besides: a name that is defined, or another key.
+
+    Attributes
+    ----------
+    lacking: returns the message about a use; None if it has what it needs.
+    always: whether it is asked even if the row reports its first problem only.
+    """
+
+    lacking: Callable[[ConfigSections, Use], str | None]
+    always: bool = False
+
+    def conflicts(self, asking: Asking) -> Iterator[Conflict]:
+        """Yield the problem of a use."""
+        what = self.lacking(asking.config, asking.use)
+        if what is not None:
+            yield Conflict(asking.use.path, what)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A feature: how a config uses it, and what that asks for.
+
+    Attributes
+    ----------
+    uses: returns the uses in a config, none if it does not use it.
+    first: whether only the first problem of a use is reported.
+    """
+
+    feature: Feature
+    uses: Callable[[ConfigSections], Iterable[Use]]
+    cells: tuple[Cell | Need, ...] = ()
+    first: bool = False
+
+    def conflicts(self, table: Table, config: ConfigSections) -> Iterator[Conflict]:
+        """Yield the conflicts of the feature in a config."""
+        for use in self.uses(config):
+            asking, known = Asking(table, config, self.feature, use), False
+            for cell in self.cells:
+                if known and self.first and not (isinstance(cell, Need) and cell.always):
+                    continue
+                found = list(cell.conflicts(asking))
+                known = known or bool(found)
+                yield from found
+
+
+class Table:
+    """The rows of all features.
+
+    Parameters
+    ----------
+    groups: the problems of a group are reported if those before it have none.
+    sides: whose able ones texts may name.
+    """
+
+    def __init__(self, groups: Iterable[Iterable[Row]], sides: Iterable[Side]) -> None:
+        self.groups = tuple(map(tuple, groups))
+        self.rows = {row.feature: row for group in self.groups for row in group}
+        self.sides = {side.name: side for side in sides}
+
+    def conflicts(self, config: ConfigSections) -> Iterator[Conflict]:
+        """Yield what does not go together in a config: that of the first group of rows with a conflict."""
+        for group in self.groups:
+            found = [each for row in group for each in row.conflicts(self, config)]
+            yield from found
+            if found:
+                return
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A use of a feature whose row is asked about a config."""
+
+    table: Table
+    config: ConfigSections
+    feature: Feature
+    use: Use
+
+    def uses(self, other: Feature) -> Iterable[Use]:
+        """Return the uses of another feature in the config."""
+        return self.table.rows[other].uses(self.config)
+
+    def words(self, further: Words) -> _Words:
+        """Return the words of the config and the use, and further ones."""
+        config = self.config
+        chosen = {
+            "algorithm": config.algorithm.name,
+            "method": config.suppression.method.value,
+            "engine": config.engine.name,
+        }
+        return _Words({**chosen, **further, **self.use.words}, self.table.sides, self.feature)

@@ -1,0 +1,92 @@
+"""The table of what goes with what: every feature has its row, and what a plug-in says decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from anonymizer.config.feature_rows import Cell, Side
+from anonymizer.config.features import ALGORITHM, METHOD, TABLE, suitable_algorithms
+from anonymizer.config.load import load_config
+from anonymizer.errors import ConfigError
+from anonymizer.model.features import Feature, Limit
+from anonymizer.model.recoding import Outcome
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
+
+CONFIG: dict[str, Any] = {
+    "input": {"person": "pid"},
+    "attributes": {"age": "quasi-identifier", "ill": "sensitive", "pid": "identifier"},
+    "constraints": [{"model": "k-anonymity", "k": 2}],
+}
+
+
+class Foreign(SearchAlgorithm):
+    """An algorithm of another distribution."""
+
+    name = "foreign"
+
+    def search(self, problem: SearchProblem, control: Control) -> Outcome:
+        """Return nothing: only configs are read here."""
+        raise NotImplementedError
+
+
+@pytest.fixture
+def foreign() -> Iterator[type[Foreign]]:
+    yield SEARCH_ALGORITHMS.add(Foreign)
+    SEARCH_ALGORITHMS.remove("foreign")
+
+
+def refused(config: dict[str, Any], *overrides: str) -> list[str]:
+    try:
+        load_config(config, overrides)
+    except ConfigError as error:
+        return [f"{each.where}: {each.what}" for each in error.problems]
+    return []
+
+
+def test_every_feature_has_one_row() -> None:
+    rows = [row.feature for group in TABLE.groups for row in group]
+    assert sorted(rows) == sorted(Feature)
+
+
+def test_what_a_row_asks_for_somebody_supports() -> None:
+    for row in TABLE.rows.values():
+        for cell in row.cells:
+            if isinstance(cell, Cell) and isinstance(cell.by, Side) and cell.by in (ALGORITHM, METHOD):
+                assert cell.by.able(row.feature), row.feature
+
+
+def test_a_plug_in_is_refused_with_what_it_does_not_know(
+    foreign: type[Foreign], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = "algorithm.name: foreign counts records only; accepted: auto, lattice, local, "
+    (found,) = refused(CONFIG, "algorithm=foreign")
+    assert found.startswith(counting)
+    monkeypatch.setattr(foreign, "supports", frozenset({Feature.CLASSES, Feature.UNITS}))
+    assert refused(CONFIG, "algorithm=foreign") == []
+    (found,) = refused(CONFIG, "algorithm=foreign", "suppression.whole=person")
+    assert found.startswith("suppression.whole: algorithm foreign can suppress some records of a person")
+
+
+def test_a_plug_in_is_named_where_it_is_able(foreign: type[Foreign], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "supports", frozenset({Feature.WHOLE}))
+    (found,) = refused(CONFIG, "algorithm=local", "suppression.whole=person")
+    assert "one of auto, foreign, lattice, mondrian, with" in found
+
+
+def test_parameters_may_rule_a_feature_out(foreign: type[Foreign], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "supports", frozenset({Feature.CLASSES, Feature.UNITS, Feature.UNIT_LIMIT}))
+    limits = {Feature.UNIT_LIMIT: Limit("with this, {unit}s are not counted", "set that")}
+    monkeypatch.setattr(foreign, "limits", limits)
+    found = refused(CONFIG, "algorithm=foreign", "suppression.unit=person")
+    assert found == ["suppression.unit: with this, persons are not counted; set that"]
+
+
+def test_algorithms_of_a_comparison_support_what_the_config_uses() -> None:
+    scenario = {"known": ["age"], "models": [{"model": "k-anonymity", "k": 2, "unit": "record"}]}
+    config = load_config({**CONFIG, "scenarios": {"friend": scenario}})
+    assert "anatomy" not in suitable_algorithms(config)
+    config = load_config(CONFIG, ["suppression.whole=person"])
+    assert suitable_algorithms(config) == ["auto", "lattice", "mondrian"]
