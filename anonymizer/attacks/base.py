@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.features import Feature, Supporter
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
@@ -51,7 +52,7 @@ class AttackResult:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class Attack(PlugIn):
+class Attack(PlugIn, Supporter):
     """A procedure that measures an adversary's success on a release.
 
     Class attributes
@@ -63,6 +64,7 @@ class Attack(PlugIn):
     blind: what the baseline is the success of, in words.
     """
 
+    supports = frozenset({Feature.OUT_OF_CORE})
     threat: ClassVar[Threat | None]
     compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import KeyPath
 from anonymizer.config.sections import ConfigSections
-from anonymizer.model.features import Feature, Limit, Supporter, SuppressionMethod
+from anonymizer.model.features import Feature, Limit, Storage, Supporter, SuppressionMethod
 
 Words = Mapping[str, str | Callable[[], str]]
 """What stands for the names in a text; a function for what takes long."""
+
+
+NO_WORDS: Words = MappingProxyType({})
+
+
+class Stage(Enum):
+    """When a row is asked."""
+
+    CONFIG = "when the config is read"
+    START = "before the engine starts"
+    STORED = "when the engine keeps the distinct rows"
+    BEYOND = "when the distinct rows do not fit in memory"
+    SEARCH = "when a search begins without them"
+    COMPARED = "when the records are compared with other people without them"
 
 
 @dataclass(frozen=True)
@@ -28,7 +44,7 @@ class Asked:
     """Who carries out a feature in a config: its path, what it supports, and words about it."""
 
     path: KeyPath
-    supporter: Supporter | SuppressionMethod | EngineName
+    supporter: Supporter | SuppressionMethod | EngineName | Storage
     words: Words = field(default_factory=dict)
 
 
@@ -69,6 +85,7 @@ class Cell:
     here: whether the problem is at the key of the feature, not at that of the other part.
     key: of a constraint at which the problem is.
     unless: a feature whose row says it where a config uses that, too.
+    at: when it is asked.
     """
 
     by: Side | Feature
@@ -77,6 +94,7 @@ class Cell:
     here: bool = False
     key: str = ""
     unless: Feature | None = None
+    at: Stage = Stage.CONFIG
 
     def conflicts(self, asking: Asking) -> Iterator[Conflict]:
         """Yield the conflicts of a use of a feature."""
@@ -94,7 +112,8 @@ class Cell:
                 yield self._conflict(asking, path, {"given": given, **each.words}, limit or Limit())
 
     def _conflict(self, asking: Asking, path: KeyPath, words: Words, limit: Limit) -> Conflict:
-        text = f"{limit.what or self.what}; {limit.remedy or self.remedy}"
+        text, remedy = limit.what or self.what, limit.remedy or self.remedy
+        text = f"{text}; {remedy}" if remedy else text
         return Conflict(asking.use.path if self.here else path, text.format_map(asking.words(words)))
 
 
@@ -128,10 +147,12 @@ class Need:
     ----------
     lacking: returns the message about a use; None if it has what it needs.
     always: whether it is asked even if the row reports its first problem only.
+    at: when it is asked.
     """
 
     lacking: Callable[[ConfigSections, Use], str | None]
     always: bool = False
+    at: Stage = Stage.CONFIG
 
     def conflicts(self, asking: Asking) -> Iterator[Conflict]:
         """Yield the problem of a use."""
@@ -155,11 +176,14 @@ class Row:
     cells: tuple[Cell | Need, ...] = ()
     first: bool = False
 
-    def conflicts(self, table: Table, config: ConfigSections) -> Iterator[Conflict]:
+    def conflicts(
+        self, table: Table, config: ConfigSections, stage: Stage, words: Words
+    ) -> Iterator[Conflict]:
         """Yield the conflicts of the feature in a config."""
-        for use in self.uses(config):
-            asking, known = Asking(table, config, self.feature, use), False
-            for cell in self.cells:
+        cells = [each for each in self.cells if each.at is stage]
+        for use in self.uses(config) if cells else ():
+            asking, known = Asking(table, config, self.feature, use, words), False
+            for cell in cells:
                 if known and self.first and not (isinstance(cell, Need) and cell.always):
                     continue
                 found = list(cell.conflicts(asking))
@@ -181,12 +205,15 @@ class Table:
         self.rows = {row.feature: row for group in self.groups for row in group}
         self.sides = {side.name: side for side in sides}
 
-    def conflicts(self, config: ConfigSections) -> Iterator[Conflict]:
-        """Yield what does not go together in a config: that of the first group of rows with a conflict."""
+    def conflicts(self, config: ConfigSections, stage: Stage, words: Words) -> Iterator[Conflict]:
+        """Yield what does not go together in a config.
+
+        Of the config alone only the first group of rows with a conflict is reported.
+        """
         for group in self.groups:
-            found = [each for row in group for each in row.conflicts(self, config)]
+            found = [each for row in group for each in row.conflicts(self, config, stage, words)]
             yield from found
-            if found:
+            if found and stage is Stage.CONFIG:
                 return
 
 
@@ -198,6 +225,7 @@ class Asking:
     config: ConfigSections
     feature: Feature
     use: Use
+    given: Words
 
     def uses(self, other: Feature) -> Iterable[Use]:
         """Return the uses of another feature in the config."""
@@ -211,4 +239,4 @@ class Asking:
             "method": config.suppression.method.value,
             "engine": config.engine.name,
         }
-        return _Words({**chosen, **further, **self.use.words}, self.table.sides, self.feature)
+        return _Words({**chosen, **self.given, **further, **self.use.words}, self.table.sides, self.feature)

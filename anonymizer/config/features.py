@@ -9,12 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from anonymizer.config.feature_rows import Asked, Cell, Conflict, Need, Row, Side, Table, Use
+from anonymizer.config.feature_rows import (
+    NO_WORDS,
+    Asked,
+    Cell,
+    Conflict,
+    Need,
+    Row,
+    Side,
+    Stage,
+    Table,
+    Use,
+    Words,
+)
+from anonymizer.config.files import URL, Order
 from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
 from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
 from anonymizer.config.sections import ConfigSections, not_defined
-from anonymizer.data.relation import engine_named
-from anonymizer.model.features import Feature, Supporter, SuppressionMethod
+from anonymizer.data.foreign import elsewhere
+from anonymizer.data.relation import REMOTE, engine_named
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
+from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -23,6 +38,11 @@ from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 def able_algorithms(feature: Feature) -> list[str]:
     """Return the names of the algorithms that support a feature, with default parameters."""
     return [name for name, each in search_algorithms().items() if feature in each.supports]
+
+
+def _attacks(config: ConfigSections) -> Iterator[Asked]:
+    for place, each in enumerate(config.attacks):
+        yield Asked(("attacks", place), each.build(), {"attack": each.attack, "place": str(place)})
 
 
 def _engine(config: ConfigSections) -> Supporter | EngineName:
@@ -48,8 +68,11 @@ ENGINE = Side(
     lambda config: [Asked(("engine", "name"), _engine(config))],
     lambda feature: [each.value for each in EngineName if feature in each.supports],
 )
+STORED = Side("storage", lambda _: [Asked((), Storage.STORED)])
+BEYOND = Side("storage", lambda _: [Asked((), Storage.BEYOND)])
 APPEND = Side("apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)])
 MODELS = Side("models", _models)
+ATTACKS = Side("attacks", _attacks)
 
 
 def _if(used: Callable[[ConfigSections], object], *path: str | int) -> Callable[[ConfigSections], list[Use]]:
@@ -203,6 +226,34 @@ def _lasts(model: ConstraintSettings, unit: str | None) -> bool:
     return ClassConstraint(combined=combined, unit=unit, model=built).merging is not Merging.NONE
 
 
+def _counting(config: ConfigSections) -> list[Use]:
+    """Return the use of units other than records by constraints or the suppression limit."""
+    words = {"anywhere": lambda: " or ".join(able_algorithms(Feature.UNITS_OUT_OF_CORE))}
+    counts = config.counts_units or config.suppression.unit is not None
+    return [Use(("constraints",), words)] if counts else []
+
+
+def _attacked_units(config: ConfigSections) -> Iterator[Use]:
+    for place, each in enumerate(config.constraints):
+        if each.plug_in.by_attack and config.unit_of(each) is not None:
+            yield Use(("constraints", place, "model"), {"model": each.model})
+
+
+def _remote(config: ConfigSections) -> Iterator[Use]:
+    for section, path in (("input", config.input.path), ("output", config.output.path)):
+        if path is not None and URL.match(path):
+            way = elsewhere(path) if section == "input" else None
+            way = way or f"{path}: is on another file system; set engine.name: {REMOTE}"
+            where, _, instead = way.partition("; ")
+            yield Use((section, "path"), {"where": where, "instead": instead})
+
+
+def _text_file(path: str | None, kind: FileFormat, section: str, *, wanted: bool) -> list[Use]:
+    """Return the use of a file that is, or is not, of a kind."""
+    other = path is None or kind.named(path) is not wanted
+    return [] if other else [Use((section, "path"), {"path": str(path)})]
+
+
 def _labels(config: ConfigSections, used: Callable[[Any], bool]) -> Iterator[Use]:
     for name, each in config.attributes.items():
         if used(each):
@@ -230,6 +281,8 @@ def _taken_column(config: ConfigSections, use: Use) -> str | None:
 
 
 _OR_ALONE = ", or remove input.person.release_as"
+_BEYOND = "{rows}, so the run is out of core"
+_MORE = "raise engine.memory_limit or engine.options.combinations"
 _FIXED = "with apply, the recoding is chosen already"
 
 _GROUPS: tuple[tuple[Row, ...], ...] = (
@@ -254,9 +307,98 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
         ),
     ),
     (
+        Row(
+            Feature.OUT_OF_CORE,
+            _if(lambda _: True, "engine", "name"),
+            (
+                Cell(ALGORITHM, "algorithm {algorithm} (accepted: {algorithms})", "", at=Stage.SEARCH),
+                Cell(METHOD, "suppression.method {method} (accepted: {methods})", "", at=Stage.SEARCH),
+                Cell(
+                    MODELS,
+                    "constraint {model}, whose adversary holds the original records",
+                    "",
+                    at=Stage.SEARCH,
+                ),
+                Cell(ATTACKS, "attacks[{place}]: {attack}", "", at=Stage.SEARCH),
+                Cell(
+                    Feature.UTILITY,
+                    "utility, which compares the release with the original records",
+                    "",
+                    at=Stage.SEARCH,
+                ),
+            ),
+        ),
+        Row(
+            Feature.COMBINATIONS,
+            _if(lambda config: "combinations" in config.engine.options, "engine", "options", "combinations"),
+            (
+                Cell(
+                    ENGINE,
+                    "not an option of engine.name: {engine}, which has no limit",
+                    "remove it, or set engine.name: duckdb",
+                    here=True,
+                    at=Stage.START,
+                ),
+            ),
+        ),
+        Row(
+            Feature.REMOTE,
+            _remote,
+            (Cell(ENGINE, "{where}", "{instead}", here=True, at=Stage.START),),
+        ),
+        Row(
+            Feature.DATABASE,
+            _if(lambda config: config.input.path is None, "engine", "name"),
+            (
+                Cell(
+                    ENGINE,
+                    "{engine} reads files",
+                    "set input.path, or engine.name: duckdb for a database",
+                    at=Stage.START,
+                ),
+            ),
+        ),
+        Row(
+            Feature.TEXT_INPUT,
+            lambda config: _text_file(config.input.path, CSV_FILES, "input", wanted=True),
+            (
+                Cell(
+                    ENGINE,
+                    "{path}: {engine} reads Parquet, a file or a folder",
+                    "convert it, or set engine.name: duckdb",
+                    here=True,
+                    at=Stage.START,
+                ),
+            ),
+        ),
         Row(Feature.KEEP_ROWS, _if(lambda config: config.suppression.keep_rows, "suppression", "keep_rows")),
         Row(Feature.UTILITY, _if(lambda config: config.utility, "utility")),
-        Row(Feature.TABLE, _if(lambda config: config.output.table is not None, "output", "table")),
+        Row(
+            Feature.TABLE,
+            _if(lambda config: config.output.table is not None, "output", "table"),
+            (
+                Cell(
+                    ENGINE,
+                    "{engine} writes Parquet",
+                    "set output.path to a name that ends in .parquet",
+                    here=True,
+                    at=Stage.START,
+                ),
+            ),
+        ),
+        Row(
+            Feature.TEXT_OUTPUT,
+            lambda config: _text_file(config.output.path, PARQUET_FILES, "output", wanted=False),
+            (
+                Cell(
+                    ENGINE,
+                    "{path}: {engine} writes Parquet",
+                    "accepted: a name that ends in .parquet",
+                    here=True,
+                    at=Stage.START,
+                ),
+            ),
+        ),
         Row(
             Feature.APPLY,
             _if(lambda config: config.apply is not None, "apply"),
@@ -317,6 +459,13 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     here=True,
                 ),
                 Cell(APPEND, "cannot be combined with apply", "remove one of the two", here=True),
+                Cell(
+                    STORED,
+                    _BEYOND + " and cannot suppress whole units",
+                    _MORE + ", or remove suppression.whole",
+                    unless=Feature.PSEUDONYMS,
+                    at=Stage.STORED,
+                ),
             ),
         ),
         Row(
@@ -394,6 +543,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     "remove the constraint" + _OR_ALONE,
                     key="model",
                 ),
+                Cell(
+                    STORED,
+                    _BEYOND + " and cannot link the rows of persons",
+                    _MORE + _OR_ALONE,
+                    at=Stage.STORED,
+                ),
             ),
         ),
         Row(
@@ -414,12 +569,49 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
             ),
         ),
         Row(
+            Feature.ATTACKED_UNITS,
+            _attacked_units,
+            (
+                Cell(
+                    STORED,
+                    "{input}: {model} can count persons and other units in memory only",
+                    f"set engine.name to memory, or unit: {RECORD}",
+                    at=Stage.STORED,
+                ),
+            ),
+        ),
+        # Which of their constraints an algorithm supports there, it says itself.
+        Row(Feature.UNITS_OUT_OF_CORE, _counting),
+        Row(
+            Feature.STORED_UNITS,
+            _counting,
+            (
+                Cell(
+                    METHOD,
+                    "{input}: with suppression.method {method}, constraints can count persons and other "
+                    "units in memory only",
+                    f"set suppression.method to {{methods}}, engine.name to memory, or unit: {RECORD}",
+                    at=Stage.STORED,
+                ),
+                Cell(
+                    ALGORITHM,
+                    "{input}: algorithm {algorithm} can count persons and other units in memory only",
+                    f"set algorithm.name to {{anywhere}}, engine.name to memory, or unit: {RECORD}",
+                    at=Stage.STORED,
+                ),
+            ),
+        ),
+        Row(
             Feature.POPULATION_TABLE,
             _if(lambda config: config.input.population is not None, "input", "population"),
         ),
         Row(
             Feature.DECIMAL,
-            _if(lambda config: config.numerals != config.input.numerals, "output", "decimal"),
+            lambda config: (
+                [Use(("output", "decimal"), {"decimal": config.numerals.decimal})]
+                if config.numerals != config.input.numerals
+                else []
+            ),
             (
                 Cell(
                     Feature.POPULATION_TABLE,
@@ -427,7 +619,19 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     "remove output.decimal",
                     here=True,
                 ),
+                Cell(
+                    ENGINE,
+                    "{decimal!r}: accepted with {engine}: that of the input",
+                    "",
+                    here=True,
+                    at=Stage.START,
+                ),
             ),
+        ),
+        Row(
+            Feature.SHUFFLED,
+            _if(lambda config: config.output.order is Order.SHUFFLED, "output", "order"),
+            (Cell(ENGINE, "shuffled: accepted with {engine}: sorted", "", here=True, at=Stage.START),),
         ),
         Row(
             Feature.HOUSEHOLDS,
@@ -439,6 +643,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     "{owner} cannot be combined with scenarios",
                     "remove scenarios, or the constraint",
                     here=True,
+                ),
+                Cell(
+                    STORED,
+                    _BEYOND + ", where constraints cannot count households",
+                    _MORE + ", or use engine memory",
+                    at=Stage.STORED,
                 ),
             ),
         ),
@@ -462,6 +672,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                 Cell(APPEND, "cannot be combined with {asked}", "remove apply, or {these}"),
                 # Only whole classes may lose records; whole units would lose them in several classes.
                 Cell(Feature.WHOLE, "cannot be combined with {asked}", "remove suppression.whole"),
+                Cell(
+                    BEYOND,
+                    _BEYOND + ", where constraints cannot count the population",
+                    _MORE,
+                    at=Stage.BEYOND,
+                ),
             ),
         ),
         Row(
@@ -470,6 +686,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
             (
                 Need(_no_weights),
                 Cell(APPEND, _FIXED, "remove objective.weights or the key apply", here=True),
+                Cell(
+                    BEYOND,
+                    _BEYOND + ", where losses cannot be averaged by weights",
+                    _MORE + ", or remove objective.weights",
+                    at=Stage.BEYOND,
+                ),
             ),
         ),
         Row(
@@ -478,6 +700,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
             (
                 _undefined(RECORD),
                 Cell(APPEND, _FIXED, "remove objective.unit or the key apply", here=True),
+                Cell(
+                    BEYOND,
+                    _BEYOND + ", where losses cannot count each {unit} once",
+                    _MORE + ", or remove objective.unit",
+                    at=Stage.BEYOND,
+                ),
             ),
         ),
         Row(
@@ -500,6 +728,12 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     ENGINE,
                     "engine {engine} cannot compare a release with held-out people",
                     "accepted: {engines}; or remove input.control",
+                ),
+                Cell(
+                    BEYOND,
+                    _BEYOND + " and cannot compare records with held-out people",
+                    _MORE + ", or remove input.control",
+                    at=Stage.COMPARED,
                 ),
             ),
         ),
@@ -566,6 +800,19 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
                     "set algorithm.name to one of {one_table}",
                     key="attack",
                 ),
+                Cell(
+                    ENGINE,
+                    "{algorithm}: releases two tables, which {engine} does not write",
+                    "",
+                    here=True,
+                    at=Stage.START,
+                ),
+                Cell(
+                    Feature.TABLE,
+                    "algorithm {algorithm} releases two tables",
+                    "set output.path instead, to write them as files",
+                    at=Stage.START,
+                ),
             ),
         ),
     ),
@@ -607,9 +854,17 @@ TABLE = Table(_GROUPS, (ALGORITHM, METHOD, ENGINE))
 """What goes with what."""
 
 
-def conflicts(config: ConfigSections) -> Iterator[Conflict]:
-    """Yield what does not go together in a config: that of the first group of rows with a conflict."""
-    return TABLE.conflicts(config)
+def conflicts(
+    config: ConfigSections, stage: Stage = Stage.CONFIG, words: Words = NO_WORDS
+) -> Iterator[Conflict]:
+    """Yield what does not go together in a config.
+
+    Parameters
+    ----------
+    stage: when it is asked.
+    words: that are known then, and that texts may name.
+    """
+    return TABLE.conflicts(config, stage, words)
 
 
 def suitable_algorithms(config: ConfigSections) -> list[str]:

@@ -187,8 +187,9 @@ class EngineName(StrEnum):
 
     @property
     def supports(self) -> frozenset[Feature]:
-        """The features that it carries out: all."""
-        return frozenset(Feature)
+        """The features that it carries out."""
+        unlimited = {Feature.COMBINATIONS} if self is EngineName.MEMORY else set()
+        return frozenset(Feature) - unlimited - {Feature.REMOTE}
 
     @property
     def limits(self) -> Mapping[Feature, Limit]:

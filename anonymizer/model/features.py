@@ -20,10 +20,17 @@ class Feature(StrEnum):
     RECORDS = "suppression.method: records"
     CELLS = "suppression.method: cells"
     EVERY_STEP = "attackers: every-step"
+    OUT_OF_CORE = "distinct rows that do not fit in memory"
+    COMBINATIONS = "engine.options.combinations"
+    REMOTE = "files on another file system"
+    DATABASE = "input.database or url"
+    TEXT_INPUT = "an input that is text"
     APPLY = "apply"
     KEEP_ROWS = "suppression.keep_rows"
     UTILITY = "utility"
     TABLE = "output.table"
+    TEXT_OUTPUT = "an output that is text"
+    SHUFFLED = "output.order: shuffled"
     UNIT_COLUMNS = "input.person, household and units"
     MISSING_PERSON = "input.missing_person"
     WHOLE = "suppression.whole"
@@ -33,6 +40,9 @@ class Feature(StrEnum):
     UNITS = "constraints that count persons or other units"
     POPULATION_TABLE = "input.population"
     DECIMAL = "output.decimal"
+    ATTACKED_UNITS = "units counted by constraints that an attack measures"
+    STORED_UNITS = "units whose distinct rows stay in the engine"
+    UNITS_OUT_OF_CORE = "units whose distinct rows do not fit in memory"
     HOUSEHOLDS = "constraints that need households"
     PERSONS_AMONG_PEOPLE = "constraints on a population, with input.person"
     POPULATION = "constraints that count a population or households"
@@ -107,4 +117,39 @@ _OF_METHODS: Mapping[SuppressionMethod, frozenset[Feature]] = {
     SuppressionMethod.CLASSES: frozenset(Feature),
     SuppressionMethod.RECORDS: frozenset({Feature.EVERY_STEP}),
     SuppressionMethod.CELLS: frozenset(),
+}
+
+
+class Storage(StrEnum):
+    """Where the distinct rows of a run are that are not all in memory, one by one."""
+
+    STORED = "stored"
+    """In the engine, which counts them; they fit in memory."""
+    BEYOND = "beyond"
+    """In the engine; they do not fit in memory."""
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that need no records in memory."""
+        return frozenset(Feature) - _IN_MEMORY[self]
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """None: it has no parameters."""
+        return NO_LIMITS
+
+
+_RECORD_BY_RECORD = frozenset(
+    {
+        Feature.WHOLE,
+        Feature.PSEUDONYMS,
+        Feature.ATTACKED_UNITS,
+        Feature.HOUSEHOLDS,
+    }
+)
+
+_IN_MEMORY: Mapping[Storage, frozenset[Feature]] = {
+    Storage.STORED: _RECORD_BY_RECORD,
+    Storage.BEYOND: _RECORD_BY_RECORD
+    | {Feature.POPULATION, Feature.LOSS_WEIGHTS, Feature.LOSS_UNIT, Feature.CONTROL},
 }

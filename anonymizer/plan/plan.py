@@ -5,15 +5,17 @@ Lower rooms receive these instead of the config.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import Attack
 from anonymizer.config.exposure import ExposureSettings
+from anonymizer.config.feature_rows import Conflict, Stage, Words
+from anonymizer.config.features import conflicts
 from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
@@ -127,6 +129,7 @@ class Plan:
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
     in_duckdb: whether the release is a table of DuckDB, which has every type.
+    conflicts: yields what does not go together at a stage of the run.
     acknowledged: warnings and findings that somebody has read.
     preset: name of the rule that the release follows; None without one.
     exposure: thresholds of findings about the release.
@@ -172,6 +175,7 @@ class Plan:
     in_duckdb: bool
     seed: int
     seed_is_default: bool
+    conflicts: Callable[[Stage, Words], Iterator[Conflict]]
     acknowledged: tuple[str, ...] = ()
     preset: str | None = None
     exposure: Thresholds = field(default_factory=Thresholds)
@@ -508,6 +512,7 @@ def plan_of(config: Config) -> Plan:
         in_input_database=in_input_database,
         in_duckdb=output.database is not None,
         seed=config.seed,
+        conflicts=partial(conflicts, config),
         seed_is_default=config.seed == Config.model_fields["seed"].default,
         preset=config.preset,
         acknowledged=tuple(each.finding for each in config.acknowledge or ()),

@@ -116,7 +116,9 @@ class PrivacyModel(ABC, Supporter):
         configs that have it.
     """
 
-    supports = frozenset({Feature.SCENARIOS, Feature.TWO_TABLES, Feature.PERSONS_AMONG_PEOPLE})
+    supports = frozenset(
+        {Feature.SCENARIOS, Feature.TWO_TABLES, Feature.PERSONS_AMONG_PEOPLE, Feature.OUT_OF_CORE}
+    )
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
@@ -417,6 +419,7 @@ class AttackModel(PrivacyModel):
 
     Settings: ClassVar[type[RiskSettings]]
     settings: RiskSettings
+    supports = PrivacyModel.supports - {Feature.OUT_OF_CORE}
     thresholds = (Threshold("max", 1),)
     counts_values = False
     by_attack = True

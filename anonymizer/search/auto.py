@@ -61,6 +61,7 @@ class Auto(SearchAlgorithm):
             Feature.UNIT_LIMIT,
             Feature.PSEUDONYMS,
             Feature.UNITS,
+            Feature.STORED_UNITS,
             Feature.SCENARIOS,
             Feature.NUMBERS,
         }

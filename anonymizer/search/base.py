@@ -642,10 +642,10 @@ class SearchAlgorithm(PlugIn, Supporter):
     Class attributes
     ----------------
     supports: the features that it carries out. With ``UNITS`` and ``UNIT_LIMIT`` it keeps to
-        ``SearchProblem.unit_limit``, which a ``Judge`` checks; with ``PSEUDONYMS`` it compares lists of rows.
+        ``SearchProblem.unit_limit``, which a ``Judge`` checks; with ``PSEUDONYMS`` it compares lists of rows;
+        with ``OUT_OF_CORE`` it searches a source of tables if the frequency table does not fit in memory.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     chooses: whether it only chooses one of the others.
-    out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
     """
@@ -653,7 +653,6 @@ class SearchAlgorithm(PlugIn, Supporter):
     supports = frozenset({Feature.CLASSES})
     in_groups: ClassVar[bool] = False
     chooses: ClassVar[bool] = False
-    out_of_core: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
     @classmethod
@@ -672,7 +671,7 @@ class SearchAlgorithm(PlugIn, Supporter):
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.
 
-        Called only if ``out_of_core``.
+        Called only if it supports ``OUT_OF_CORE``.
         """
         yield from ()
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from anonymizer.config.feature_rows import Cell, Side
-from anonymizer.config.features import ALGORITHM, METHOD, TABLE, suitable_algorithms
+from anonymizer.config.feature_rows import Cell, Side, Stage
+from anonymizer.config.features import ALGORITHM, METHOD, TABLE, conflicts, suitable_algorithms
 from anonymizer.config.load import load_config
+from anonymizer.config.section import dotted
+from anonymizer.data.relation import Engine, EngineFolder, Relation
 from anonymizer.errors import ConfigError
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.recoding import Outcome
+from anonymizer.plan.engine import engine_options
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
 CONFIG: dict[str, Any] = {
@@ -90,3 +93,79 @@ def test_algorithms_of_a_comparison_support_what_the_config_uses() -> None:
     assert "anatomy" not in suitable_algorithms(config)
     config = load_config(CONFIG, ["suppression.whole=person"])
     assert suitable_algorithms(config) == ["auto", "lattice", "mondrian"]
+
+
+class Elsewhere(Engine):
+    """An engine of another distribution that writes anything in any order."""
+
+    name = "elsewhere"
+    supports = frozenset({Feature.SHUFFLED, Feature.TEXT_INPUT, Feature.TEXT_OUTPUT})
+
+    def has_option(self, name: str) -> bool:
+        """Return that it has none."""
+        return False
+
+    def open(self, *_: object) -> Relation:  # type: ignore[override]
+        """Open nothing: only configs are read here."""
+        raise NotImplementedError
+
+    def folder(self, *_: object, **__: object) -> EngineFolder:  # type: ignore[override]
+        """Write nothing."""
+        raise NotImplementedError
+
+
+def test_an_engine_says_what_it_supports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymizer.config.search.engine_names", lambda: ["elsewhere"])
+    monkeypatch.setattr("anonymizer.config.features.engine_named", lambda _: Elsewhere())
+    keys = ["engine.name=elsewhere", "output.order=shuffled", "input.path=people.csv"]
+    config = load_config(CONFIG, [*keys, "output.decimal=','"])
+    found = [(dotted(each.path), each.what) for each in conflicts(config, Stage.START)]
+    assert found == [("output.decimal", "',': accepted with elsewhere: that of the input")]
+    (refusal,) = refused(CONFIG, *keys, "suppression.whole=person")
+    assert refusal == (
+        "engine.name: engine elsewhere does not support suppression.whole; accepted: auto, memory, duckdb; "
+        "or remove suppression.whole"
+    )
+
+
+def test_two_tables_are_not_written_into_a_database() -> None:
+    output = {"database": "people.duckdb", "table": "released"}
+    config = load_config({**CONFIG, "input": {}, "algorithm": "anatomy", "output": output})
+    with pytest.raises(ConfigError) as error:
+        engine_options(config)
+    assert [str(each) for each in error.value.problems] == [
+        "output.table: algorithm anatomy releases two tables; set output.path instead, to write them as files"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stage", "key", "what"),
+    [
+        (
+            Stage.STORED,
+            "suppression.whole=person",
+            "ROWS, so the run is out of core and cannot suppress whole",
+        ),
+        (
+            Stage.STORED,
+            "suppression.method=records",
+            "DATA: with suppression.method records, constraints can",
+        ),
+        (
+            Stage.STORED,
+            "algorithm=local",
+            "DATA: algorithm local can count persons and other units in memory",
+        ),
+        (Stage.SEARCH, "algorithm=local", "algorithm local (accepted: lattice, mondrian)"),
+        (Stage.SEARCH, "suppression.method=records", "suppression.method records (accepted: classes)"),
+        (Stage.SEARCH, "utility=[query-error]", "utility, which compares the release with the original"),
+        (Stage.SEARCH, "attacks=[definetti]", "attacks[0]: definetti of original values (accepted: features"),
+        (Stage.BEYOND, "objective.unit=person", "ROWS, so the run is out of core, where losses cannot count"),
+        (Stage.COMPARED, "input.control=others.csv", "ROWS, so the run is out of core and cannot compare"),
+    ],
+)
+def test_what_needs_records_in_memory(stage: Stage, key: str, what: str) -> None:
+    words = {"rows": "ROWS", "input": "DATA"}
+    assert list(conflicts(load_config(CONFIG), stage, words)) == []
+    (found,) = conflicts(load_config(CONFIG, [key]), stage, words)
+    assert found.what.startswith(what)

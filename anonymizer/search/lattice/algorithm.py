@@ -867,13 +867,15 @@ class Lattice(SearchAlgorithm):
             Feature.UNIT_LIMIT,
             Feature.PSEUDONYMS,
             Feature.UNITS,
+            Feature.STORED_UNITS,
+            Feature.UNITS_OUT_OF_CORE,
             Feature.POPULATION,
             Feature.SCENARIOS,
             Feature.EXACT_SCENARIOS,
             Feature.NUMBERS,
+            Feature.OUT_OF_CORE,
         }
     )
-    out_of_core = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""

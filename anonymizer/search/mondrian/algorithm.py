@@ -1251,18 +1251,20 @@ class Mondrian(SearchAlgorithm):
             Feature.WHOLE,
             Feature.UNIT_LIMIT,
             Feature.UNITS,
+            Feature.STORED_UNITS,
             Feature.SCENARIOS,
             Feature.SCENARIOS_BY_RECORD,
             Feature.NUMBERS,
+            Feature.OUT_OF_CORE,
         }
     )
-    out_of_core = True
     by_codes = False
 
     @property
     def limits(self) -> Mapping[Feature, Limit]:
         """Regions that divide rows divide units; sets are no numbers."""
-        relaxed = {Feature.WHOLE: Limit()} if self.settings.mode is ModeName.RELAXED else {}
+        divided = (Feature.WHOLE, Feature.STORED_UNITS) if self.settings.mode is ModeName.RELAXED else ()
+        relaxed = dict.fromkeys(divided, Limit())
         if self.settings.labels is not LabelName.SET:
             return relaxed
         what = "'{form}' needs intervals, but algorithm.labels is 'set'"
