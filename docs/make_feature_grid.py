@@ -11,7 +11,7 @@ from typing import Any
 
 from anonymizer.config.feature_rows import Cell, Row, Side
 from anonymizer.config.features import ALGORITHM, APPEND, BEYOND, ENGINE, METHOD, STORED, TABLE
-from anonymizer.config.plugin_sections import search_algorithms
+from anonymizer.config.plugin_sections import privacy_models, search_algorithms
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import engine_named, engine_names
 from anonymizer.model.features import Feature, Storage, SuppressionMethod
@@ -43,6 +43,8 @@ def tables() -> str:
         *_grid(rows, (METHOD,), {each.value: each for each in SuppressionMethod}),
         "\n## Engines\n",
         *_grid(rows, (ENGINE,), engines),
+        "\n## Privacy models\n",
+        *_of_models(),
         "\n## Distinct rows outside memory\n",
         *_grid(rows, (STORED, BEYOND), storage),
         "\n## Features that exclude each other\n",
@@ -52,11 +54,11 @@ def tables() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _cells(row: Row) -> Iterator[Cell]:
+def _cells(row: Row[Any]) -> Iterator[Cell[Any]]:
     yield from (each for each in row.cells if isinstance(each, Cell))
 
 
-def _grid(rows: list[Row], sides: tuple[Side, ...], every: Mapping[str, Any]) -> Iterator[str]:
+def _grid(rows: list[Row[Any]], sides: tuple[Side[Any], ...], every: Mapping[str, Any]) -> Iterator[str]:
     """Yield a table of the features that somebody of a side has to support."""
     yield f"| feature | {' | '.join(name if ' ' in name else f'`{name}`' for name in every)} |"
     yield "| --- " * (len(every) + 1) + "|"
@@ -66,7 +68,18 @@ def _grid(rows: list[Row], sides: tuple[Side, ...], every: Mapping[str, Any]) ->
             yield f"| {_said(row.feature)} | {' | '.join(able)} |"
 
 
-def _exclusions(rows: list[Row]) -> Iterator[str]:
+def _of_models() -> Iterator[str]:
+    """Yield a table of the privacy models, and of the features that not all of them support."""
+    models = dict(privacy_models().items())
+    sets = [each.supports for each in models.values()]
+    features = [each for each in Feature if 0 < sum(each in own for own in sets) < len(sets)]
+    yield f"| model | {' | '.join(map(_said, features))} |"
+    yield "| --- " * (len(features) + 1) + "|"
+    for name, each in models.items():
+        yield f"| `{name}` | {' | '.join(YES if own in each.supports else NO for own in features)} |"
+
+
+def _exclusions(rows: list[Row[Any]]) -> Iterator[str]:
     found: dict[Feature, set[Feature]] = {}
     for row in rows:
         for cell in _cells(row):
@@ -82,7 +95,7 @@ def _exclusions(rows: list[Row]) -> Iterator[str]:
             yield f"| {_said(feature)} | {others} |"
 
 
-def _excluded(cell: Cell) -> list[Feature]:
+def _excluded(cell: Cell[Any]) -> list[Feature]:
     if cell.by is APPEND:
         return [Feature.APPLY]
     return [cell.by] if isinstance(cell.by, Feature) else []

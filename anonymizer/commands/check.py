@@ -266,7 +266,7 @@ class KnownCounts:
     def allow(self, constraint: Constraint) -> bool:
         """Return whether a constraint can be measured."""
         own = constraint.unit
-        units = own is None or (own in self.units and constraint.model.fault_of(own) is None)
+        units = own is None or (own in self.units and constraint.model.limit_of(own) is None)
         units = units and (self.classes or constraint.scenario is None)
         model = constraint.model
         people = self.people or not model.needs_population
@@ -300,7 +300,10 @@ def _measured(
         every = [replace(each, unit=PERSON) if each.model.people_units else each for each in every]
     wanted = [probe for probe in countable_constraints(every) if known.allow(probe)]
     wanted += [
-        replace(probe, unit=unit) for unit in known.units for probe in wanted if probe.model.counts_units
+        replace(probe, unit=unit)
+        for unit in known.units
+        for probe in wanted
+        if Feature.UNITS in probe.model.supports
     ]
     counted = [each for each in countable_constraints(own) if known.allow(each)]
     measured = iter(measure_all(counted))

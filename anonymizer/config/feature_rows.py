@@ -1,4 +1,4 @@
-"""What a row of the table of features says, and the conflicts that follow from it for a config."""
+"""What a row of a table of features says, and the conflicts that follow for a config or an entry of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import KeyPath
-from anonymizer.config.sections import ConfigSections
 from anonymizer.model.features import Feature, Limit, Storage, Supporter, SuppressionMethod
+
+C = TypeVar("C")
+"""What a table is asked about: a config, or an entry of one."""
 
 Words = Mapping[str, str | Callable[[], str]]
 """What stands for the names in a text; a function for what takes long."""
@@ -49,7 +51,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Side:
+class Side(Generic[C]):
     """A part of a config that carries out features.
 
     Attributes
@@ -61,7 +63,7 @@ class Side:
 
     name: str
 
-    asked: Callable[[ConfigSections], Iterable[Asked]]
+    asked: Callable[[C], Iterable[Asked]]
     able: Callable[[Feature], list[str]] = lambda _: []
 
 
@@ -74,11 +76,11 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Generic[C]):
     """What a feature needs to be supported by, or another feature that it excludes.
 
-    Texts may name ``{algorithm}``, ``{method}`` and ``{engine}`` of the config, the able ones as
-    ``{algorithms}``, ``{methods}`` and ``{engines}``, and the words of the use and of who is asked.
+    Texts may name the words of the table, such as ``{algorithm}``, the able ones of a side, such as
+    ``{algorithms}``, and the words of the use and of who is asked.
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class Cell:
     at: when it is asked.
     """
 
-    by: Side | Feature
+    by: Side[C] | Feature
     what: str
     remedy: str
     here: bool = False
@@ -96,7 +98,7 @@ class Cell:
     unless: Feature | None = None
     at: Stage = Stage.CONFIG
 
-    def conflicts(self, asking: Asking) -> Iterator[Conflict]:
+    def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of a use of a feature."""
         if self.unless is not None and any(asking.uses(self.unless)):
             return
@@ -111,7 +113,7 @@ class Cell:
                 path = (*each.path, self.key) if self.key else each.path
                 yield self._conflict(asking, path, {"given": given, **each.words}, limit or Limit())
 
-    def _conflict(self, asking: Asking, path: KeyPath, words: Words, limit: Limit) -> Conflict:
+    def _conflict(self, asking: Asking[C], path: KeyPath, words: Words, limit: Limit) -> Conflict:
         text, remedy = limit.what or self.what, limit.remedy or self.remedy
         text = f"{text}; {remedy}" if remedy else text
         return Conflict(asking.use.path if self.here else path, text.format_map(asking.words(words)))
@@ -120,7 +122,7 @@ class Cell:
 class _Words(dict[str, Any]):
     """Words for texts; the names that support a feature are looked up if asked for."""
 
-    def __init__(self, words: Words, able: Mapping[str, Side], feature: Feature) -> None:
+    def __init__(self, words: Words, able: Mapping[str, Side[Any]], feature: Feature) -> None:
         super().__init__(words)
         self._able, self._feature = able, feature
 
@@ -140,7 +142,7 @@ class _Able(list[str]):
 
 
 @dataclass(frozen=True)
-class Need:
+class Need(Generic[C]):
     """What a feature needs besides: a name that is defined, or another key.
 
     Attributes
@@ -150,11 +152,11 @@ class Need:
     at: when it is asked.
     """
 
-    lacking: Callable[[ConfigSections, Use], str | None]
+    lacking: Callable[[C, Use], str | None]
     always: bool = False
     at: Stage = Stage.CONFIG
 
-    def conflicts(self, asking: Asking) -> Iterator[Conflict]:
+    def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the problem of a use."""
         what = self.lacking(asking.config, asking.use)
         if what is not None:
@@ -162,7 +164,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Generic[C]):
     """A feature: how a config uses it, and what that asks for.
 
     Attributes
@@ -172,13 +174,11 @@ class Row:
     """
 
     feature: Feature
-    uses: Callable[[ConfigSections], Iterable[Use]]
-    cells: tuple[Cell | Need, ...] = ()
+    uses: Callable[[C], Iterable[Use]]
+    cells: tuple[Cell[C] | Need[C], ...] = ()
     first: bool = False
 
-    def conflicts(
-        self, table: Table, config: ConfigSections, stage: Stage, words: Words
-    ) -> Iterator[Conflict]:
+    def conflicts(self, table: Table[C], config: C, stage: Stage, words: Words) -> Iterator[Conflict]:
         """Yield the conflicts of the feature in a config."""
         cells = [each for each in self.cells if each.at is stage]
         for use in self.uses(config) if cells else ():
@@ -191,21 +191,25 @@ class Row:
                 yield from found
 
 
-class Table:
+class Table(Generic[C]):
     """The rows of all features.
 
     Parameters
     ----------
     groups: the problems of a group are reported if those before it have none.
     sides: whose able ones texts may name.
+    words: returns the words that every text may name.
     """
 
-    def __init__(self, groups: Iterable[Iterable[Row]], sides: Iterable[Side]) -> None:
+    def __init__(
+        self, groups: Iterable[Iterable[Row[C]]], sides: Iterable[Side[C]], words: Callable[[C], Words]
+    ) -> None:
         self.groups = tuple(map(tuple, groups))
         self.rows = {row.feature: row for group in self.groups for row in group}
         self.sides = {side.name: side for side in sides}
+        self.words = words
 
-    def conflicts(self, config: ConfigSections, stage: Stage, words: Words) -> Iterator[Conflict]:
+    def conflicts(self, config: C, stage: Stage, words: Words) -> Iterator[Conflict]:
         """Yield what does not go together in a config.
 
         Of the config alone only the first group of rows with a conflict is reported.
@@ -218,11 +222,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Asking:
+class Asking(Generic[C]):
     """A use of a feature whose row is asked about a config."""
 
-    table: Table
-    config: ConfigSections
+    table: Table[C]
+    config: C
     feature: Feature
     use: Use
     given: Words
@@ -232,11 +236,6 @@ class Asking:
         return self.table.rows[other].uses(self.config)
 
     def words(self, further: Words) -> _Words:
-        """Return the words of the config and the use, and further ones."""
-        config = self.config
-        chosen = {
-            "algorithm": config.algorithm.name,
-            "method": config.suppression.method.value,
-            "engine": config.engine.name,
-        }
+        """Return the words of what is asked about and of the use, and further ones."""
+        chosen = self.table.words(self.config)
         return _Words({**chosen, **self.given, **further, **self.use.words}, self.table.sides, self.feature)

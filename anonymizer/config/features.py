@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from anonymizer.config.entries import not_defined
 from anonymizer.config.feature_rows import (
     NO_WORDS,
     Asked,
@@ -25,7 +26,7 @@ from anonymizer.config.feature_rows import (
 from anonymizer.config.files import URL, Order
 from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
 from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
-from anonymizer.config.sections import ConfigSections, not_defined
+from anonymizer.config.sections import ConfigSections
 from anonymizer.data.foreign import elsewhere
 from anonymizer.data.relation import REMOTE, engine_named
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
@@ -55,24 +56,26 @@ def _models(config: ConfigSections) -> Iterator[Asked]:
         yield Asked(("constraints", place), each.build(), {"model": each.model})
 
 
-ALGORITHM = Side(
+ALGORITHM: Side[ConfigSections] = Side(
     "algorithms", lambda config: [Asked(("algorithm", "name"), config.algorithm.build())], able_algorithms
 )
-METHOD = Side(
+METHOD: Side[ConfigSections] = Side(
     "methods",
     lambda config: [Asked(("suppression", "method"), SuppressionMethod(config.suppression.method.value))],
     lambda feature: [each.value for each in SuppressionMethod if feature in each.supports],
 )
-ENGINE = Side(
+ENGINE: Side[ConfigSections] = Side(
     "engines",
     lambda config: [Asked(("engine", "name"), _engine(config))],
     lambda feature: [each.value for each in EngineName if feature in each.supports],
 )
-STORED = Side("storage", lambda _: [Asked((), Storage.STORED)])
-BEYOND = Side("storage", lambda _: [Asked((), Storage.BEYOND)])
-APPEND = Side("apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)])
-MODELS = Side("models", _models)
-ATTACKS = Side("attacks", _attacks)
+STORED: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.STORED)])
+BEYOND: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.BEYOND)])
+APPEND: Side[ConfigSections] = Side(
+    "apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)]
+)
+MODELS: Side[ConfigSections] = Side("models", _models)
+ATTACKS: Side[ConfigSections] = Side("attacks", _attacks)
 
 
 def _if(used: Callable[[ConfigSections], object], *path: str | int) -> Callable[[ConfigSections], list[Use]]:
@@ -90,7 +93,7 @@ def _unit(named: Callable[[ConfigSections], str | None], *path: str) -> Callable
     return uses
 
 
-def _undefined(*others: str) -> Need:
+def _undefined(*others: str) -> Need[ConfigSections]:
     """Need a unit to be defined, or one of some other names."""
 
     def lacking(config: ConfigSections, use: Use) -> str | None:
@@ -100,7 +103,7 @@ def _undefined(*others: str) -> Need:
     return Need(lacking)
 
 
-def _suppressing(method: SuppressionMethod) -> Row:
+def _suppressing(method: SuppressionMethod) -> Row[ConfigSections]:
     """Return the row of a method of suppression."""
 
     def uses(config: ConfigSections) -> list[Use]:
@@ -285,7 +288,7 @@ _BEYOND = "{rows}, so the run is out of core"
 _MORE = "raise engine.memory_limit or engine.options.combinations"
 _FIXED = "with apply, the recoding is chosen already"
 
-_GROUPS: tuple[tuple[Row, ...], ...] = (
+_GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
     tuple(map(_suppressing, SuppressionMethod)),
     (
         Row(
@@ -850,7 +853,15 @@ _GROUPS: tuple[tuple[Row, ...], ...] = (
     ),
 )
 
-TABLE = Table(_GROUPS, (ALGORITHM, METHOD, ENGINE))
+TABLE = Table(
+    _GROUPS,
+    (ALGORITHM, METHOD, ENGINE),
+    lambda config: {
+        "algorithm": config.algorithm.name,
+        "method": config.suppression.method.value,
+        "engine": config.engine.name,
+    },
+)
 """What goes with what."""
 
 

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from anonymizer.config.attribute import AttributeSettings, Distance
+from anonymizer.config.entries import Entry, conflicts_of_entry, not_defined
 from anonymizer.config.exposure import Acknowledgement, ExposureSettings
 from anonymizer.config.files import InputSettings, OutputSettings
 from anonymizer.config.plugin_sections import (
@@ -38,12 +39,12 @@ from anonymizer.config.search import (
 from anonymizer.config.section import JsonSchema, Section, ShortSection, problem, refusal
 from anonymizer.errors import suggestion
 from anonymizer.model.classes import Knowledge
-from anonymizer.model.features import Feature, Supporter
+from anonymizer.model.features import Supporter
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Numerals, Role
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.model.units import RECORD
 from anonymizer.plugins import FilePath, WholeNumber
 from anonymizer.presets.preset import PRESETS
 
@@ -185,62 +186,15 @@ def _require_sensitive(plug_in: str, attributes: dict[str, AttributeSettings]) -
 
 def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
     given: InputSettings | None = info.data.get("input")
-    if given is None:
-        return constraint
-    unit, built = constraint.unit, constraint.build()
-    if unit is not None and unit not in (RECORD, *given.unit_columns):
-        raise _undefined(unit, given)
-    if built.counts_units:
-        fault = built.fault_of(unit or given.default_unit)
-        if fault is not None:
-            raise refusal([problem(fault, ("unit",))])
-        return constraint
-    people = built.people_units if given.person is not None else ()
-    if people and unit not in (None, *people):
-        what = f"{constraint.model} counts people, not {unit}s; accepted: {', '.join(people)}"
-        raise refusal([problem(what, ("unit",))])
-    if people or (unit or given.default_unit) == RECORD:
-        return constraint
-    guesser = getattr(constraint.settings, "attack", None)
-    model = f"{constraint.model} with attack: {guesser}" if isinstance(guesser, str) else constraint.model
-    what, instead = f"{model} counts records only", ""
-    if constraint.plug_in.counts_units or constraint.plug_in.people_units:
-        # A risk of the whole release; that of each class counts persons.
-        at = "mean" if constraint.settings.at == "mean" else "{share-above: ...}"
-        what, instead = (
-            f"{constraint.model} with at: {at} counts records only",
-            ", or use at: highest, which counts persons",
-        )
-    if unit is None:
-        # Nobody wrote a unit.
-        what += f", and input.person makes persons the default; add unit: {RECORD} to the constraint{instead}"
-        problems = [problem(what, ("model",))]
-        limit = built.limits.get(Feature.PERSONS_AMONG_PEOPLE)
-        if given.person is not None and limit is not None:
-            # It would refuse what the first message asks for.
-            problems.append(problem(f"{limit.what}; {limit.remedy}", ("estimator",)))
+    return constraint if given is None else _supported(constraint, given)
+
+
+def _supported(constraint: ConstraintSettings, given: InputSettings | None) -> ConstraintSettings:
+    """Refuse a constraint that does not support what it counts, or without an input a scenario."""
+    problems = [problem(each.what, each.path) for each in conflicts_of_entry(Entry(constraint, given))]
+    if problems:
         raise refusal(problems)
-    raise refusal([problem(f"{what}; set unit: {RECORD}{instead}", ("unit",))])
-
-
-def _undefined(unit: str, given: InputSettings) -> ValidationError:
-    """Return the error about a unit that the input does not define."""
-    return refusal([problem(not_defined(unit, given, RECORD), ("unit",))])
-
-
-def not_defined(unit: str, given: InputSettings, *others: str) -> str:
-    """Return the message about a unit that the input does not define, where it and others are accepted."""
-    accepted = [*others, *given.unit_columns]
-    known = f"; {suggestion(unit, accepted)}" if accepted else ""
-    if unit == RECORD:
-        return f"'{unit}'{known or '; accepted: a unit of input.person, household or units'}"
-    own = next((name for name, column in given.unit_columns.items() if column == unit), None)
-    if own is not None:
-        return f"'{unit}' is a column; write {own}, the unit that it defines"
-    if known.endswith("?"):
-        return f"'{unit}' is not defined{known}"
-    key = f"input.{unit}" if unit in (PERSON, HOUSEHOLD) else "input.units"
-    return f"'{unit}' is not defined{known}; to define it, name its column in {key}"
+    return constraint
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
@@ -274,7 +228,7 @@ def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> Scenari
             found.append(problem(f"'{name}' {what}; {suggested(name, known)}", ("known",)))
     for place, each in enumerate(scenario.models):
         try:
-            _suits_units(scenario.counting(_suits_attributes(_judges(each), info)), info)
+            _suits_units(scenario.counting(_suits_attributes(_supported(each, None), info)), info)
         except ValidationError as error:
             shared = each.unit is None and scenario.unit is not None
             for line in error.errors(include_url=False):
@@ -284,20 +238,6 @@ def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> Scenari
     if found:
         raise refusal(found)
     return scenario
-
-
-def _judges(model: ConstraintSettings) -> ConstraintSettings:
-    """Refuse a model that classes of some quasi-identifiers do not determine."""
-    from anonymizer.privacy.base import AttackModel  # noqa: PLC0415 - imports every plug-in of attacks
-
-    built = model.build()
-    if built.needs_population or built.needs_households:
-        what = f"{model.model} needs an adversary who knows all quasi-identifiers; move it to constraints"
-        raise refusal([problem(what, ("model",))])
-    if isinstance(built, AttackModel):
-        what = f"{model.model} is measured by an attack on the whole release; move it to constraints"
-        raise refusal([problem(what, ("model",))])
-    return model
 
 
 def _require_known(settings: Any, attributes: dict[str, AttributeSettings]) -> None:
@@ -323,7 +263,7 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
             raise refusal([problem(what, ("columns",))])
     unit, given = getattr(attack.settings, "unit", None), info.data.get("input")
     if unit is not None and given is not None and unit not in (RECORD, *given.unit_columns):
-        raise _undefined(unit, given)
+        raise refusal([problem(not_defined(unit, given, RECORD), ("unit",))])
     weights = getattr(attack.settings, "weights", None)
     if weights in attributes and not attributes[weights].released:
         remedy = "accepted: a released column, such as one with role: weight"

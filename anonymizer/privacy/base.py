@@ -27,9 +27,9 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
-from anonymizer.model.features import NO_LIMITS, Feature, Limit, Supporter
+from anonymizer.model.features import Feature, Limit, Supporter
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
-from anonymizer.model.units import PERSON, RECORD
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
 
 PERSONS = (PERSON,)
@@ -103,7 +103,6 @@ class PrivacyModel(ABC, Supporter):
     mitigates: the attacks that the model mitigates; parameters may narrow the set. A report shows them next
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
-    counts_units: whether it can count persons or other units with several records in place of records.
     people_units: of a model that counts people, and no other units, the values of ``unit`` that are accepted
         where ``input.person`` is given, the default first.
     measures: parameters that the numbers of its measure belong to, in their order; empty if that is clear.
@@ -117,7 +116,14 @@ class PrivacyModel(ABC, Supporter):
     """
 
     supports = frozenset(
-        {Feature.SCENARIOS, Feature.TWO_TABLES, Feature.PERSONS_AMONG_PEOPLE, Feature.OUT_OF_CORE}
+        {
+            Feature.SCENARIOS,
+            Feature.SOME_KNOWN,
+            Feature.TWO_TABLES,
+            Feature.COUNTED_HOUSEHOLDS,
+            Feature.PERSONS_AMONG_PEOPLE,
+            Feature.OUT_OF_CORE,
+        }
     )
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
@@ -125,7 +131,6 @@ class PrivacyModel(ABC, Supporter):
     thresholds: ClassVar[tuple[Threshold, ...]]
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
-    counts_units: bool = False
     people_units: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[str, ...]] = ()
     by_attack: ClassVar[bool] = False
@@ -146,12 +151,19 @@ class PrivacyModel(ABC, Supporter):
     @property
     def limits(self) -> Mapping[Feature, Limit]:
         """What it does not support with its parameters, with the reason."""
-        # Adversaries who know some of the quasi-identifiers know other people of a population.
-        return {Feature.SCENARIOS: Limit()} if self.needs_population else NO_LIMITS
+        own: dict[Feature, Limit] = {}
+        if self.needs_more:
+            own[Feature.SOME_KNOWN] = Limit("{model} needs an adversary who knows all quasi-identifiers")
+        if self.needs_population:
+            own[Feature.SCENARIOS] = Limit()
+        return own
 
-    def fault_of(self, unit: str) -> str | None:
-        """Return why a model that counts units cannot count some of them, with the remedy; None if it can."""
-        return None
+    def limit_of(self, unit: str) -> Limit | None:
+        """Return why it cannot count a unit with its parameters; None if nothing rules it out."""
+        if unit == RECORD:
+            return None
+        of_households = self.limits.get(Feature.COUNTED_HOUSEHOLDS) if unit == HOUSEHOLD else None
+        return of_households or self.limits.get(Feature.UNITS)
 
     @classmethod
     def of(cls, settings: PlugInSettings) -> PrivacyModel:
@@ -253,8 +265,7 @@ class ClassModel(PrivacyModel):
     merging: effect of merges on the verdict.
     """
 
-    supports = PrivacyModel.supports | {Feature.PSEUDONYMS}
-    counts_units = True
+    supports = PrivacyModel.supports | {Feature.UNITS, Feature.PSEUDONYMS}
     uses_reference: ClassVar[bool] = False
     by_size: ClassVar[bool] = False
     merging: Merging
@@ -423,6 +434,12 @@ class AttackModel(PrivacyModel):
     thresholds = (Threshold("max", 1),)
     counts_values = False
     by_attack = True
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """The adversary of a scenario is measured by classes."""
+        what = "{model} is measured by an attack on the whole release"
+        return {**super().limits, Feature.SOME_KNOWN: Limit(what)}
 
     @abstractmethod
     def attack(self) -> Attack:

@@ -43,8 +43,7 @@ class DeltaPresence(ClassModel):
 
     name = "delta-presence"
     sensitive = False
-    supports = ClassModel.supports - {Feature.PSEUDONYMS}
-    counts_units = False
+    supports = ClassModel.supports - {Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS
     needs_population = True
     measured_by_default = False

@@ -107,7 +107,7 @@ class InferenceRisk(AttackModel):
 
     name = "inference-risk"
     sensitive = True
-    counts_units = True
+    supports = AttackModel.supports | {Feature.UNITS}
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
     mitigates = frozenset({Threat.INFERENCE})

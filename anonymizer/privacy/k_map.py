@@ -31,8 +31,7 @@ class KMap(ClassModel):
 
     name = "k-map"
     sensitive = False
-    supports = ClassModel.supports - {Feature.PSEUDONYMS}
-    counts_units = False
+    supports = ClassModel.supports - {Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS_OR_RECORDS
     needs_population = True
     measured_by_default = False

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer.config.entries import ENTRIES
 from anonymizer.config.feature_rows import Cell, Side, Stage
 from anonymizer.config.features import ALGORITHM, METHOD, TABLE, conflicts, suitable_algorithms
 from anonymizer.config.load import load_config
@@ -51,7 +52,9 @@ def refused(config: dict[str, Any], *overrides: str) -> list[str]:
 
 def test_every_feature_has_one_row() -> None:
     rows = [row.feature for group in TABLE.groups for row in group]
-    assert sorted(rows) == sorted(Feature)
+    assert len(rows) == len(set(rows))
+    # What a constraint alone is asked for has rows of its own.
+    assert {*rows, *ENTRIES.rows} == set(Feature)
 
 
 def test_what_a_row_asks_for_somebody_supports() -> None:
@@ -169,3 +172,37 @@ def test_what_needs_records_in_memory(stage: Stage, key: str, what: str) -> None
     assert list(conflicts(load_config(CONFIG), stage, words)) == []
     (found,) = conflicts(load_config(CONFIG, [key]), stage, words)
     assert found.what.startswith(what)
+
+
+@pytest.mark.parametrize(
+    ("model", "unit", "what"),
+    [
+        ({"model": "k-map", "k": 2}, "household", "k-map counts records only; set unit: record"),
+        (
+            {"model": "household-risk", "max": 0.5},
+            "household",
+            "household-risk counts records only; set unit:",
+        ),
+        (
+            {"model": "journalist-risk", "max": 0.5, "at": "mean"},
+            "household",
+            "journalist-risk with at: mean",
+        ),
+        (
+            {"model": "belief", "max": 0.5},
+            "household",
+            "belief with attack: definetti counts records only; set",
+        ),
+        (
+            {"model": "vulnerability", "max": 0.5},
+            "household",
+            "vulnerability cannot count households; set unit:",
+        ),
+    ],
+)
+def test_a_model_is_refused_with_units_that_it_does_not_count(
+    model: dict[str, Any], unit: str, what: str
+) -> None:
+    config = {**CONFIG, "input": {"household": "pid"}, "constraints": [{**model, "unit": unit}]}
+    (found,) = refused(config)
+    assert found.startswith(f"constraints[0].unit: {what}")
