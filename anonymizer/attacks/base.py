@@ -52,6 +52,37 @@ class AttackResult:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Named:
+    """What the parameters of an attack name of a config, and of the files that it reads.
+
+    Attributes
+    ----------
+    known: quasi-identifiers that the adversary knows; empty for all.
+    columns: names of columns in files where they differ from the config.
+    unit: that is counted; None for the default.
+    weights: column of sampling weights; None without.
+    key: column that tells which records of two files belong together; None without.
+    aligned: whether the rows of two files belong together in their order.
+    """
+
+    known: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unit: str | None = None
+    weights: str | None = None
+    key: str | None = None
+    aligned: bool = False
+
+
+class AttackParameters(Settings):
+    """The parameters of an attack that name something of a config."""
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return Named()
+
+
 class Attack(PlugIn, Supporter):
     """A procedure that measures an adversary's success on a release.
 
@@ -98,6 +129,11 @@ class Attack(PlugIn, Supporter):
         return (
             f"The attack {cls.name} succeeds for {success} of its targets; without the release for {guess}."
         )
+
+    @property
+    def named(self) -> Named:
+        """What the parameters name of a config."""
+        return self.settings.named if isinstance(self.settings, AttackParameters) else Named()
 
     @abstractmethod
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -148,7 +184,7 @@ class Attack(PlugIn, Supporter):
         return AttackResult(self.name, knowledge, success, baseline, exact, exact, number, details or {})
 
 
-class KnowledgeSettings(Settings):
+class KnowledgeSettings(AttackParameters):
     """What the adversary knows of a target."""
 
     knowledge: Annotated[
@@ -156,8 +192,13 @@ class KnowledgeSettings(Settings):
         Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
 
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, known=self.knowledge or ())
 
-class UnitSettings(Settings):
+
+class UnitSettings(AttackParameters):
     """Whom the adversary targets."""
 
     unit: Annotated[
@@ -167,6 +208,11 @@ class UnitSettings(Settings):
             "through any of their records; default: a person where the persons of the records are known"
         ),
     ] = None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, unit=self.unit)
 
 
 class KnownSets(KnowledgeSettings):
@@ -192,7 +238,7 @@ class SubsetSettings(KnownSets, UnitSettings):
     """What the adversary knows of a target, and whom it targets."""
 
 
-class PairingSettings(Settings):
+class PairingSettings(AttackParameters):
     """How the records of two files belong together, and the names of their columns."""
 
     aligned: Annotated[
@@ -213,6 +259,11 @@ class PairingSettings(Settings):
             description="names of columns in files where they differ from the config, such as {age: AGE}",
         ),
     ] = None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, columns=self.columns or {}, key=self.key, aligned=self.aligned)
 
     @model_validator(mode="after")
     def _one_truth(self) -> Self:

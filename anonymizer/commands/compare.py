@@ -478,9 +478,7 @@ def risk_limit(config: Config) -> float | None:
         if each.allowed_success is not None and unit == person
     ]
     sizes = [
-        each.settings.k
-        for unit, each in who
-        if hasattr(each.settings, "k") and (person is None or unit in (PERSON, HOUSEHOLD))
+        each.k for unit, each in who if each.k is not None and (person is None or unit in (PERSON, HOUSEHOLD))
     ]
     return min([*limits, *(1 / k for k in sizes)], default=None)
 
@@ -700,7 +698,7 @@ class _Strength:
             model = constraint.build()
             for each in model.thresholds:
                 entry.pop(each.parameter, None)
-                value = float(getattr(model.settings, each.parameter))
+                value = float(model.value_of(each))
                 found.append(abs(value - each.loosest) if isfinite(each.loosest) else -value)
         return cls(json.dumps(content, sort_keys=True), tuple(found))
 

@@ -6,6 +6,7 @@ quasi-identifiers, each with models of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations
 from math import comb
@@ -208,7 +209,7 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
     if asked is not None and asked not in sensitive:
         known = f"'{asked}' is not a sensitive attribute; {suggested(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
-    _require_known(constraint.settings, attributes)
+    _require_known(constraint.build().known, attributes)
     if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
         bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
         if bare:
@@ -240,11 +241,10 @@ def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> Scenari
     return scenario
 
 
-def _require_known(settings: Any, attributes: dict[str, AttributeSettings]) -> None:
+def _require_known(names: Iterable[str], attributes: dict[str, AttributeSettings]) -> None:
     """Refuse knowledge of columns that are not quasi-identifiers."""
     known = _with_role(attributes, Role.QUASI_IDENTIFIER)
-    knowledge = getattr(settings, "knowledge", None)
-    for name in getattr(knowledge, "of", knowledge) or ():
+    for name in names:
         if name not in known:
             what = (
                 f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
@@ -256,15 +256,15 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is None:
         return attack
-    _require_known(attack.settings, attributes)
-    for name in getattr(attack.settings, "columns", None) or ():
+    named, given = attack.build().named, info.data.get("input")
+    _require_known(named.known, attributes)
+    for name in named.columns:
         if name not in attributes:
             what = f"'{name}' is not a column of attributes; {suggested(name, attributes)}"
             raise refusal([problem(what, ("columns",))])
-    unit, given = getattr(attack.settings, "unit", None), info.data.get("input")
-    if unit is not None and given is not None and unit not in (RECORD, *given.unit_columns):
-        raise refusal([problem(not_defined(unit, given, RECORD), ("unit",))])
-    weights = getattr(attack.settings, "weights", None)
+    if named.unit is not None and given is not None and named.unit not in (RECORD, *given.unit_columns):
+        raise refusal([problem(not_defined(named.unit, given, RECORD), ("unit",))])
+    weights = named.weights
     if weights in attributes and not attributes[weights].released:
         remedy = "accepted: a released column, such as one with role: weight"
         if attributes[weights].role is Role.WEIGHT:

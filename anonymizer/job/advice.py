@@ -496,7 +496,7 @@ def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator
         # What is measured has to be what the one key changes.
         return
     ((path, planned),) = found
-    k = getattr(planned.model.settings, "k", FEWEST)
+    k = planned.model.k or FEWEST
     if k <= FEWEST or k != part.k:
         return
     half = max(FEWEST, k // 2)

@@ -269,8 +269,7 @@ class Plan:
     @property
     def weights(self) -> list[str]:
         """The columns of sampling weights in the settings of attacks, sorted."""
-        named = (getattr(each.settings, "weights", None) for each in self.attacks)
-        return sorted({name for name in named if name is not None})
+        return sorted({each.named.weights for each in self.attacks if each.named.weights is not None})
 
     @property
     def foreign_names(self) -> dict[str, str]:
@@ -282,7 +281,7 @@ class Plan:
         """
         found: dict[str, str] = {}
         for each in self.attacks:
-            for name, foreign in (getattr(each.settings, "columns", None) or {}).items():
+            for name, foreign in each.named.columns.items():
                 if found.setdefault(foreign, name) != name:
                     both = f"'{found[foreign]}' and '{name}'"
                     raise InputError(
@@ -299,8 +298,7 @@ class Plan:
         ------
         InputError: there are several.
         """
-        named = (getattr(each.settings, "key", None) for each in self.attacks)
-        keys = sorted({key for key in named if key is not None})
+        keys = sorted({each.named.key for each in self.attacks if each.named.key is not None})
         if len(keys) > 1:
             every = ", ".join(f"'{each}'" for each in keys)
             raise InputError(f"{self.config}: attacks: key: {every}; accepted: the same for all attacks")
@@ -549,7 +547,7 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:
     """Return the largest k of constraints on classes; that of k-map counts people of the population."""
-    sizes = [getattr(each.model.settings, "k", None) for each in planned if not each.model.needs_population]
+    sizes = [each.model.k for each in planned if not each.model.needs_population]
     return max((size for size in sizes if size is not None), default=None)
 
 

@@ -220,6 +220,22 @@ class PrivacyModel(ABC, Supporter):
         of = f" of {attribute}" if attribute is not None else ""
         return f"is held to {self.name}{of} by {unit} with {given}"
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The quasi-identifiers that its parameters name as known; empty for all."""
+        return ()
+
+    @property
+    def k(self) -> int | None:
+        """The smallest class that its parameter k asks for; None without one."""
+        found: int | None = self.parameters().get("k")
+        return found
+
+    def value_of(self, threshold: Threshold) -> int | Decimal:
+        """Return the parameter of one of its thresholds."""
+        found: int | Decimal = self.settings.model_dump(mode="python")[threshold.parameter]
+        return found
+
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
         """Return whether the model measures distances along the hierarchy of an attribute's values."""
         return False
@@ -449,6 +465,11 @@ class AttackModel(PrivacyModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return no probes: the attack needs original records, not only a table."""
         return []
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Those that the adversary of the attack knows."""
+        return self.attack().named.known
 
     @property
     def allowed_success(self) -> Decimal | None:
