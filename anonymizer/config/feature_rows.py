@@ -26,6 +26,7 @@ class Stage(Enum):
     """When a row is asked."""
 
     CONFIG = "when the config is read"
+    APPEND = "when new records are compared with the earlier run"
     START = "before the engine starts"
     STORED = "when the engine keeps the distinct rows"
     BEYOND = "when the distinct rows do not fit in memory"

@@ -26,7 +26,7 @@ from anonymizer.config.feature_rows import (
 from anonymizer.config.files import URL, Order
 from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
 from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
-from anonymizer.config.sections import ConfigSections
+from anonymizer.config.sections import ConfigSections, Reference
 from anonymizer.data.foreign import elsewhere
 from anonymizer.data.relation import REMOTE, engine_named
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
@@ -423,6 +423,24 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                     "remove it",
                 ),
                 Cell(Feature.TABLE, "with apply, the release is a file", "set output.path instead"),
+                Cell(
+                    MODELS,
+                    "{model} needs all original records, and the earlier ones are not available",
+                    "run on all records without apply",
+                    at=Stage.APPEND,
+                ),
+            ),
+        ),
+        Row(
+            Feature.INPUT_REFERENCE,
+            _if(lambda config: config.reference is Reference.INPUT, "reference"),
+            (
+                Cell(
+                    MODELS,
+                    "{model} compares with all original records, and the earlier ones are not available",
+                    "run on all records without apply, with reference: release if you append later",
+                    at=Stage.APPEND,
+                ),
             ),
         ),
     ),
@@ -876,6 +894,21 @@ def conflicts(
     words: that are known then, and that texts may name.
     """
     return TABLE.conflicts(config, stage, words)
+
+
+PROMISES = (
+    Feature.SCENARIOS,
+    Feature.PSEUDONYMS,
+    Feature.WHOLE,
+    Feature.UNIT_LIMIT,
+    Feature.UNITS,
+)
+"""What a release promises to recipients beyond its constraints."""
+
+
+def promises_of(config: ConfigSections) -> list[Feature]:
+    """Return what the release of a config promises beyond its constraints."""
+    return [each for each in PROMISES if any(TABLE.rows[each].uses(config))]
 
 
 def suitable_algorithms(config: ConfigSections) -> list[str]:

@@ -27,7 +27,14 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
-from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, Control, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import (
+    QUICK,
+    SEARCH_ALGORITHMS,
+    AttackCheck,
+    Control,
+    SearchAlgorithm,
+    SearchProblem,
+)
 
 MUCH = 0.5
 """Loss from which on a run looks for better settings."""
@@ -55,12 +62,6 @@ NODES = 150
 
 NARROW = 10
 """Maximum number of quasi-identifiers whose lattice is searched quickly."""
-
-LATTICE = "lattice"
-"""The algorithm of full-domain recoding, which loses more than others."""
-
-QUICK = "mondrian"
-"""The algorithm that is quick for any number of columns."""
 
 SHOWN = 3
 """Maximum number of changes that are reported."""
@@ -259,7 +260,7 @@ def _measured(
 def _search_of(plan: Plan, width: int, *, attacked: bool) -> SearchAlgorithm:
     """Return the quick search that measures changes: the plan's own where it is quick."""
     own = plan.algorithm
-    if own.name == QUICK or (own.name == LATTICE and width <= NARROW and not attacked):
+    if own.name == QUICK or (own.full_domain and width <= NARROW and not attacked):
         return own
     return SEARCH_ALGORITHMS[QUICK]()
 
@@ -409,7 +410,7 @@ def _changes(
     starred: columns that the release publishes as ``*``.
     dearest: columns to leave out, one at a time.
     """
-    wide = search.name != plan.algorithm.name and (plan.algorithm.name == LATTICE or not part.gate.open)
+    wide = search.name != plan.algorithm.name and (plan.algorithm.full_domain or not part.gate.open)
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
     # A release of stars because of attacks says nothing about columns.
     columns = [_without(part, (at,), other) for at in dearest if part.gate.open]
@@ -418,7 +419,7 @@ def _changes(
     yield from columns[:1]
     stars = _mean(before, part.table.quasi_identifiers) >= STARS
     yield from _other_labels(plan, part, starred)
-    if search.name == LATTICE or stars:
+    if search.full_domain or stars:
         yield from _other_search(plan, part)
         yield from _suppressing_more(part, other)
     yield from _weaker(plan, part, other)
@@ -453,14 +454,14 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
 
 
 def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
-    """Yield intervals where Mondrian publishes numbers without a hierarchy as ``*``."""
+    """Yield intervals where the algorithm publishes numbers without a hierarchy as ``*``."""
     own = plan.algorithm
     attributes = [part.table.quasi_identifiers[at] for at in starred]
     bare = [each.name for each in attributes if each.by_range]
-    if bare and own.name == QUICK and getattr(own.settings, "labels", None) == "hierarchy":
-        labelled = own.Settings.model_validate({**own.settings.model_dump(), "labels": "interval"})
-        what = f"publish {listed(bare)} as intervals"
-        yield Change(what, ("algorithm.labels=interval",), part, search=type(own)(labelled))
+    found = own.in_intervals() if bare else None
+    if found is not None:
+        override, search = found
+        yield Change(f"publish {listed(bare)} as intervals", (override,), part, search=search)
 
 
 def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:

@@ -26,6 +26,7 @@ class Feature(StrEnum):
     DATABASE = "input.database or url"
     TEXT_INPUT = "an input that is text"
     APPLY = "apply"
+    INPUT_REFERENCE = "reference: input"
     KEEP_ROWS = "suppression.keep_rows"
     UTILITY = "utility"
     TABLE = "output.table"

@@ -31,7 +31,6 @@ from anonymizer.exposure.measure import Thresholds
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
-    Published,
     Unknown,
     build_quasi_identifier,
     build_sensitive_attribute,
@@ -68,7 +67,6 @@ from anonymizer.privacy.base import (
     TableConstraint,
     TableModel,
 )
-from anonymizer.search.auto import without_levels
 from anonymizer.search.base import SearchAlgorithm
 
 if TYPE_CHECKING:
@@ -387,25 +385,13 @@ class Plan:
             for name, column in columns.items()
             if self.columns[name].role is Role.QUASI_IDENTIFIER
         ]
-        published = self._published(found)
+        published = self.algorithm.publishes(found, self.suppression)
         hides = self.keep_rows or self.suppression is SuppressionMethod.CELLS
         forms = [self.columns[each.name].labels for each in found]
         return tuple(
             each if form is NumberLabels.RANGE else in_numbers(each, form, published, hides=hides)
             for each, form in zip(found, forms, strict=True)
         )
-
-    def _published(self, attributes: Sequence[QuasiIdentifier]) -> frozenset[Published]:
-        """Return what the algorithm may publish of each quasi-identifier."""
-        name = self.algorithm.name
-        if name == "lattice" or (name == "auto" and self.suppression is not SuppressionMethod.CLASSES):
-            return frozenset({Published.LEVEL})
-        if name == "auto" and without_levels(attributes):
-            return frozenset({Published.NODES, Published.INTERVALS})
-        labels = getattr(self.algorithm.settings, "labels", None)
-        if name == "mondrian" and labels is None and any(each.by_range for each in attributes):
-            return frozenset({Published.NODES, Published.INTERVALS})
-        return frozenset({Published.INTERVALS if labels == "interval" else Published.NODES})
 
     def _quasi_identifier(
         self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None

@@ -117,6 +117,8 @@ class PrivacyModel(ABC, Supporter):
 
     supports = frozenset(
         {
+            Feature.APPLY,
+            Feature.INPUT_REFERENCE,
             Feature.SCENARIOS,
             Feature.SOME_KNOWN,
             Feature.TWO_TABLES,
@@ -287,6 +289,12 @@ class ClassModel(PrivacyModel):
     merging: Merging
 
     @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Appended records are compared with a reference that is at hand."""
+        own = super().limits
+        return {**own, Feature.INPUT_REFERENCE: Limit()} if self.uses_reference else own
+
+    @property
     def minimum_size(self) -> int:
         """No class with fewer records satisfies the model."""
         return 1
@@ -446,7 +454,7 @@ class AttackModel(PrivacyModel):
 
     Settings: ClassVar[type[RiskSettings]]
     settings: RiskSettings
-    supports = PrivacyModel.supports - {Feature.OUT_OF_CORE}
+    supports = PrivacyModel.supports - {Feature.APPLY, Feature.OUT_OF_CORE}
     thresholds = (Threshold("max", 1),)
     counts_values = False
     by_attack = True

@@ -43,7 +43,7 @@ class DeltaPresence(ClassModel):
 
     name = "delta-presence"
     sensitive = False
-    supports = ClassModel.supports - {Feature.UNITS, Feature.PSEUDONYMS}
+    supports = ClassModel.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS
     needs_population = True
     measured_by_default = False

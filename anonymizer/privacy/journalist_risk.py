@@ -31,6 +31,6 @@ class JournalistRisk(_Journalist, HighestRisk):
     doi:10.1197/jamia.M2716).
     """
 
-    supports = HighestRisk.supports - {Feature.UNITS, Feature.PSEUDONYMS}
+    supports = HighestRisk.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS_OR_RECORDS
     of_release = _OfRelease

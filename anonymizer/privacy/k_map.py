@@ -31,7 +31,7 @@ class KMap(ClassModel):
 
     name = "k-map"
     sensitive = False
-    supports = ClassModel.supports - {Feature.UNITS, Feature.PSEUDONYMS}
+    supports = ClassModel.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS_OR_RECORDS
     needs_population = True
     measured_by_default = False

@@ -67,6 +67,7 @@ class PopulationUniqueness(ReleaseRisk):
     """
 
     name = "population-uniqueness"
+    supports = ReleaseRisk.supports - {Feature.APPLY}
     sensitive = False
     Settings = PopulationUniquenessSettings
     settings: PopulationUniquenessSettings

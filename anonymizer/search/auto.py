@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import released
 from anonymizer.model.features import Feature, SuppressionMethod
-from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Recoding, RegionRecoding
+from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Published, Recoding, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
@@ -68,6 +68,15 @@ class Auto(SearchAlgorithm):
     )
     chooses = True
     most_parts = MANY_COMBINATIONS
+
+    def publishes(
+        self, attributes: Sequence[QuasiIdentifier], method: SuppressionMethod
+    ) -> frozenset[Published]:
+        """Return what the algorithms publish that it may choose."""
+        if method is not SuppressionMethod.CLASSES:
+            return frozenset({Published.LEVEL})
+        bare = frozenset({Published.INTERVALS} if without_levels(attributes) else ())
+        return bare | {Published.NODES}
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""

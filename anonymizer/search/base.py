@@ -25,8 +25,8 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
 from anonymizer.model.classes import Classes, SensitiveCodes, released
 from anonymizer.model.features import Feature, Supporter, SuppressionMethod
-from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import SensitiveAttribute, Table, TableSource
+from anonymizer.model.recoding import AttackerMeasure, Outcome, Published, Recoding, Status, Step
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table, TableSource
 from anonymizer.model.units import merged_items
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
@@ -646,6 +646,9 @@ class SearchAlgorithm(PlugIn, Supporter):
         with ``OUT_OF_CORE`` it searches a source of tables if the frequency table does not fit in memory.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
     chooses: whether it only chooses one of the others.
+    full_domain: whether it publishes one level of each attribute, which loses more than others.
+    own_nodes: whether each record has nodes of the hierarchies of its own, and nothing else is published.
+    aggregates: whether it publishes numbers that are not in the input.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
     """
@@ -653,6 +656,9 @@ class SearchAlgorithm(PlugIn, Supporter):
     supports = frozenset({Feature.CLASSES})
     in_groups: ClassVar[bool] = False
     chooses: ClassVar[bool] = False
+    full_domain: ClassVar[bool] = False
+    own_nodes: ClassVar[bool] = False
+    aggregates: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
     @classmethod
@@ -667,6 +673,23 @@ class SearchAlgorithm(PlugIn, Supporter):
         0 if they are not: all records of a distinct row are published alike.
         """
         return 0
+
+    def publishes(
+        self,
+        attributes: Sequence[QuasiIdentifier],  # noqa: ARG002 - of others
+        method: SuppressionMethod,  # noqa: ARG002 - of others
+    ) -> frozenset[Published]:
+        """Return what it may publish of each of some quasi-identifiers; asked if it supports ``NUMBERS``."""
+        if self.full_domain:
+            return frozenset({Published.LEVEL})
+        return frozenset({Published.NODES} if self.own_nodes else {Published.NODES, Published.INTERVALS})
+
+    def in_intervals(self) -> tuple[str, SearchAlgorithm] | None:
+        """Return an override, and with it the algorithm, that publishes numbers as intervals.
+
+        None where it does so already, or never does.
+        """
+        return None
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.
@@ -686,6 +709,13 @@ class SearchAlgorithm(PlugIn, Supporter):
 SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
     "search algorithm", SearchAlgorithm, "anonymizer.search", "anonymizer.search_algorithms"
 )
+
+
+FULL_DOMAIN = "lattice"
+"""The algorithm that proves the best full-domain recoding, and judges each scenario by its own classes."""
+
+QUICK = "mondrian"
+"""The algorithm that is quick for any number of columns."""
 
 
 def search_with(name: str, problem: SearchProblem, control: Control, **parameters: Any) -> Outcome:

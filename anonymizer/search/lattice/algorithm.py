@@ -876,6 +876,7 @@ class Lattice(SearchAlgorithm):
             Feature.OUT_OF_CORE,
         }
     )
+    full_domain = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""

@@ -609,6 +609,7 @@ class Local(SearchAlgorithm):
             Feature.NUMBERS,
         }
     )
+    own_nodes = True
     most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

@@ -678,6 +678,7 @@ class Microaggregation(SearchAlgorithm):
             Feature.SCENARIOS,
         }
     )
+    aggregates = True
     most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

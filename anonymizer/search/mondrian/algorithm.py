@@ -36,8 +36,8 @@ from anonymizer.model.arrays import (
 )
 from anonymizer.model.classes import Classes, Traces, released
 from anonymizer.model.features import Feature, Limit, SuppressionMethod
-from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step, levels_by_name
-from anonymizer.model.table import PlacedRows, Table
+from anonymizer.model.recoding import CutTree, Outcome, Published, Recoding, Status, Step, levels_by_name
+from anonymizer.model.table import PlacedRows, QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import (
@@ -1269,6 +1269,24 @@ class Mondrian(SearchAlgorithm):
             return relaxed
         what = "'{form}' needs intervals, but algorithm.labels is 'set'"
         return relaxed | {Feature.NUMBERS: Limit(what, "set algorithm.labels: interval or hierarchy")}
+
+    def publishes(
+        self,
+        attributes: Sequence[QuasiIdentifier],
+        method: SuppressionMethod,  # noqa: ARG002 - of others
+    ) -> frozenset[Published]:
+        """Return what its labels are; by default intervals of numbers without a hierarchy, else nodes."""
+        labels = self.settings.labels
+        if labels is None and any(each.by_range for each in attributes):
+            return frozenset({Published.NODES, Published.INTERVALS})
+        return frozenset({Published.INTERVALS if labels is LabelName.INTERVAL else Published.NODES})
+
+    def in_intervals(self) -> tuple[str, SearchAlgorithm] | None:
+        """Return the labels, where those of hierarchies were asked for."""
+        if self.settings.labels is not LabelName.HIERARCHY:
+            return None
+        settings = self.settings.model_copy(update={"labels": LabelName.INTERVAL})
+        return "algorithm.labels=interval", type(self)(settings)
 
     @property
     def most_parts(self) -> float:
