@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.config.feature_rows import Cell, Row, Side
-from anonymizer.config.features import ALGORITHM, APPEND, BEYOND, ENGINE, METHOD, STORED, TABLE
+from anonymizer.config.features import ALGORITHM, APPEND, BEYOND, ENGINE, METHOD, STARTED, STORED, TABLE
 from anonymizer.config.plugin_sections import privacy_models, search_algorithms
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import engine_named, engine_names
@@ -42,7 +42,7 @@ def tables() -> str:
         "\n## Methods of suppression\n",
         *_grid(rows, (METHOD,), {each.value: each for each in SuppressionMethod}),
         "\n## Engines\n",
-        *_grid(rows, (ENGINE,), engines),
+        *_grid(rows, (ENGINE, STARTED), engines),
         "\n## Privacy models\n",
         *_of_models(),
         "\n## Distinct rows outside memory\n",

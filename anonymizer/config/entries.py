@@ -96,40 +96,40 @@ ENTRIES: Table[Entry] = Table(
             Row(
                 Feature.SOME_KNOWN,
                 lambda entry: [Use(("model",))] if entry.given is None else [],
-                (Cell(_MODEL, "{model} cannot be in a scenario", "move it to constraints", here=True),),
+                Cell(_MODEL, "{model} cannot be in a scenario; move it to constraints", here=True),
             ),
         ),
         (
             Row(
                 Feature.UNIT_COLUMNS,
                 _undefined,
-                (Need(lambda entry, use: not_defined(str(use.words["unit"]), entry.input, RECORD)),),
+                Need(lambda entry, use: not_defined(str(use.words["unit"]), entry.input, RECORD)),
             ),
         ),
         (
             Row(
                 Feature.COUNTED_HOUSEHOLDS,
                 lambda entry: [Use(("unit",))] if entry.counts_units and entry.counted == HOUSEHOLD else [],
-                (Cell(_MODEL, "{model} cannot count households", f"set unit: {RECORD}", here=True),),
+                Cell(_MODEL, f"{{model}} cannot count households; set unit: {RECORD}", here=True),
             ),
         ),
         (
             Row(
                 Feature.PEOPLE_UNITS,
                 _people_units,
-                (Cell(_MODEL, "{model} counts people, not {unit}s", "accepted: {people}", here=True),),
+                Cell(_MODEL, "{model} counts people, not {unit}s; accepted: {people}", here=True),
             ),
         ),
         (
             Row(
                 Feature.UNITS,
                 _units,
-                (Cell(_MODEL, "{model} counts records only{by_default}", "{add}", here=True),),
+                Cell(_MODEL, "{model} counts records only{by_default}; {add}", here=True),
             ),
             Row(
                 Feature.PERSONS_AMONG_PEOPLE,
                 _records_among_people,
-                (Cell(_MODEL, "{model} cannot count persons", "remove input.person", here=True),),
+                Cell(_MODEL, "{model} cannot count persons; remove input.person", here=True),
             ),
         ),
     ),

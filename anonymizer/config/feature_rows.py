@@ -60,12 +60,13 @@ class Side(Generic[C]):
     name: of the able ones in texts, such as ``algorithms``.
     asked: returns what a config has of it.
     able: returns the names that support a feature.
+    stage: when it is asked.
     """
 
     name: str
-
     asked: Callable[[C], Iterable[Asked]]
     able: Callable[[Feature], list[str]] = lambda _: []
+    stage: Stage = Stage.CONFIG
 
 
 @dataclass(frozen=True)
@@ -85,19 +86,24 @@ class Cell(Generic[C]):
 
     Attributes
     ----------
+    text: why not, and after a semicolon what would do instead.
     here: whether the problem is at the key of the feature, not at that of the other part.
     key: of a constraint at which the problem is.
     unless: a feature whose row says it where a config uses that, too.
-    at: when it is asked.
+    at: when it is asked; None: with its side.
     """
 
     by: Side[C] | Feature
-    what: str
-    remedy: str
+    text: str
     here: bool = False
     key: str = ""
     unless: Feature | None = None
-    at: Stage = Stage.CONFIG
+    at: Stage | None = None
+
+    @property
+    def stage(self) -> Stage:
+        """When it is asked."""
+        return self.at or (self.by.stage if isinstance(self.by, Side) else Stage.CONFIG)
 
     def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of a use of a feature."""
@@ -115,8 +121,8 @@ class Cell(Generic[C]):
                 yield self._conflict(asking, path, {"given": given, **each.words}, limit or Limit())
 
     def _conflict(self, asking: Asking[C], path: KeyPath, words: Words, limit: Limit) -> Conflict:
-        text, remedy = limit.what or self.what, limit.remedy or self.remedy
-        text = f"{text}; {remedy}" if remedy else text
+        what, _, remedy = self.text.partition("; ")
+        text = "; ".join(each for each in (limit.what or what, limit.remedy or remedy) if each)
         return Conflict(asking.use.path if self.here else path, text.format_map(asking.words(words)))
 
 
@@ -150,12 +156,12 @@ class Need(Generic[C]):
     ----------
     lacking: returns the message about a use; None if it has what it needs.
     always: whether it is asked even if the row reports its first problem only.
-    at: when it is asked.
+    stage: when it is asked.
     """
 
     lacking: Callable[[C, Use], str | None]
     always: bool = False
-    at: Stage = Stage.CONFIG
+    stage: Stage = Stage.CONFIG
 
     def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the problem of a use."""
@@ -164,28 +170,31 @@ class Need(Generic[C]):
             yield Conflict(asking.use.path, what)
 
 
-@dataclass(frozen=True)
 class Row(Generic[C]):
     """A feature: how a config uses it, and what that asks for.
 
-    Attributes
+    Parameters
     ----------
     uses: returns the uses in a config, none if it does not use it.
     first: whether only the first problem of a use is reported.
     """
 
-    feature: Feature
-    uses: Callable[[C], Iterable[Use]]
-    cells: tuple[Cell[C] | Need[C], ...] = ()
-    first: bool = False
+    def __init__(
+        self,
+        feature: Feature,
+        uses: Callable[[C], Iterable[Use]],
+        *cells: Cell[C] | Need[C],
+        first: bool = False,
+    ) -> None:
+        self.feature, self.uses, self.cells, self._first = feature, uses, cells, first
 
     def conflicts(self, table: Table[C], config: C, stage: Stage, words: Words) -> Iterator[Conflict]:
         """Yield the conflicts of the feature in a config."""
-        cells = [each for each in self.cells if each.at is stage]
+        cells = [each for each in self.cells if each.stage is stage]
         for use in self.uses(config) if cells else ():
             asking, known = Asking(table, config, self.feature, use, words), False
             for cell in cells:
-                if known and self.first and not (isinstance(cell, Need) and cell.always):
+                if known and self._first and not (isinstance(cell, Need) and cell.always):
                     continue
                 found = list(cell.conflicts(asking))
                 known = known or bool(found)

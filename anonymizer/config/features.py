@@ -69,8 +69,9 @@ ENGINE: Side[ConfigSections] = Side(
     lambda config: [Asked(("engine", "name"), _engine(config))],
     lambda feature: [each.value for each in EngineName if feature in each.supports],
 )
-STORED: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.STORED)])
-BEYOND: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.BEYOND)])
+STARTED: Side[ConfigSections] = Side("engines", ENGINE.asked, ENGINE.able, stage=Stage.START)
+STORED: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.STORED)], stage=Stage.STORED)
+BEYOND: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.BEYOND)], stage=Stage.BEYOND)
 APPEND: Side[ConfigSections] = Side(
     "apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)]
 )
@@ -114,8 +115,8 @@ def _suppressing(method: SuppressionMethod) -> Row[ConfigSections]:
         return [Use(("suppression", "method"), {"accepted": accepted})]
 
     what = "algorithm {algorithm} does not support '{method}'"
-    remedy = "accepted: {accepted}, or algorithm {algorithms:or}"
-    return Row(method.feature, uses, (Cell(ALGORITHM, what, remedy, here=True),))
+    text = f"{what}; accepted: {{accepted}}, or algorithm {{algorithms:or}}"
+    return Row(method.feature, uses, Cell(ALGORITHM, text, here=True))
 
 
 def _wrong_unit_columns(config: ConfigSections) -> Iterator[Use]:
@@ -283,10 +284,9 @@ def _taken_column(config: ConfigSections, use: Use) -> str | None:
     return None
 
 
-_OR_ALONE = ", or remove input.person.release_as"
-_BEYOND = "{rows}, so the run is out of core"
-_MORE = "raise engine.memory_limit or engine.options.combinations"
-_FIXED = "with apply, the recoding is chosen already"
+_EVERY_STEP = (
+    "'every-step' needs algorithm {algorithms:or} without suppression.method: cells; accepted here: by-loss"
+)
 
 _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
     tuple(map(_suppressing, SuppressionMethod)),
@@ -294,18 +294,9 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
         Row(
             Feature.EVERY_STEP,
             _if(lambda config: config.attackers is Attackers.EVERY_STEP, "attackers"),
-            (
-                *(
-                    Cell(
-                        side,
-                        "'every-step' needs algorithm {algorithms:or} without suppression.method: cells",
-                        "accepted here: by-loss",
-                        here=True,
-                    )
-                    for side in (ALGORITHM, METHOD)
-                ),
-                Need(_not_attacked),
-            ),
+            Cell(ALGORITHM, _EVERY_STEP, here=True),
+            Cell(METHOD, _EVERY_STEP, here=True),
+            Need(_not_attacked),
             first=True,
         ),
     ),
@@ -313,139 +304,109 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
         Row(
             Feature.OUT_OF_CORE,
             _if(lambda _: True, "engine", "name"),
-            (
-                Cell(ALGORITHM, "algorithm {algorithm} (accepted: {algorithms})", "", at=Stage.SEARCH),
-                Cell(METHOD, "suppression.method {method} (accepted: {methods})", "", at=Stage.SEARCH),
-                Cell(
-                    MODELS,
-                    "constraint {model}, whose adversary holds the original records",
-                    "",
-                    at=Stage.SEARCH,
-                ),
-                Cell(ATTACKS, "attacks[{place}]: {attack}", "", at=Stage.SEARCH),
-                Cell(
-                    Feature.UTILITY,
-                    "utility, which compares the release with the original records",
-                    "",
-                    at=Stage.SEARCH,
-                ),
+            Cell(ALGORITHM, "algorithm {algorithm} (accepted: {algorithms})", at=Stage.SEARCH),
+            Cell(METHOD, "suppression.method {method} (accepted: {methods})", at=Stage.SEARCH),
+            Cell(MODELS, "constraint {model}, whose adversary holds the original records", at=Stage.SEARCH),
+            Cell(ATTACKS, "attacks[{place}]: {attack}", at=Stage.SEARCH),
+            Cell(
+                Feature.UTILITY,
+                "utility, which compares the release with the original records",
+                at=Stage.SEARCH,
             ),
         ),
         Row(
             Feature.COMBINATIONS,
             _if(lambda config: "combinations" in config.engine.options, "engine", "options", "combinations"),
-            (
-                Cell(
-                    ENGINE,
-                    "not an option of engine.name: {engine}, which has no limit",
-                    "remove it, or set engine.name: duckdb",
-                    here=True,
-                    at=Stage.START,
-                ),
+            Cell(
+                STARTED,
+                "not an option of engine.name: {engine}, which has no limit; remove it, or set engine.name: "
+                "duckdb",
+                here=True,
             ),
         ),
         Row(
             Feature.REMOTE,
             _remote,
-            (Cell(ENGINE, "{where}", "{instead}", here=True, at=Stage.START),),
+            Cell(STARTED, "{where}; {instead}", here=True),
         ),
         Row(
             Feature.DATABASE,
             _if(lambda config: config.input.path is None, "engine", "name"),
-            (
-                Cell(
-                    ENGINE,
-                    "{engine} reads files",
-                    "set input.path, or engine.name: duckdb for a database",
-                    at=Stage.START,
-                ),
+            Cell(
+                STARTED,
+                "{engine} reads files; set input.path, or engine.name: duckdb for a database",
             ),
         ),
         Row(
             Feature.TEXT_INPUT,
             lambda config: _text_file(config.input.path, CSV_FILES, "input", wanted=True),
-            (
-                Cell(
-                    ENGINE,
-                    "{path}: {engine} reads Parquet, a file or a folder",
-                    "convert it, or set engine.name: duckdb",
-                    here=True,
-                    at=Stage.START,
-                ),
+            Cell(
+                STARTED,
+                "{path}: {engine} reads Parquet, a file or a folder; convert it, or set engine.name: duckdb",
+                here=True,
             ),
         ),
-        Row(Feature.KEEP_ROWS, _if(lambda config: config.suppression.keep_rows, "suppression", "keep_rows")),
-        Row(Feature.UTILITY, _if(lambda config: config.utility, "utility")),
+        Row(
+            Feature.KEEP_ROWS,
+            _if(lambda config: config.suppression.keep_rows, "suppression", "keep_rows"),
+        ),
+        Row(
+            Feature.UTILITY,
+            _if(lambda config: config.utility, "utility"),
+        ),
         Row(
             Feature.TABLE,
             _if(lambda config: config.output.table is not None, "output", "table"),
-            (
-                Cell(
-                    ENGINE,
-                    "{engine} writes Parquet",
-                    "set output.path to a name that ends in .parquet",
-                    here=True,
-                    at=Stage.START,
-                ),
+            Cell(
+                STARTED,
+                "{engine} writes Parquet; set output.path to a name that ends in .parquet",
+                here=True,
             ),
         ),
         Row(
             Feature.TEXT_OUTPUT,
             lambda config: _text_file(config.output.path, PARQUET_FILES, "output", wanted=False),
-            (
-                Cell(
-                    ENGINE,
-                    "{path}: {engine} writes Parquet",
-                    "accepted: a name that ends in .parquet",
-                    here=True,
-                    at=Stage.START,
-                ),
+            Cell(
+                STARTED,
+                "{path}: {engine} writes Parquet; accepted: a name that ends in .parquet",
+                here=True,
             ),
         ),
         Row(
             Feature.APPLY,
             _if(lambda config: config.apply is not None, "apply"),
-            (
-                Cell(
-                    ALGORITHM,
-                    "recodings of '{algorithm}' cannot be applied to new records",
-                    "accepted: {algorithms}",
-                ),
-                Cell(
-                    METHOD,
-                    "method {method} cannot be combined with apply",
-                    "set suppression.method: {methods}",
-                ),
-                Cell(Feature.KEEP_ROWS, "cannot be combined with apply", "set keep_rows: false"),
-                Cell(
-                    Feature.UTILITY,
-                    "needs all original records, and apply reads only the new ones",
-                    "remove it",
-                ),
-                Cell(Feature.TABLE, "with apply, the release is a file", "set output.path instead"),
-                Cell(
-                    MODELS,
-                    "{model} needs all original records, and the earlier ones are not available",
-                    "run on all records without apply",
-                    at=Stage.APPEND,
-                ),
+            Cell(
+                ALGORITHM,
+                "recodings of '{algorithm}' cannot be applied to new records; accepted: {algorithms}",
+            ),
+            Cell(METHOD, "method {method} cannot be combined with apply; set suppression.method: {methods}"),
+            Cell(Feature.KEEP_ROWS, "cannot be combined with apply; set keep_rows: false"),
+            Cell(Feature.UTILITY, "needs all original records, and apply reads only the new ones; remove it"),
+            Cell(Feature.TABLE, "with apply, the release is a file; set output.path instead"),
+            Cell(
+                MODELS,
+                "{model} needs all original records, and the earlier ones are not available; run on all "
+                "records without apply",
+                at=Stage.APPEND,
             ),
         ),
         Row(
             Feature.INPUT_REFERENCE,
             _if(lambda config: config.reference is Reference.INPUT, "reference"),
-            (
-                Cell(
-                    MODELS,
-                    "{model} compares with all original records, and the earlier ones are not available",
-                    "run on all records without apply, with reference: release if you append later",
-                    at=Stage.APPEND,
-                ),
+            Cell(
+                MODELS,
+                "{model} compares with all original records, and the earlier ones are not available; run on "
+                "all records without apply, with reference: release if you append later",
+                at=Stage.APPEND,
             ),
         ),
     ),
     (
-        Row(Feature.UNIT_COLUMNS, _wrong_unit_columns, (Need(_unit_column_fault),)),
+        Row(
+            Feature.UNIT_COLUMNS,
+            _wrong_unit_columns,
+            Need(_unit_column_fault),
+        ),
         Row(
             Feature.MISSING_PERSON,
             _if(
@@ -453,40 +414,36 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 "input",
                 "missing_person",
             ),
-            (Need(lambda *_: "needs input.person, household or units; add one, or remove the key"),),
+            Need(lambda *_: "needs input.person, household or units; add one, or remove the key"),
         ),
         Row(
             Feature.WHOLE,
             _unit(lambda config: config.suppression.whole, "suppression", "whole"),
-            (
-                Cell(
-                    ENGINE,
-                    "engine {engine} does not support suppression.whole",
-                    "accepted: {engines}; or remove suppression.whole",
-                    unless=Feature.PSEUDONYMS,
-                ),
-                _undefined(),
-                Cell(
-                    METHOD,
-                    "method {method} can suppress some records of a {unit} and keep others",
-                    "set suppression.method: {methods}, or remove suppression.whole",
-                    here=True,
-                ),
-                Cell(
-                    ALGORITHM,
-                    "algorithm {algorithm}{given} can suppress some records of a {unit} and keep others",
-                    "set algorithm.name to one of {algorithms}, with default parameters, or remove "
-                    "suppression.whole",
-                    here=True,
-                ),
-                Cell(APPEND, "cannot be combined with apply", "remove one of the two", here=True),
-                Cell(
-                    STORED,
-                    _BEYOND + " and cannot suppress whole units",
-                    _MORE + ", or remove suppression.whole",
-                    unless=Feature.PSEUDONYMS,
-                    at=Stage.STORED,
-                ),
+            Cell(
+                ENGINE,
+                "engine {engine} does not support suppression.whole; accepted: {engines}; or remove "
+                "suppression.whole",
+                unless=Feature.PSEUDONYMS,
+            ),
+            _undefined(),
+            Cell(
+                METHOD,
+                "method {method} can suppress some records of a {unit} and keep others; set "
+                "suppression.method: {methods}, or remove suppression.whole",
+                here=True,
+            ),
+            Cell(
+                ALGORITHM,
+                "algorithm {algorithm}{given} can suppress some records of a {unit} and keep others; set "
+                "algorithm.name to one of {algorithms}, with default parameters, or remove suppression.whole",
+                here=True,
+            ),
+            Cell(APPEND, "cannot be combined with apply; remove one of the two", here=True),
+            Cell(
+                STORED,
+                "{rows}, so the run is out of core and cannot suppress whole units; raise "
+                "engine.memory_limit or engine.options.combinations, or remove suppression.whole",
+                unless=Feature.PSEUDONYMS,
             ),
         ),
         Row(
@@ -500,126 +457,113 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
         Row(
             Feature.UNIT_LIMIT,
             _unit(lambda config: config.suppression.unit, "suppression", "unit"),
-            (
-                _undefined(RECORD),
-                Cell(
-                    METHOD,
-                    "with method {method}, the limit counts records and cannot count {unit}s",
-                    f"set suppression.method: {{methods}}, or unit: {RECORD}",
-                    here=True,
-                ),
-                Cell(
-                    ALGORITHM,
-                    "algorithm {algorithm} cannot limit how many {unit}s lose records",
-                    f"set algorithm.name to one of {{algorithms}}, or unit: {RECORD}",
-                    here=True,
-                ),
-                Cell(
-                    APPEND,
-                    "apply needs to know which records belong to one {unit}, but the earlier release hides "
-                    "this",
-                    f"set unit: {RECORD}, or run on all records without apply",
-                    here=True,
-                ),
+            _undefined(RECORD),
+            Cell(
+                METHOD,
+                "with method {method}, the limit counts records and cannot count {unit}s; set "
+                "suppression.method: {methods}, or unit: record",
+                here=True,
+            ),
+            Cell(
+                ALGORITHM,
+                "algorithm {algorithm} cannot limit how many {unit}s lose records; set algorithm.name to one "
+                "of {algorithms}, or unit: record",
+                here=True,
+            ),
+            Cell(
+                APPEND,
+                "apply needs to know which records belong to one {unit}, but the earlier release hides this; "
+                "set unit: record, or run on all records without apply",
+                here=True,
             ),
         ),
         Row(
             Feature.PSEUDONYMS,
             _if(lambda config: config.input.pseudonym is not None, "input", "person"),
-            (
-                Cell(
-                    ENGINE,
-                    "engine {engine} does not support input.person.release_as",
-                    "accepted: {engines}; or remove input.person.release_as",
-                ),
-                Cell(
-                    ALGORITHM,
-                    "{algorithm} cannot release pseudonyms",
-                    "accepted: {algorithms}; " + _OR_ALONE[2:],
-                ),
-                Cell(
-                    METHOD,
-                    "method {method} cannot be combined with released pseudonyms",
-                    "set suppression.method: {methods}" + _OR_ALONE,
-                ),
-                Cell(
-                    Feature.KEEP_ROWS,
-                    "a pseudonym would show how many records a suppressed person has",
-                    "set keep_rows: false" + _OR_ALONE,
-                ),
-                Cell(
-                    Feature.WHOLE_OF_OTHERS,
-                    "'{unit}' cannot be combined with released pseudonyms",
-                    f"set suppression.whole: {PERSON}" + _OR_ALONE,
-                ),
-                Cell(
-                    APPEND,
-                    "pseudonyms of an earlier release are unknown",
-                    "remove apply, or input.person.release_as",
-                    unless=Feature.UNITS,
-                ),
-                Cell(
-                    MODELS,
-                    "{model} does not consider that a pseudonym links the rows of a person",
-                    "remove the constraint" + _OR_ALONE,
-                    key="model",
-                ),
-                Cell(
-                    STORED,
-                    _BEYOND + " and cannot link the rows of persons",
-                    _MORE + _OR_ALONE,
-                    at=Stage.STORED,
-                ),
+            Cell(
+                ENGINE,
+                "engine {engine} does not support input.person.release_as; accepted: {engines}; or remove "
+                "input.person.release_as",
+            ),
+            Cell(
+                ALGORITHM,
+                "{algorithm} cannot release pseudonyms; accepted: {algorithms}; or remove "
+                "input.person.release_as",
+            ),
+            Cell(
+                METHOD,
+                "method {method} cannot be combined with released pseudonyms; set suppression.method: "
+                "{methods}, or remove input.person.release_as",
+            ),
+            Cell(
+                Feature.KEEP_ROWS,
+                "a pseudonym would show how many records a suppressed person has; set keep_rows: false, or "
+                "remove input.person.release_as",
+            ),
+            Cell(
+                Feature.WHOLE_OF_OTHERS,
+                "'{unit}' cannot be combined with released pseudonyms; set suppression.whole: person, or "
+                "remove input.person.release_as",
+            ),
+            Cell(
+                APPEND,
+                "pseudonyms of an earlier release are unknown; remove apply, or input.person.release_as",
+                unless=Feature.UNITS,
+            ),
+            Cell(
+                MODELS,
+                "{model} does not consider that a pseudonym links the rows of a person; remove the "
+                "constraint, or remove input.person.release_as",
+                key="model",
+            ),
+            Cell(
+                STORED,
+                "{rows}, so the run is out of core and cannot link the rows of persons; raise "
+                "engine.memory_limit or engine.options.combinations, or remove input.person.release_as",
             ),
         ),
         Row(
             Feature.UNITS,
             _if(lambda config: config.counts_units, "constraints"),
-            (
-                Cell(
-                    ALGORITHM,
-                    "{algorithm} counts records only",
-                    f"accepted: {{algorithms}}; or set unit: {RECORD} in each constraint",
-                ),
-                Cell(
-                    APPEND,
-                    "the earlier release does not show which of its records belong to the same persons as "
-                    "new ones",
-                    f"set unit: {RECORD} in each constraint, or run on all records without apply",
-                ),
+            Cell(
+                ALGORITHM,
+                "{algorithm} counts records only; accepted: {algorithms}; or set unit: record in each "
+                "constraint",
+            ),
+            Cell(
+                APPEND,
+                "the earlier release does not show which of its records belong to the same persons as new "
+                "ones; set unit: record in each constraint, or run on all records without apply",
             ),
         ),
         Row(
             Feature.ATTACKED_UNITS,
             _attacked_units,
-            (
-                Cell(
-                    STORED,
-                    "{input}: {model} can count persons and other units in memory only",
-                    f"set engine.name to memory, or unit: {RECORD}",
-                    at=Stage.STORED,
-                ),
+            Cell(
+                STORED,
+                "{input}: {model} can count persons and other units in memory only; set engine.name to "
+                "memory, or unit: record",
             ),
         ),
         # Which of their constraints an algorithm supports there, it says itself.
-        Row(Feature.UNITS_OUT_OF_CORE, _counting),
+        Row(
+            Feature.UNITS_OUT_OF_CORE,
+            _counting,
+        ),
         Row(
             Feature.STORED_UNITS,
             _counting,
-            (
-                Cell(
-                    METHOD,
-                    "{input}: with suppression.method {method}, constraints can count persons and other "
-                    "units in memory only",
-                    f"set suppression.method to {{methods}}, engine.name to memory, or unit: {RECORD}",
-                    at=Stage.STORED,
-                ),
-                Cell(
-                    ALGORITHM,
-                    "{input}: algorithm {algorithm} can count persons and other units in memory only",
-                    f"set algorithm.name to {{anywhere}}, engine.name to memory, or unit: {RECORD}",
-                    at=Stage.STORED,
-                ),
+            Cell(
+                METHOD,
+                "{input}: with suppression.method {method}, constraints can count persons and other units in "
+                "memory only; set suppression.method to {methods}, engine.name to memory, or unit: record",
+                at=Stage.STORED,
+            ),
+            Cell(
+                ALGORITHM,
+                "{input}: algorithm {algorithm} can count persons and other units in memory only; set "
+                "algorithm.name to {anywhere}, engine.name to memory, or unit: record",
+                at=Stage.STORED,
             ),
         ),
         Row(
@@ -633,178 +577,149 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 if config.numerals != config.input.numerals
                 else []
             ),
-            (
-                Cell(
-                    Feature.POPULATION_TABLE,
-                    "must be equal to input.decimal, which applies to input.population, too",
-                    "remove output.decimal",
-                    here=True,
-                ),
-                Cell(
-                    ENGINE,
-                    "{decimal!r}: accepted with {engine}: that of the input",
-                    "",
-                    here=True,
-                    at=Stage.START,
-                ),
+            Cell(
+                Feature.POPULATION_TABLE,
+                "must be equal to input.decimal, which applies to input.population, too; remove "
+                "output.decimal",
+                here=True,
             ),
+            Cell(STARTED, "{decimal!r}: accepted with {engine}: that of the input", here=True),
         ),
         Row(
             Feature.SHUFFLED,
             _if(lambda config: config.output.order is Order.SHUFFLED, "output", "order"),
-            (Cell(ENGINE, "shuffled: accepted with {engine}: sorted", "", here=True, at=Stage.START),),
+            Cell(STARTED, "shuffled: accepted with {engine}: sorted", here=True),
         ),
         Row(
             Feature.HOUSEHOLDS,
             _households,
-            (
-                Need(_no_households),
-                Cell(
-                    Feature.SCENARIOS,
-                    "{owner} cannot be combined with scenarios",
-                    "remove scenarios, or the constraint",
-                    here=True,
-                ),
-                Cell(
-                    STORED,
-                    _BEYOND + ", where constraints cannot count households",
-                    _MORE + ", or use engine memory",
-                    at=Stage.STORED,
-                ),
+            Need(_no_households),
+            Cell(
+                Feature.SCENARIOS,
+                "{owner} cannot be combined with scenarios; remove scenarios, or the constraint",
+                here=True,
+            ),
+            Cell(
+                STORED,
+                "{rows}, so the run is out of core, where constraints cannot count households; raise "
+                "engine.memory_limit or engine.options.combinations, or use engine memory",
             ),
         ),
         Row(
             Feature.PERSONS_AMONG_PEOPLE,
             _if(lambda config: config.input.person is not None and _population(config), "constraints"),
-            (Cell(MODELS, "{model} cannot count persons", "remove input.person", key="estimator"),),
+            Cell(MODELS, "{model} cannot count persons; remove input.person", key="estimator"),
         ),
         Row(
             Feature.POPULATION,
             _population,
-            (
-                Need(_no_population),
-                Cell(ALGORITHM, "{algorithm} does not support {asked}", "accepted: {algorithms}{other}"),
-                Cell(
-                    METHOD,
-                    "method {method} cannot be combined with {asked}",
-                    "set suppression.method: {methods}",
-                ),
-                Cell(Feature.KEEP_ROWS, "cannot be combined with {asked}", "set keep_rows: false"),
-                Cell(APPEND, "cannot be combined with {asked}", "remove apply, or {these}"),
-                # Only whole classes may lose records; whole units would lose them in several classes.
-                Cell(Feature.WHOLE, "cannot be combined with {asked}", "remove suppression.whole"),
-                Cell(
-                    BEYOND,
-                    _BEYOND + ", where constraints cannot count the population",
-                    _MORE,
-                    at=Stage.BEYOND,
-                ),
+            Need(_no_population),
+            Cell(ALGORITHM, "{algorithm} does not support {asked}; accepted: {algorithms}{other}"),
+            Cell(
+                METHOD,
+                "method {method} cannot be combined with {asked}; set suppression.method: {methods}",
+            ),
+            Cell(Feature.KEEP_ROWS, "cannot be combined with {asked}; set keep_rows: false"),
+            Cell(APPEND, "cannot be combined with {asked}; remove apply, or {these}"),
+            # Only whole classes may lose records; whole units would lose them in several classes.
+            Cell(Feature.WHOLE, "cannot be combined with {asked}; remove suppression.whole"),
+            Cell(
+                BEYOND,
+                "{rows}, so the run is out of core, where constraints cannot count the population; raise "
+                "engine.memory_limit or engine.options.combinations",
             ),
         ),
         Row(
             Feature.LOSS_WEIGHTS,
             _if(lambda config: config.objective.weights is not None, "objective", "weights"),
-            (
-                Need(_no_weights),
-                Cell(APPEND, _FIXED, "remove objective.weights or the key apply", here=True),
-                Cell(
-                    BEYOND,
-                    _BEYOND + ", where losses cannot be averaged by weights",
-                    _MORE + ", or remove objective.weights",
-                    at=Stage.BEYOND,
-                ),
+            Need(_no_weights),
+            Cell(
+                APPEND,
+                "with apply, the recoding is chosen already; remove objective.weights or the key apply",
+                here=True,
+            ),
+            Cell(
+                BEYOND,
+                "{rows}, so the run is out of core, where losses cannot be averaged by weights; raise "
+                "engine.memory_limit or engine.options.combinations, or remove objective.weights",
             ),
         ),
         Row(
             Feature.LOSS_UNIT,
             _unit(lambda config: config.objective.unit, "objective", "unit"),
-            (
-                _undefined(RECORD),
-                Cell(APPEND, _FIXED, "remove objective.unit or the key apply", here=True),
-                Cell(
-                    BEYOND,
-                    _BEYOND + ", where losses cannot count each {unit} once",
-                    _MORE + ", or remove objective.unit",
-                    at=Stage.BEYOND,
-                ),
+            _undefined(RECORD),
+            Cell(
+                APPEND,
+                "with apply, the recoding is chosen already; remove objective.unit or the key apply",
+                here=True,
+            ),
+            Cell(
+                BEYOND,
+                "{rows}, so the run is out of core, where losses cannot count each {unit} once; raise "
+                "engine.memory_limit or engine.options.combinations, or remove objective.unit",
             ),
         ),
         Row(
             Feature.CONTROL,
             _if(lambda config: config.input.control is not None, "input", "control"),
-            (
-                Cell(
-                    Feature.TWO_TABLES,
-                    "held-out people cannot be compared with the two tables of {algorithm}",
-                    "remove input.control, or choose another algorithm",
-                    here=True,
-                ),
-                Cell(
-                    APPEND,
-                    "apply has no originals of the earlier records to compare with held-out people",
-                    "remove input.control or the key apply",
-                    here=True,
-                ),
-                Cell(
-                    ENGINE,
-                    "engine {engine} cannot compare a release with held-out people",
-                    "accepted: {engines}; or remove input.control",
-                ),
-                Cell(
-                    BEYOND,
-                    _BEYOND + " and cannot compare records with held-out people",
-                    _MORE + ", or remove input.control",
-                    at=Stage.COMPARED,
-                ),
+            Cell(
+                Feature.TWO_TABLES,
+                "held-out people cannot be compared with the two tables of {algorithm}; remove "
+                "input.control, or choose another algorithm",
+                here=True,
+            ),
+            Cell(
+                APPEND,
+                "apply has no originals of the earlier records to compare with held-out people; remove "
+                "input.control or the key apply",
+                here=True,
+            ),
+            Cell(
+                ENGINE,
+                "engine {engine} cannot compare a release with held-out people; accepted: {engines}; or "
+                "remove input.control",
+            ),
+            Cell(
+                BEYOND,
+                "{rows}, so the run is out of core and cannot compare records with held-out people; raise "
+                "engine.memory_limit or engine.options.combinations, or remove input.control",
+                at=Stage.COMPARED,
             ),
         ),
         Row(
             Feature.SCENARIOS_BY_RECORD,
             _scenarios_by_record,
-            (
-                Cell(
-                    ALGORITHM,
-                    "with scenarios, {algorithm} cannot use method {method}",
-                    f"set suppression.method: {Method.CLASSES}",
-                    here=True,
-                ),
+            Cell(
+                ALGORITHM,
+                "with scenarios, {algorithm} cannot use method {method}; set suppression.method: classes",
+                here=True,
             ),
         ),
         Row(
             Feature.SCENARIOS,
             _if(lambda config: config.scenarios, "scenarios"),
-            (
-                Cell(ALGORITHM, "{algorithm} cannot satisfy scenarios", "accepted: {algorithms}"),
-                Cell(Feature.KEEP_ROWS, "cannot be combined with scenarios", "set keep_rows: false"),
-                Cell(
-                    APPEND,
-                    "scenarios are not checked on appended records",
-                    "remove scenarios or the key apply",
-                ),
-                Cell(
-                    Feature.PSEUDONYMS,
-                    "pseudonyms cannot be released with scenarios, which do not count linked rows",
-                    "remove scenarios, or release_as",
-                ),
-                Cell(
-                    MODELS,
-                    "{model} cannot be combined with scenarios",
-                    "remove scenarios, or the constraint",
-                    key="model",
-                ),
+            Cell(ALGORITHM, "{algorithm} cannot satisfy scenarios; accepted: {algorithms}"),
+            Cell(Feature.KEEP_ROWS, "cannot be combined with scenarios; set keep_rows: false"),
+            Cell(APPEND, "scenarios are not checked on appended records; remove scenarios or the key apply"),
+            Cell(
+                Feature.PSEUDONYMS,
+                "pseudonyms cannot be released with scenarios, which do not count linked rows; remove "
+                "scenarios, or release_as",
+            ),
+            Cell(
+                MODELS,
+                "{model} cannot be combined with scenarios; remove scenarios, or the constraint",
+                key="model",
             ),
         ),
         Row(
             Feature.EXACT_SCENARIOS,
             _exact_scenarios,
-            (
-                Cell(
-                    ALGORITHM,
-                    "with {algorithm}, {model} may fail against an adversary who knows only some "
-                    "quasi-identifiers",
-                    "set algorithm.name: {algorithms}",
-                    here=True,
-                ),
+            Cell(
+                ALGORITHM,
+                "with {algorithm}, {model} may fail against an adversary who knows only some "
+                "quasi-identifiers; set algorithm.name: {algorithms}",
+                here=True,
             ),
         ),
         Row(
@@ -814,26 +729,20 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 if config.algorithm.plug_in.in_groups
                 else []
             ),
-            (
-                Cell(
-                    MODELS,
-                    "{model} cannot be measured on two tables",
-                    "set algorithm.name to one of {one_table}",
-                    key="attack",
-                ),
-                Cell(
-                    ENGINE,
-                    "{algorithm}: releases two tables, which {engine} does not write",
-                    "",
-                    here=True,
-                    at=Stage.START,
-                ),
-                Cell(
-                    Feature.TABLE,
-                    "algorithm {algorithm} releases two tables",
-                    "set output.path instead, to write them as files",
-                    at=Stage.START,
-                ),
+            Cell(
+                MODELS,
+                "{model} cannot be measured on two tables; set algorithm.name to one of {one_table}",
+                key="attack",
+            ),
+            Cell(
+                STARTED,
+                "{algorithm}: releases two tables, which {engine} does not write",
+                here=True,
+            ),
+            Cell(
+                Feature.TABLE,
+                "algorithm {algorithm} releases two tables; set output.path instead, to write them as files",
+                at=Stage.START,
             ),
         ),
     ),
@@ -841,31 +750,26 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
         Row(
             Feature.BANDS,
             lambda config: _labels(config, lambda each: each.bands is not None),
-            (
-                Cell(
-                    APPEND,
-                    "with apply, columns that are not generalized cannot be released in groups",
-                    "if the earlier run released this column in groups, run on all records without apply, "
-                    "else remove labels",
-                    here=True,
-                ),
+            Cell(
+                APPEND,
+                "with apply, columns that are not generalized cannot be released in groups; if the earlier "
+                "run released this column in groups, run on all records without apply, else remove labels",
+                here=True,
             ),
         ),
         Row(
             Feature.NUMBERS,
             lambda config: _labels(config, lambda each: each.number_labels is not NumberLabels.RANGE),
-            (
-                Cell(
-                    ALGORITHM,
-                    "'{form}' does not work with algorithm {algorithm}",
-                    "set algorithm.name to one of {algorithms}, or labels: range",
-                    here=True,
-                ),
-                Cell(APPEND, "'{form}' cannot be combined with apply", "set labels: range", here=True),
-                Cell(ENGINE, "'{form}' is not written by engine {engine}", "accepted: range", here=True),
-                Need(_marked),
-                Need(_taken_column, always=True),
+            Cell(
+                ALGORITHM,
+                "'{form}' does not work with algorithm {algorithm}; set algorithm.name to one of "
+                "{algorithms}, or labels: range",
+                here=True,
             ),
+            Cell(APPEND, "'{form}' cannot be combined with apply; set labels: range", here=True),
+            Cell(ENGINE, "'{form}' is not written by engine {engine}; accepted: range", here=True),
+            Need(_marked),
+            Need(_taken_column, always=True),
             first=True,
         ),
     ),
