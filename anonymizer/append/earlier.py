@@ -18,9 +18,12 @@ import yaml
 from pydantic import BaseModel, Field
 
 from anonymizer.audit.claims import parse_report
+from anonymizer.config.feature_rows import Stage
+from anonymizer.config.features import conflicts, promises_of
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
-from anonymizer.config.model import Config, Origin, Reference
+from anonymizer.config.model import Config, Origin
+from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ReadColumn, recoded_as
 from anonymizer.data.values import Key, key_of
@@ -32,7 +35,6 @@ from anonymizer.model.table import NumberLabels, Role, ValueType
 from anonymizer.plan.counted import row_limit_message
 from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.plan.prepared import Prepared
-from anonymizer.privacy.base import AttackModel, ClassModel
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.release.recoding import StoredRecoding, parse_kept
 from anonymizer.report.public import public_report
@@ -384,28 +386,13 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
         for each in (config, previous.config)
     )
     yield from (ConfigProblem(key, _differs(now[key], then[key])) for key in now if now[key] != then[key])
-    for position, settings in enumerate(config.constraints):
-        model = settings.build()
-        if isinstance(model, AttackModel):
-            what = f"{model.name} needs all original records, and the earlier ones are not available"
-            yield ConfigProblem(f"constraints[{position}]", f"{what}; run on all records without apply")
-        if config.reference is Reference.INPUT and isinstance(model, ClassModel) and model.uses_reference:
-            what = f"{model.name} compares with all original records, and the earlier ones are not available"
-            remedy = "run on all records without apply, with reference: release if you append later"
-            yield ConfigProblem(f"constraints[{position}]", f"{what}; {remedy}")
+    for each in conflicts(config, Stage.APPEND):
+        yield ConfigProblem(dotted(each.path), each.what)
 
 
 def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     """Yield what the earlier run promises beyond its constraints, which no config with ``apply`` can."""
-    promises = {
-        "scenarios": earlier.scenarios,
-        "input.person.release_as": earlier.input.pseudonym,
-        "suppression.whole": earlier.suppression.whole,
-        "suppression.unit": earlier.suppression.unit,
-    }
-    found = [key for key, given in promises.items() if given is not None]
-    if earlier.counts_units:
-        found.append("constraints that count persons or other units")
+    found = [each.value for each in promises_of(earlier)]
     if found:
         what = f"the earlier run has {listed(found)}, which cannot be checked on appended records"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")

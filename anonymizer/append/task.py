@@ -25,8 +25,9 @@ from anonymizer.append.earlier import (
     read_new_records,
     read_previous,
 )
-from anonymizer.config.model import ApplySettings, Batch, Config, Otherwise
+from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
+from anonymizer.config.sections import ApplySettings, Batch, Otherwise
 from anonymizer.data.relation import Coding, EngineRelation, Groups, Relation, ReleaseQuery
 from anonymizer.data.source import EngineOptions
 from anonymizer.data.table import column_of

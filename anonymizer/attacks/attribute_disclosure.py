@@ -32,9 +32,14 @@ from anonymizer.model.units import RECORD
 class DisclosureSettings(KnowledgeSettings, UnitSettings):
     """What the adversary knows of a target."""
 
+    @property
+    def known_facts(self) -> Facts | None:
+        """What the adversary knows besides, None for an attack that follows its own rule."""
+        return None
+
     @model_validator(mode="after")
     def _facts_are_about_records(self) -> Self:
-        if isinstance(getattr(self, "facts", None), Facts) and self.unit not in (None, RECORD):
+        if self.known_facts is not None and self.unit not in (None, RECORD):
             raise ValueError(
                 f"facts given as a mapping are about records; set unit: {RECORD}, or remove facts"
             )
@@ -42,8 +47,8 @@ class DisclosureSettings(KnowledgeSettings, UnitSettings):
 
     @model_validator(mode="after")
     def _something_is_certain(self) -> Self:
-        facts = getattr(self, "facts", None)
-        if isinstance(facts, Facts) and facts.probability < 1 and facts.sure == 1:
+        facts = self.known_facts
+        if facts is not None and facts.probability < 1 and facts.sure == 1:
             raise ValueError(
                 "facts that are only probable make no value certain; add sure: 0.9, the probability from "
                 "which a value counts, or use vulnerability with target: attribute-inference"
@@ -232,13 +237,12 @@ class ClassDisclosure(Attack):
     @property
     def unit(self) -> str | None:
         """Whom the attack counts; records, if a plug-in of others has no such option."""
-        return getattr(self.settings, "unit", RECORD)
+        return self.settings.unit if isinstance(self.settings, UnitSettings) else RECORD
 
     @property
     def known_facts(self) -> Facts | None:
         """What the adversary knows besides, None for an attack that follows its own rule."""
-        facts = getattr(self.settings, "facts", None)
-        return facts if isinstance(facts, Facts) else None
+        return self.settings.known_facts if isinstance(self.settings, DisclosureSettings) else None
 
     def beyond_guess(
         self, counts: SensitiveCounts, disclosed: BoolArray, overall: Reference

@@ -24,6 +24,11 @@ class BackgroundSettings(DisclosureSettings):
         Field(description="number of values that the adversary can exclude for the target, or the facts"),
     ] = 1
 
+    @property
+    def known_facts(self) -> Facts | None:
+        """What the adversary knows besides."""
+        return self.facts if isinstance(self.facts, Facts) else None
+
 
 class Background(ClassDisclosure):
     """Share of records whose value is certain after the adversary excludes some others.

@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.features import Feature, Supporter
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
@@ -51,7 +52,38 @@ class AttackResult:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-class Attack(PlugIn):
+@dataclass(frozen=True)
+class Named:
+    """What the parameters of an attack name of a config, and of the files that it reads.
+
+    Attributes
+    ----------
+    known: quasi-identifiers that the adversary knows; empty for all.
+    columns: names of columns in files where they differ from the config.
+    unit: that is counted; None for the default.
+    weights: column of sampling weights; None without.
+    key: column that tells which records of two files belong together; None without.
+    aligned: whether the rows of two files belong together in their order.
+    """
+
+    known: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unit: str | None = None
+    weights: str | None = None
+    key: str | None = None
+    aligned: bool = False
+
+
+class AttackParameters(Settings):
+    """The parameters of an attack that name something of a config."""
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return Named()
+
+
+class Attack(PlugIn, Supporter):
     """A procedure that measures an adversary's success on a release.
 
     Class attributes
@@ -63,6 +95,7 @@ class Attack(PlugIn):
     blind: what the baseline is the success of, in words.
     """
 
+    supports = frozenset({Feature.OUT_OF_CORE})
     threat: ClassVar[Threat | None]
     compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
@@ -96,6 +129,11 @@ class Attack(PlugIn):
         return (
             f"The attack {cls.name} succeeds for {success} of its targets; without the release for {guess}."
         )
+
+    @property
+    def named(self) -> Named:
+        """What the parameters name of a config."""
+        return self.settings.named if isinstance(self.settings, AttackParameters) else Named()
 
     @abstractmethod
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -146,7 +184,7 @@ class Attack(PlugIn):
         return AttackResult(self.name, knowledge, success, baseline, exact, exact, number, details or {})
 
 
-class KnowledgeSettings(Settings):
+class KnowledgeSettings(AttackParameters):
     """What the adversary knows of a target."""
 
     knowledge: Annotated[
@@ -154,8 +192,13 @@ class KnowledgeSettings(Settings):
         Field(min_length=1, description="quasi-identifiers that the adversary knows; default: all"),
     ] = None
 
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, known=self.knowledge or ())
 
-class UnitSettings(Settings):
+
+class UnitSettings(AttackParameters):
     """Whom the adversary targets."""
 
     unit: Annotated[
@@ -165,6 +208,11 @@ class UnitSettings(Settings):
             "through any of their records; default: a person where the persons of the records are known"
         ),
     ] = None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, unit=self.unit)
 
 
 class KnownSets(KnowledgeSettings):
@@ -190,7 +238,7 @@ class SubsetSettings(KnownSets, UnitSettings):
     """What the adversary knows of a target, and whom it targets."""
 
 
-class PairingSettings(Settings):
+class PairingSettings(AttackParameters):
     """How the records of two files belong together, and the names of their columns."""
 
     aligned: Annotated[
@@ -211,6 +259,11 @@ class PairingSettings(Settings):
             description="names of columns in files where they differ from the config, such as {age: AGE}",
         ),
     ] = None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, columns=self.columns or {}, key=self.key, aligned=self.aligned)
 
     @model_validator(mode="after")
     def _one_truth(self) -> Self:

@@ -56,6 +56,8 @@ from anonymizer.model.adversary import (
 )
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.dates import ISO
+from anonymizer.model.features import NO_LIMITS, Limit
+from anonymizer.model.features import Feature as Option
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Exact, Threat, WholeNumber
 
@@ -1566,6 +1568,17 @@ class Definetti(Attack):
             blind = "guessing from each record's class alone, or the same value for everybody,"
             return f"{who} {guesses} {whom}; {blind} is right for at most {guess}."
         return f"{who} {guesses}; from the person's class alone in {guess}."
+
+    @property
+    def limits(self) -> Mapping[Option, Limit]:
+        """Original values are compared by default."""
+        if self.settings.features is not None:
+            return NO_LIMITS
+        return {
+            Option.OUT_OF_CORE: Limit(
+                "attacks[{place}]: {attack} of original values (accepted: features: published)"
+            )
+        }
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing sensitive attribute or originals, or the exceeded limit, if any."""

@@ -23,6 +23,11 @@ class HomogeneitySettings(DisclosureSettings):
         Field(description="values that the target does not have, records that are known"),
     ] = None
 
+    @property
+    def known_facts(self) -> Facts | None:
+        """What the adversary knows besides."""
+        return self.facts if isinstance(self.facts, Facts) else None
+
 
 class Homogeneity(ClassDisclosure):
     """Share of records in classes that have a single sensitive value.

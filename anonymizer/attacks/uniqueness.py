@@ -9,7 +9,7 @@ copula that is fitted to the sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Self
@@ -22,6 +22,7 @@ from anonymizer.attacks.base import (
     USED,
     Attack,
     AttackResult,
+    Named,
     SubsetSettings,
     known_columns,
     reached,
@@ -252,6 +253,11 @@ class UniquenessSettings(SubsetSettings):
         WholeNumber | None,
         Field(ge=1, description="size of the population, if all records have equal weight"),
     ] = None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, weights=self.weights)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -40,15 +40,12 @@ from anonymizer.plan.plan import plan_of
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.folder import RECODING
 from anonymizer.release.recoding import parse_kept
-from anonymizer.search.base import SearchProblem
-from anonymizer.search.mondrian.algorithm import LabelName, MondrianSettings, labelling_of
+from anonymizer.search.base import SEARCH_ALGORITHMS, SearchProblem
+from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings, labelling_of
 from anonymizer.search.mondrian.labelling import Labelling
 from anonymizer.search.mondrian.regions import Regions, Segments
 
 TextArray = NDArray[np.object_]
-
-AGGREGATING = ("microaggregation",)
-"""Algorithms that publish numbers which are not in the input, so records cannot be matched."""
 
 
 def check_input(case: AuditCase) -> list[str]:
@@ -82,7 +79,7 @@ def check_input(case: AuditCase) -> list[str]:
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
             case.claims.compare(("attributes", column.name, "type"), column.type.value)
-        if case.claims.get(("search", "algorithm")) in AGGREGATING:
+        if _aggregates(case.claims.get(("search", "algorithm"))):
             return nothing
         matched = _matched(case, table)
         if case.in_groups:
@@ -354,8 +351,9 @@ def _check_losses(case: AuditCase, prepared: Prepared, matched: _Matched) -> boo
     regions = None if settings is None else _regions(case, problem, settings, matched, texts, fate)
     recoding = regions or along_hierarchies
     if recoding is None:
-        if case.config.algorithm.name == "local":
-            what = "local publishes generalized values of the hierarchies; found other texts"
+        asked = case.config.algorithm
+        if asked.plug_in.own_nodes:
+            what = f"{asked.name} publishes generalized values of the hierarchies; found other texts"
             case.claims.refute(("search", "algorithm"), what)
         return False
     for column, shown in zip(recoding.published(), texts, strict=True):
@@ -413,16 +411,21 @@ def _has_stars(attribute: QuasiIdentifier, level: Any) -> bool:
     return SUPPRESSED in {attribute.hierarchy.labels[node] for node in np.unique(attribute.nodes(level))}
 
 
+def _aggregates(algorithm: Any) -> bool:
+    """Return whether an algorithm publishes numbers which are not in the input: no record can be matched."""
+    return algorithm in SEARCH_ALGORITHMS and SEARCH_ALGORITHMS[algorithm].aggregates
+
+
 def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:
     """Return the settings of Mondrian; None for another algorithm.
 
     Mondrian chosen by ``auto`` publishes either nodes or intervals.
     """
     given = case.config.algorithm
-    if given.name == "mondrian":
+    if given.plug_in is Mondrian:
         settings: MondrianSettings = given.settings
         return settings
-    if given.name != "auto" or case.claims.get(("search", "algorithm")) != "mondrian":
+    if not given.plug_in.chooses or case.claims.get(("search", "algorithm")) != Mondrian.name:
         return None
     labels = LabelName.INTERVAL if along_hierarchies is None else LabelName.HIERARCHY
     return MondrianSettings(labels=labels)

@@ -27,6 +27,7 @@ from anonymizer.job.source import open_foreign_release
 from anonymizer.job.verify import RelationPair, attribute_in_groups
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Links, Original
 from anonymizer.model.classes import Measurement
+from anonymizer.model.features import Feature
 from anonymizer.model.naming import Spellings
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.spelling import suggested
@@ -276,11 +277,11 @@ class KnownCounts:
     def allow(self, constraint: Constraint) -> bool:
         """Return whether a constraint can be measured."""
         own = constraint.unit
-        units = own is None or (own in self.units and constraint.model.fault_of(own) is None)
+        units = own is None or (own in self.units and constraint.model.limit_of(own) is None)
         units = units and (self.classes or constraint.scenario is None)
         model = constraint.model
         people = self.people or not model.needs_population
-        persons = PERSON not in self.units or model.fault_with_persons is None
+        persons = PERSON not in self.units or Feature.PERSONS_AMONG_PEOPLE not in model.limits
         return units and people and persons and (HOUSEHOLD in self.units or not model.needs_households)
 
 
@@ -310,7 +311,10 @@ def _measured(
         every = [replace(each, unit=PERSON) if each.model.people_units else each for each in every]
     wanted = [probe for probe in countable_constraints(every) if known.allow(probe)]
     wanted += [
-        replace(probe, unit=unit) for unit in known.units for probe in wanted if probe.model.counts_units
+        replace(probe, unit=unit)
+        for unit in known.units
+        for probe in wanted
+        if Feature.UNITS in probe.model.supports
     ]
     counted = [each for each in countable_constraints(own) if known.allow(each)]
     measured = iter(measure_all(counted))

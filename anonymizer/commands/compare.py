@@ -32,6 +32,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from anonymizer.commands.frame import anonymize_frame
 from anonymizer.commands.run import run as run_job
+from anonymizer.config.features import suitable_algorithms
 from anonymizer.config.load import Variation, load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.plugin_sections import AttackSettings
@@ -55,7 +56,6 @@ from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import WHO
 from anonymizer.report.build import environment
 from anonymizer.report.comparison import (
-    IN_GROUPS,
     QUERY_ERROR,
     ComparedRun,
     Comparison,
@@ -433,9 +433,6 @@ def _refusal(directory: Path, error: OSError) -> OutputError:
     return OutputError(f"{directory}: cannot be written: {reason}; choose another with -o")
 
 
-CHOOSES = "auto"
-"""Runs one of the other algorithms, so a comparison of all leaves it out."""
-
 ATTACKS = ("vulnerability", "linkage")
 """Attacks of a comparison if the config lists none; the first is always run."""
 
@@ -481,9 +478,7 @@ def risk_limit(config: Config) -> float | None:
         if each.allowed_success is not None and unit == person
     ]
     sizes = [
-        each.settings.k
-        for unit, each in who
-        if hasattr(each.settings, "k") and (person is None or unit in (PERSON, HOUSEHOLD))
+        each.k for unit, each in who if each.k is not None and (person is None or unit in (PERSON, HOUSEHOLD))
     ]
     return min([*limits, *(1 / k for k in sizes)], default=None)
 
@@ -508,7 +503,8 @@ def planned(
         what = "applies an earlier recoding, so there is no search to compare; remove it"
         raise ConfigError(base.source, [ConfigProblem("apply", what)])
     names = _algorithms(base, algorithms, vary=bool(variations))
-    measures = _measures(base) if IN_GROUPS in names else ()
+    two_tables = any(each in SEARCH_ALGORITHMS and SEARCH_ALGORITHMS[each].in_groups for each in names)
+    measures = _measures(base) if two_tables else ()
     runs: list[PlannedRun] = []
     problems: dict[tuple[str, str], ConfigProblem] = {}
     for name in names:
@@ -543,16 +539,7 @@ def _algorithms(base: Config, asked: Sequence[str], *, vary: bool) -> Sequence[s
         return asked
     if vary:
         return [base.algorithm.name]
-    method = base.suppression.method.value
-    counts_units = base.counts_units or base.suppression.unit is not None
-    return [
-        name
-        for name, each in SEARCH_ALGORITHMS.items()
-        if name != CHOOSES
-        and method in (each.unit_suppressions if counts_units else each.suppressions)
-        and (each.counts_population or not base.counts_population)
-        and not (each.in_groups and any(own.build().fault_in_buckets for own in base.constraints))
-    ]
+    return [name for name in suitable_algorithms(base) if not SEARCH_ALGORITHMS[name].chooses]
 
 
 def _algorithm(base: Config, name: str) -> tuple[str, ...]:
@@ -711,7 +698,7 @@ class _Strength:
             model = constraint.build()
             for each in model.thresholds:
                 entry.pop(each.parameter, None)
-                value = float(getattr(model.settings, each.parameter))
+                value = float(model.value_of(each))
                 found.append(abs(value - each.loosest) if isfinite(each.loosest) else -value)
         return cls(json.dumps(content, sort_keys=True), tuple(found))
 

@@ -17,6 +17,7 @@ from anonymizer.errors import listed, plural
 from anonymizer.model.table import Role
 from anonymizer.profile.proposal import Choices, Proposal, RoleProposal
 from anonymizer.profile.ways import HALF, Way
+from anonymizer.search.base import FULL_DOMAIN
 
 LOOKS = 3
 """Most runs that look for the fewest columns to leave out."""
@@ -160,7 +161,7 @@ def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], losing: Losing) 
     sections = {
         "constraints": [],
         "scenarios": {"acquaintance": {"known": {"any": KNOWN, "of": list(kept)}, "models": models}},
-        "algorithm": {"name": "lattice"},
+        "algorithm": {"name": FULL_DOMAIN},
         "budget": {"nodes": NODES},
     }
     loss = losing(proposal, sections)

@@ -20,6 +20,7 @@ from anonymizer.config.section import Section, problem, refusal
 from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import listed, shown, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
+from anonymizer.model.features import NO_LIMITS, Feature, Limit
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
@@ -183,6 +184,17 @@ class EngineName(StrEnum):
     AUTO = "auto"
     MEMORY = "memory"
     DUCKDB = "duckdb"
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that it carries out."""
+        unlimited = {Feature.COMBINATIONS} if self is EngineName.MEMORY else set()
+        return frozenset(Feature) - unlimited - {Feature.REMOTE}
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """None: it has no parameters of its own."""
+        return NO_LIMITS
 
 
 def _engine(name: str) -> str:

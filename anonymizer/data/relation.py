@@ -41,7 +41,7 @@ from anonymizer.data.source import (
     open_content,
 )
 from anonymizer.data.values import identities_of_keys, split_absent
-from anonymizer.errors import AuditFailed, ConfigProblem, DataError, InputError, OutputError, suggestion
+from anonymizer.errors import AuditFailed, DataError, InputError, OutputError, suggestion
 from anonymizer.model.arrays import (
     SPACE,
     BoolArray,
@@ -52,6 +52,7 @@ from anonymizer.model.arrays import (
     count_keys,
     numbered,
 )
+from anonymizer.model.features import Supporter
 from anonymizer.model.naming import Spellings
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
@@ -1116,7 +1117,7 @@ class EngineFolder(Closing):
         """
 
 
-class Engine(ABC):
+class Engine(ABC, Supporter):
     """An engine that reads files on other file systems, and writes a release as a folder of files.
 
     Attributes
@@ -1131,15 +1132,6 @@ class Engine(ABC):
     @abstractmethod
     def has_option(self, name: str) -> bool:
         """Return whether ``engine.options`` may have this name, besides those of all engines."""
-
-    @abstractmethod
-    def problems(self, config: Any) -> Iterator[ConfigProblem]:
-        """Yield the parts of a config that this engine does not support; starts nothing.
-
-        Parameters
-        ----------
-        config: an ``anonymizer.Config``.
-        """
 
     @abstractmethod
     def open(self, location: str, options: EngineOptions) -> Relation:

@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from anonymizer.config.files import Order
-from anonymizer.config.model import Config
 from anonymizer.data.relation import Engine, EngineFolder, Relation
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, EngineOptions
+from anonymizer.data.source import EngineOptions
 from anonymizer.data_spark.files import is_release
 from anonymizer.data_spark.options import MASTER, SparkOptions
 from anonymizer.data_spark.relation import open_spark
 from anonymizer.data_spark.session import Session, close_session, open_session, writing
-from anonymizer.errors import ConfigProblem, OutputError
+from anonymizer.errors import OutputError
+from anonymizer.model.features import Feature
 from anonymizer.system import LockedFolder, NoLocks, write_whole
 
 PREFIX = ".remote.tmp-"
@@ -239,45 +238,13 @@ class Spark(Engine):
     """Counts records where they are stored, and writes folders of Parquet files."""
 
     name = "spark"
+    supports = frozenset({Feature.REMOTE, Feature.COMBINATIONS})
     program_bytes = 350_000_000
     """Memory of its Java process without the heap: classes, compiled code, stacks of threads."""
 
     def has_option(self, name: str) -> bool:
         """Return whether a name is ``master`` or a setting of Spark."""
         return name == MASTER or name.startswith("spark.")
-
-    def problems(self, config: Config) -> Iterator[ConfigProblem]:
-        """Yield what Spark cannot read or write of a config."""
-        if config.input.path is None:
-            yield ConfigProblem(
-                "engine.name", "spark reads files; set input.path, or engine.name: duckdb for a database"
-            )
-        elif CSV_FILES.named(config.input.path):
-            yield ConfigProblem(
-                "input.path",
-                f"{config.input.path}: spark reads Parquet, a file or a folder; convert it, or set "
-                "engine.name: duckdb",
-            )
-        if config.output.path is None:
-            yield ConfigProblem(
-                "output.table", "spark writes Parquet; set output.path to a name that ends in .parquet"
-            )
-        elif not PARQUET_FILES.named(config.output.path):
-            yield ConfigProblem(
-                "output.path",
-                f"{config.output.path}: spark writes Parquet; accepted: a name that ends in .parquet",
-            )
-        if config.numerals != config.input.numerals:
-            yield ConfigProblem(
-                "output.decimal", f"{config.numerals.decimal!r}: accepted with spark: that of the input"
-            )
-        if config.output.order is Order.SHUFFLED:
-            yield ConfigProblem("output.order", "shuffled: accepted with spark: sorted")
-        if config.algorithm.plug_in.in_groups:
-            yield ConfigProblem(
-                "algorithm.name",
-                f"{config.algorithm.name}: releases two tables, which spark does not write",
-            )
 
     def open(self, location: str, options: EngineOptions) -> Relation:
         """Open Parquet files on any Hadoop file system; raises as ``open_spark`` does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from anonymizer.errors import HierarchyError, plural
 from anonymizer.hierarchy.leaves import fitted, identity_in
 from anonymizer.hierarchy.source import HierarchySource, Node, Tree, compile_tree
 from anonymizer.model.arrays import CodeArray, freeze
-from anonymizer.model.recoding import distinct_nodes
+from anonymizer.model.recoding import Published, distinct_nodes
 from anonymizer.model.spelling import nearest_alike, told_apart
 from anonymizer.model.table import (
     MISSING,
@@ -261,17 +261,6 @@ def _published_as_missing(hierarchy: Hierarchy, leaf: int, name: str) -> Hierarc
             raise HierarchyError(f"{name}: {what}; rename the label")
         labels[node] = MISSING
     return replace(hierarchy, labels=tuple(labels))
-
-
-class Published(Enum):
-    """What a search may publish of a quasi-identifier."""
-
-    LEVEL = 1
-    """The nodes of one level."""
-    NODES = 2
-    """Nodes of several levels."""
-    INTERVALS = 3
-    """Intervals between any two values."""
 
 
 def in_numbers(

@@ -22,17 +22,18 @@ from anonymizer.config.section import dotted
 from anonymizer.errors import ConfigError, InputError, Interrupted, listed, plural
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import FloatArray
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.search.base import (
+    QUICK,
     SEARCH_ALGORITHMS,
     AttackCheck,
     Control,
     SearchAlgorithm,
     SearchProblem,
-    SuppressionMethod,
 )
 
 MUCH = 0.5
@@ -61,12 +62,6 @@ NODES = 150
 
 NARROW = 10
 """Maximum number of quasi-identifiers whose lattice is searched quickly."""
-
-LATTICE = "lattice"
-"""The algorithm of full-domain recoding, which loses more than others."""
-
-QUICK = "mondrian"
-"""The algorithm that is quick for any number of columns."""
 
 SHOWN = 3
 """Maximum number of changes that are reported."""
@@ -245,7 +240,7 @@ def _measured(
         and not plan.needs_households
         and plan.pseudonym is None
         and (not attacked or (stars and not plan.units))
-        and problem.suppression in search.suppressions
+        and problem.suppression in search.suppressions()
         and _judges_quickly(problem)
     )
     most = ATTACKED_CELLS if attacked else UNIT_CELLS if problem.table.units else CELLS
@@ -265,7 +260,7 @@ def _measured(
 def _search_of(plan: Plan, width: int, *, attacked: bool) -> SearchAlgorithm:
     """Return the quick search that measures changes: the plan's own where it is quick."""
     own = plan.algorithm
-    if own.name == QUICK or (own.name == LATTICE and width <= NARROW and not attacked):
+    if own.name == QUICK or (own.full_domain and width <= NARROW and not attacked):
         return own
     return SEARCH_ALGORITHMS[QUICK]()
 
@@ -415,7 +410,7 @@ def _changes(
     starred: columns that the release publishes as ``*``.
     dearest: columns to leave out, one at a time.
     """
-    wide = search.name != plan.algorithm.name and (plan.algorithm.name == LATTICE or not part.gate.open)
+    wide = search.name != plan.algorithm.name and (plan.algorithm.full_domain or not part.gate.open)
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
     # A release of stars because of attacks says nothing about columns.
     columns = [_without(part, (at,), other) for at in dearest if part.gate.open]
@@ -424,7 +419,7 @@ def _changes(
     yield from columns[:1]
     stars = _mean(before, part.table.quasi_identifiers) >= STARS
     yield from _other_labels(plan, part, starred)
-    if search.name == LATTICE or stars:
+    if search.full_domain or stars:
         yield from _other_search(plan, part)
         yield from _suppressing_more(part, other)
     yield from _weaker(plan, part, other)
@@ -459,20 +454,20 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
 
 
 def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
-    """Yield intervals where Mondrian publishes numbers without a hierarchy as ``*``."""
+    """Yield intervals where the algorithm publishes numbers without a hierarchy as ``*``."""
     own = plan.algorithm
     attributes = [part.table.quasi_identifiers[at] for at in starred]
     bare = [each.name for each in attributes if each.by_range]
-    if bare and own.name == QUICK and getattr(own.settings, "labels", None) == "hierarchy":
-        labelled = own.Settings.model_validate({**own.settings.model_dump(), "labels": "interval"})
-        what = f"publish {listed(bare)} as intervals"
-        yield Change(what, ("algorithm.labels=interval",), part, search=type(own)(labelled))
+    found = own.in_intervals() if bare else None
+    if found is not None:
+        override, search = found
+        yield Change(f"publish {listed(bare)} as intervals", (override,), part, search=search)
 
 
 def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:
     """Yield the quick algorithm in place of another one."""
     own, quick = plan.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
-    if own != QUICK and part.suppression in quick.suppressions:
+    if own != QUICK and part.suppression in quick.suppressions():
         what, override = f"search with {QUICK} instead of {own}", f"algorithm={{name: {QUICK}}}"
         yield Change(what, (override,), part, search=quick)
 
@@ -502,7 +497,7 @@ def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator
         # What is measured has to be what the one key changes.
         return
     ((path, planned),) = found
-    k = getattr(planned.model.settings, "k", FEWEST)
+    k = planned.model.k or FEWEST
     if k <= FEWEST or k != part.k:
         return
     half = max(FEWEST, k // 2)

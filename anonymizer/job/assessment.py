@@ -207,9 +207,7 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
         number = original.aligned_links.records
         have = f"{number:,} of {release.records:,} records of {release.source} have"
         return f"{have} the key of a record of {original.source}"
-    if original.aligned_links is not None and any(
-        getattr(each.settings, "aligned", False) for each in plan.attacks
-    ):
+    if original.aligned_links is not None and any(each.named.aligned for each in plan.attacks):
         return f"row i of {release.source} is assumed to come from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
     if 2 * stemming < records and not force:

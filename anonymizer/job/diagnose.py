@@ -119,8 +119,7 @@ class Diagnostician:
                 found.append(f"{threshold.parameter} = {value}")
                 self._suggest(path, constraint, threshold, value)
         requested = ", ".join(
-            f"{each.parameter} = {getattr(constraint.model.settings, each.parameter)}"
-            for each in constraint.model.thresholds
+            f"{each.parameter} = {constraint.model.value_of(each)}" for each in constraint.model.thresholds
         )
         known = "attainable by estimates" if self._by([constraint]) else "attainable"
         known += "" if self._diagnosis.complete else ", as far as the time allowed to search"
@@ -230,7 +229,7 @@ class Diagnostician:
         def holds(value: int | Decimal) -> bool:
             return self._feasible([*others, _with_threshold(constraint, threshold, value)]) is True
 
-        asked = getattr(constraint.model.settings, threshold.parameter)
+        asked = constraint.model.value_of(threshold)
         if threshold.whole and isinf(threshold.loosest):
             return _smallest_whole(int(asked), self._problem.table.records, holds)
         if threshold.whole:

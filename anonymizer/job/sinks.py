@@ -320,11 +320,6 @@ def _sink(
     table = _release_table(config, directory, overwrite=overwrite)
     if table is None:
         return FileSink(folder, options, config)
-    if config.algorithm.plug_in.in_groups:
-        raise OutputError(
-            f"output.table '{config.output.table}': algorithm {config.algorithm.name} releases two tables; "
-            "set output.path instead, to write them as files"
-        )
     table.check()
     title = f"{config.output.database or config.output.url}#{config.output.table}"
     return TableSink(folder, options, table, title)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import numpy as np
 
+from anonymizer.config.feature_rows import NO_WORDS, Stage
 from anonymizer.config.load import check_columns
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import EngineRelation, Relation
@@ -19,9 +19,9 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.exposure import check_acknowledged
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.features import Feature
 from anonymizer.model.identity import identity_pattern, text_identity
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
-from anonymizer.model.units import RECORD
 from anonymizer.people.population import check_held_out, open_people, with_counted_people
 from anonymizer.people.units import (
     Owning,
@@ -40,7 +40,6 @@ from anonymizer.plan.counted import (
     coarsest,
     count_distinct_rows,
     finest,
-    out_of_core,
     row_limit_message,
 )
 from anonymizer.plan.plan import Plan, check_number_formats, check_types
@@ -53,7 +52,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
 )
 from anonymizer.release.query import follows_from_codes
-from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, SearchProblem, SuppressionMethod
+from anonymizer.search.base import AttackCheck, SearchProblem
 
 
 def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
@@ -72,25 +71,15 @@ def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, 
 
 def _unsupported(plan: Plan, problem: SearchProblem) -> Iterator[str]:
     """Yield what the config asks for that needs all distinct rows in memory."""
-    if not plan.algorithm.out_of_core:
-        able = [name for name, each in SEARCH_ALGORITHMS.items() if each.out_of_core]
-        yield f"algorithm {plan.algorithm.name} (accepted: {', '.join(able)})"
-    else:
+    if Feature.OUT_OF_CORE in plan.algorithm.supports:
         yield from plan.algorithm.out_of_core_gaps(problem)
-    if problem.suppression is not SuppressionMethod.CLASSES:
-        yield f"suppression.method {problem.suppression.value} (accepted: classes)"
-    for constraint in problem.gate.constraints:
-        yield f"constraint {constraint.model.name}, whose adversary holds the original records"
+    yield from (each.what for each in plan.conflicts(Stage.SEARCH, NO_WORDS))
     if plan.attacks:
         scene = AdversaryView(_published(problem.table, plan.weights))
         for position, each in enumerate(plan.attacks):
             lacking = each.missing_requirement(scene)
             if lacking is not None:
                 yield f"attacks[{position}]: {each.name}, which needs {lacking}"
-            elif getattr(each.settings, "features", each.name) is None:
-                yield f"attacks[{position}]: {each.name} of original values (accepted: features: published)"
-    if plan.utility:
-        yield "utility, which compares the release with the original records"
 
 
 def _published(table: Table, weights: Sequence[str]) -> PublishedTable:
@@ -123,9 +112,8 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     check_acknowledged(plan, relation.columns)
     prepared = prepare_table(plan, relation)
     check_search(prepared)
-    if plan.control is not None and prepared.problem.source is not None:
-        what = " and cannot compare records with held-out people"
-        raise out_of_core(prepared.counted, what, f", or remove {plan.control.key}")
+    if prepared.problem.source is not None:
+        _refuse(plan, relation, prepared.counted, Stage.COMPARED)
     return prepared
 
 
@@ -146,7 +134,8 @@ def check_search(prepared: Prepared) -> None:
         return
     refused, algorithm = [*_unsupported(plan, prepared.problem)], plan.algorithm
     relation, frame = prepared.encoded.relation, ""
-    if not isinstance(relation, EngineRelation) and algorithm.out_of_core and not algorithm.by_codes:
+    able = Feature.OUT_OF_CORE in algorithm.supports and not algorithm.by_codes
+    if able and not isinstance(relation, EngineRelation):
         # Only an engine can join records to their recoding.
         columns = plan.released(relation.columns)
         named = ", ".join(f"'{name}'" for name in columns)
@@ -209,7 +198,10 @@ def problem_of(
     found = count_distinct_rows(plan.engine, relation, codings)
     stored = found.beyond or not relation.ordered
     if stored:
-        _check_storable(plan, relation, found)
+        _refuse(plan, relation, found, Stage.STORED)
+    if found.beyond:
+        _refuse(plan, relation, found, Stage.BEYOND)
+    if stored:
         found.combinations.units = stored_units(plan, relation, codings)
     source = None
     if found.beyond:
@@ -224,8 +216,6 @@ def problem_of(
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table, encoded = with_units(plan, table, encoded, own)
-    if plan.counts_population and source is not None:
-        raise out_of_core(found, ", where constraints cannot count the population")
     if plan.counts_population or plan.needs_households:
         table = with_counted_people(plan, relation, table, encoded, units)
     problem = _problem(plan, table.by_weight(), constraints, owning_of(plan, encoded, units))
@@ -238,36 +228,15 @@ def problem_of(
     return Prepared(plan, problem, encoded, constraints, found, units)
 
 
-def _check_storable(plan: Plan, relation: Relation, found: Counted) -> None:
-    """Refuse what needs the rows of every record, where an engine stores the distinct rows."""
-    if plan.whole is not None:
-        what = "link the rows of persons" if plan.pseudonym is not None else "suppress whole units"
-        key = "suppression.whole" if plan.pseudonym is None else "input.person.release_as"
-        raise out_of_core(found, f" and cannot {what}", f", or remove {key}")
-    for each in plan.planned:
-        if each.unit is not None and isinstance(each.model, AttackModel):
-            raise InputError(
-                f"{relation.name}: {each.model.name} can count persons and other units in memory only; set "
-                f"engine.name to memory, or unit: {RECORD}"
-            )
-    if plan.suppression is not SuppressionMethod.CLASSES and plan.counted_units:
-        raise InputError(
-            f"{relation.name}: with suppression.method {plan.suppression}, constraints can count persons and "
-            f"other units in memory only; set suppression.method to {SuppressionMethod.CLASSES}, engine.name "
-            f"to memory, or unit: {RECORD}"
-        )
-    if plan.algorithm.most_parts == inf and plan.counted_units:
-        raise InputError(
-            f"{relation.name}: algorithm {plan.algorithm.name} can count persons and other units in memory "
-            "only; set algorithm.name to lattice, engine.name to memory, or unit: record"
-        )
-    if plan.needs_households:
-        raise out_of_core(found, ", where constraints cannot count households", ", or use engine memory")
-    if found.beyond and (plan.loss_weights or plan.loss_unit):
-        key, what = "weights", "cannot be averaged by weights"
-        if plan.loss_unit is not None:
-            key, what = "unit", f"cannot count each {plan.loss_unit} once"
-        raise out_of_core(found, f", where losses {what}", f", or remove objective.{key}")
+def _refuse(plan: Plan, relation: Relation, found: Counted, stage: Stage) -> None:
+    """Refuse what needs the rows of every record, where an engine stores the distinct rows.
+
+    Raises
+    ------
+    InputError: the config asks for it.
+    """
+    for each in plan.conflicts(stage, {"input": relation.name, "rows": row_limit_message(found)}):
+        raise InputError(each.what)
 
 
 def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -277,14 +277,6 @@ NO_UNITS: UnitsByName = MappingProxyType({})
 
 Knowledge = tuple[frozenset[str], ...]
 """Sets of quasi-identifiers, one of which an adversary knows."""
-
-
-class ScenarioSupport(Enum):
-    """How an algorithm satisfies the models of adversaries who know some quasi-identifiers only."""
-
-    NONE = "not at all"
-    ALL_KNOWN = "as if they knew all quasi-identifiers, which protects more than needed"
-    EXACT = "by the classes of the known ones"
 
 
 @dataclass(frozen=True, eq=False)

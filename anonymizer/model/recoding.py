@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from itertools import count as integers
 from typing import Any, ClassVar
@@ -117,6 +117,17 @@ def _with_rows(table: Table, columns: Sequence[CodeArray], counts: IntArray) -> 
     for array in (codes, counts):
         freeze(array)
     return table.with_rows(codes.T, counts)
+
+
+class Published(Enum):
+    """What a search may publish of a quasi-identifier."""
+
+    LEVEL = 1
+    """The nodes of one level."""
+    NODES = 2
+    """Nodes of several levels."""
+    INTERVALS = 3
+    """Intervals between any two values."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -186,7 +186,7 @@ def records_warnings(
         name = attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])"
         if knowledge.get(LINKS) == IGNORED:
             ignoring.append(name)
-        if "unit" not in knowledge and getattr(attack.settings, "unit", None) != RECORD:
+        if "unit" not in knowledge and attack.named.unit != RECORD:
             counted.append(name)
     answers = list(answers)
     if any("unit" not in each.knowledge for each in answers):

@@ -109,17 +109,3 @@ def row_limit_message(found: Counted) -> str:
         f"engine {found.engine}: the input has {found.combinations.number:,} distinct rows, "
         f"but only {found.most:,} fit in memory"
     )
-
-
-def out_of_core(found: Counted, what: str, remedy: str = "") -> InputError:
-    """Return the error of a run that its distinct rows make impossible.
-
-    Parameters
-    ----------
-    what: is impossible; end of a sentence.
-    remedy: besides more memory; end of a sentence.
-    """
-    return InputError(
-        f"{row_limit_message(found)}, so the run is out of core{what}; raise engine.memory_limit or "
-        f"engine.options.combinations{remedy}"
-    )

@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from anonymizer.config.feature_rows import Stage
+from anonymizer.config.features import conflicts
 from anonymizer.config.model import Config
-from anonymizer.config.search import ENGINE_OPTIONS, EngineName
+from anonymizer.config.search import ENGINE_OPTIONS
+from anonymizer.config.section import dotted
 from anonymizer.data.source import CSV_FILES, EngineOptions, KeyColumns, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, NumberColumns, NumberLabels, Role, ValueType
@@ -17,7 +20,6 @@ from anonymizer.plan.memory import (
     DATABASE_SHARE,
     free_memory,
     plugged_engine,
-    problems_without_plug_in,
     spill_directory,
 )
 
@@ -37,8 +39,7 @@ def engine_options(config: Config) -> EngineOptions:
         for name in options
         if name not in ENGINE_OPTIONS and name not in own
     ]
-    problems = problems or _misplaced(config)
-    problems += problems_without_plug_in(config) if plugged is None else plugged.problems(config)
+    problems += [ConfigProblem(dotted(each.path), each.what) for each in conflicts(config, Stage.START)]
     if problems:
         raise ConfigError(config.source, problems)
     threads, combinations = options.get("threads"), options.get("combinations")
@@ -120,11 +121,3 @@ def released_names(config: Config) -> frozenset[str]:
     paired = [name for name, own in config.attributes.items() if own.number_labels is low_high]
     pairs = (each for name in paired for each in NumberColumns(name, low_high).columns)
     return frozenset({*config.attributes, *pairs})
-
-
-def _misplaced(config: Config) -> list[ConfigProblem]:
-    """Return the problems of ``engine.options.combinations``."""
-    if "combinations" not in config.engine.options or config.engine.name != EngineName.MEMORY:
-        return []
-    what = "not an option of engine.name: memory, which has no limit; remove it, or set engine.name: duckdb"
-    return [ConfigProblem("engine.options.combinations", what)]

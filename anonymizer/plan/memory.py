@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.config.files import URL
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
-from anonymizer.data.foreign import elsewhere
 from anonymizer.data.memory import memory_of_machine
-from anonymizer.data.relation import REMOTE, Engine, engine_named
-from anonymizer.errors import ConfigProblem
+from anonymizer.data.relation import Engine, engine_named
 
 
 def plugged_engine(config: Config) -> Engine | None:
     """Return the plug-in engine of a config; None for memory, DuckDB and auto."""
     return None if config.engine.name in set(EngineName) else engine_named(config.engine.name)
-
-
-def problems_without_plug_in(config: Config) -> Iterator[ConfigProblem]:
-    """Yield the paths of a config that only a plug-in engine can read or write."""
-    for key, path in (("input.path", config.input.path), ("output.path", config.output.path)):
-        if path is not None and URL.match(path):
-            way = elsewhere(path) if key == "input.path" else None
-            what = f"is on another file system; set engine.name: {REMOTE}"
-            yield ConfigProblem(key, f"{path}: {what}" if way is None else way)
 
 
 PROGRAM_BYTES = 200_000_000

@@ -5,20 +5,23 @@ Lower rooms receive these instead of the config.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import Attack
 from anonymizer.config.exposure import ExposureSettings
+from anonymizer.config.feature_rows import Conflict, Stage, Words
+from anonymizer.config.features import conflicts
 from anonymizer.config.files import MissingPerson, Order
-from anonymizer.config.model import Config, Reference
+from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
 from anonymizer.config.section import KeyPath
+from anonymizer.config.sections import Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import CSV_FILES, CsvDialect, KeyColumns
@@ -28,7 +31,6 @@ from anonymizer.exposure.measure import Thresholds
 from anonymizer.hierarchy.placement import (
     LevelRange,
     Placement,
-    Published,
     Unknown,
     build_quasi_identifier,
     build_sensitive_attribute,
@@ -36,6 +38,7 @@ from anonymizer.hierarchy.placement import (
 )
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound
 from anonymizer.model.table import (
@@ -64,8 +67,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
     TableModel,
 )
-from anonymizer.search.auto import without_levels
-from anonymizer.search.base import SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SearchAlgorithm
 
 if TYPE_CHECKING:
     from anonymizer.utility.base import Measure
@@ -125,6 +127,7 @@ class Plan:
     shuffled: whether the released records are shuffled instead of sorted.
     in_input_database: whether input and release are in one database.
     in_duckdb: whether the release is a table of DuckDB, which has every type.
+    conflicts: yields what does not go together at a stage of the run.
     acknowledged: warnings and findings that somebody has read.
     preset: name of the rule that the release follows; None without one.
     exposure: thresholds of findings about the release.
@@ -170,6 +173,7 @@ class Plan:
     in_duckdb: bool
     seed: int
     seed_is_default: bool
+    conflicts: Callable[[Stage, Words], Iterator[Conflict]]
     acknowledged: tuple[str, ...] = ()
     preset: str | None = None
     exposure: Thresholds = field(default_factory=Thresholds)
@@ -263,8 +267,7 @@ class Plan:
     @property
     def weights(self) -> list[str]:
         """The columns of sampling weights in the settings of attacks, sorted."""
-        named = (getattr(each.settings, "weights", None) for each in self.attacks)
-        return sorted({name for name in named if name is not None})
+        return sorted({each.named.weights for each in self.attacks if each.named.weights is not None})
 
     @property
     def foreign_names(self) -> dict[str, str]:
@@ -276,7 +279,7 @@ class Plan:
         """
         found: dict[str, str] = {}
         for each in self.attacks:
-            for name, foreign in (getattr(each.settings, "columns", None) or {}).items():
+            for name, foreign in each.named.columns.items():
                 if found.setdefault(foreign, name) != name:
                     both = f"'{found[foreign]}' and '{name}'"
                     raise InputError(
@@ -293,8 +296,7 @@ class Plan:
         ------
         InputError: there are several.
         """
-        named = (getattr(each.settings, "key", None) for each in self.attacks)
-        keys = sorted({key for key in named if key is not None})
+        keys = sorted({each.named.key for each in self.attacks if each.named.key is not None})
         if len(keys) > 1:
             every = ", ".join(f"'{each}'" for each in keys)
             raise InputError(f"{self.config}: attacks: key: {every}; accepted: the same for all attacks")
@@ -383,25 +385,13 @@ class Plan:
             for name, column in columns.items()
             if self.columns[name].role is Role.QUASI_IDENTIFIER
         ]
-        published = self._published(found)
+        published = self.algorithm.publishes(found, self.suppression)
         hides = self.keep_rows or self.suppression is SuppressionMethod.CELLS
         forms = [self.columns[each.name].labels for each in found]
         return tuple(
             each if form is NumberLabels.RANGE else in_numbers(each, form, published, hides=hides)
             for each, form in zip(found, forms, strict=True)
         )
-
-    def _published(self, attributes: Sequence[QuasiIdentifier]) -> frozenset[Published]:
-        """Return what the algorithm may publish of each quasi-identifier."""
-        name = self.algorithm.name
-        if name == "lattice" or (name == "auto" and self.suppression is not SuppressionMethod.CLASSES):
-            return frozenset({Published.LEVEL})
-        if name == "auto" and without_levels(attributes):
-            return frozenset({Published.NODES, Published.INTERVALS})
-        labels = getattr(self.algorithm.settings, "labels", None)
-        if name == "mondrian" and labels is None and any(each.by_range for each in attributes):
-            return frozenset({Published.NODES, Published.INTERVALS})
-        return frozenset({Published.INTERVALS if labels == "interval" else Published.NODES})
 
     def _quasi_identifier(
         self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None
@@ -506,6 +496,7 @@ def plan_of(config: Config) -> Plan:
         in_input_database=in_input_database,
         in_duckdb=output.database is not None,
         seed=config.seed,
+        conflicts=partial(conflicts, config),
         seed_is_default=config.seed == Config.model_fields["seed"].default,
         preset=config.preset,
         acknowledged=tuple(each.finding for each in config.acknowledge or ()),
@@ -542,7 +533,7 @@ def _people(config: Config, key: str, path: str | None, weight: str | None = Non
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:
     """Return the largest k of constraints on classes; that of k-map counts people of the population."""
-    sizes = [getattr(each.model.settings, "k", None) for each in planned if not each.model.needs_population]
+    sizes = [each.model.k for each in planned if not each.model.needs_population]
     return max((size for size in sizes if size is not None), default=None)
 
 

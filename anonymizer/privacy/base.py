@@ -27,8 +27,9 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
+from anonymizer.model.features import Feature, Limit, Supporter
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
-from anonymizer.model.units import PERSON, RECORD
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
 
 PERSONS = (PERSON,)
@@ -90,7 +91,7 @@ class Threshold:
         return self.loosest if isfinite(self.loosest) else 1
 
 
-class PrivacyModel(ABC):
+class PrivacyModel(ABC, Supporter):
     """A formal condition on a release, with its parameters.
 
     Class attributes
@@ -102,7 +103,6 @@ class PrivacyModel(ABC):
     mitigates: the attacks that the model mitigates; parameters may narrow the set. A report shows them next
         to the success of the attacks.
     counts_values: whether the verdict depends on which sensitive values count as equal.
-    counts_units: whether it can count persons or other units with several records in place of records.
     people_units: of a model that counts people, and no other units, the values of ``unit`` that are accepted
         where ``input.person`` is given, the default first.
     measures: parameters that the numbers of its measure belong to, in their order; empty if that is clear.
@@ -115,13 +115,24 @@ class PrivacyModel(ABC):
         configs that have it.
     """
 
+    supports = frozenset(
+        {
+            Feature.APPLY,
+            Feature.INPUT_REFERENCE,
+            Feature.SCENARIOS,
+            Feature.SOME_KNOWN,
+            Feature.TWO_TABLES,
+            Feature.COUNTED_HOUSEHOLDS,
+            Feature.PERSONS_AMONG_PEOPLE,
+            Feature.OUT_OF_CORE,
+        }
+    )
     name: ClassVar[str]
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
     thresholds: ClassVar[tuple[Threshold, ...]]
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
-    counts_units: bool = False
     people_units: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[str, ...]] = ()
     by_attack: ClassVar[bool] = False
@@ -140,18 +151,21 @@ class PrivacyModel(ABC):
         return self.needs_population or self.needs_households
 
     @property
-    def fault_in_buckets(self) -> str | None:
-        """Why it cannot be measured on an Anatomy release, with the remedy; None if it can."""
-        return None
+    def limits(self) -> Mapping[Feature, Limit]:
+        """What it does not support with its parameters, with the reason."""
+        own: dict[Feature, Limit] = {}
+        if self.needs_more:
+            own[Feature.SOME_KNOWN] = Limit("{model} needs an adversary who knows all quasi-identifiers")
+        if self.needs_population:
+            own[Feature.SCENARIOS] = Limit()
+        return own
 
-    @property
-    def fault_with_persons(self) -> str | None:
-        """Why it cannot be measured where persons have several records, with the remedy; None if it can."""
-        return None
-
-    def fault_of(self, unit: str) -> str | None:
-        """Return why a model that counts units cannot count some of them, with the remedy; None if it can."""
-        return None
+    def limit_of(self, unit: str) -> Limit | None:
+        """Return why it cannot count a unit with its parameters; None if nothing rules it out."""
+        if unit == RECORD:
+            return None
+        of_households = self.limits.get(Feature.COUNTED_HOUSEHOLDS) if unit == HOUSEHOLD else None
+        return of_households or self.limits.get(Feature.UNITS)
 
     @classmethod
     def of(cls, settings: PlugInSettings) -> PrivacyModel:
@@ -208,6 +222,22 @@ class PrivacyModel(ABC):
         of = f" of {attribute}" if attribute is not None else ""
         return f"is held to {self.name}{of} by {unit} with {given}"
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The quasi-identifiers that its parameters name as known; empty for all."""
+        return ()
+
+    @property
+    def k(self) -> int | None:
+        """The smallest class that its parameter k asks for; None without one."""
+        found: int | None = self.parameters().get("k")
+        return found
+
+    def value_of(self, threshold: Threshold) -> int | Decimal:
+        """Return the parameter of one of its thresholds."""
+        found: int | Decimal = self.settings.model_dump(mode="python")[threshold.parameter]
+        return found
+
     def along_hierarchy(self, attribute: SensitiveAttribute) -> bool:
         """Return whether the model measures distances along the hierarchy of an attribute's values."""
         return False
@@ -253,10 +283,16 @@ class ClassModel(PrivacyModel):
     merging: effect of merges on the verdict.
     """
 
-    counts_units = True
+    supports = PrivacyModel.supports | {Feature.UNITS, Feature.PSEUDONYMS}
     uses_reference: ClassVar[bool] = False
     by_size: ClassVar[bool] = False
     merging: Merging
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Appended records are compared with a reference that is at hand."""
+        own = super().limits
+        return {**own, Feature.INPUT_REFERENCE: Limit()} if self.uses_reference else own
 
     @property
     def minimum_size(self) -> int:
@@ -418,9 +454,16 @@ class AttackModel(PrivacyModel):
 
     Settings: ClassVar[type[RiskSettings]]
     settings: RiskSettings
+    supports = PrivacyModel.supports - {Feature.APPLY, Feature.OUT_OF_CORE}
     thresholds = (Threshold("max", 1),)
     counts_values = False
     by_attack = True
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """The adversary of a scenario is measured by classes."""
+        what = "{model} is measured by an attack on the whole release"
+        return {**super().limits, Feature.SOME_KNOWN: Limit(what)}
 
     @abstractmethod
     def attack(self) -> Attack:
@@ -430,6 +473,11 @@ class AttackModel(PrivacyModel):
     def probes(cls, attribute: SensitiveAttribute | None) -> list[PrivacyModel]:
         """Return no probes: the attack needs original records, not only a table."""
         return []
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Those that the adversary of the attack knows."""
+        return self.attack().named.known
 
     @property
     def allowed_success(self) -> Decimal | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from pydantic import Field
 
 from anonymizer.attacks.base import CONFIDENCE, Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features, GuessedUnits, Posterior, View
+from anonymizer.model.features import Feature, Limit
 from anonymizer.plugins import Exact, Threat
 from anonymizer.privacy.base import AttackModel, RiskSettings
 from anonymizer.privacy.inference_risk import CHAINS, SWEEPS
@@ -97,6 +98,12 @@ class Belief(AttackModel):
     Settings = BeliefSettings
     settings: BeliefSettings
     mitigates = frozenset({Threat.INFERENCE, Threat.HOMOGENEITY})
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """A belief is about a record, whoever forms it."""
+        what = f"{{model}} with attack: {self.settings.attack} counts records only{{by_default}}"
+        return {**super().limits, Feature.UNITS: Limit(what)}
 
     def attack(self) -> Attack:
         """Return the attack that finds the largest belief."""

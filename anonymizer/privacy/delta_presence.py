@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.features import Feature
 from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import PERSONS, ClassModel, Measured, Merging, Threshold, whole_records
 
@@ -42,7 +43,7 @@ class DeltaPresence(ClassModel):
 
     name = "delta-presence"
     sensitive = False
-    counts_units = False
+    supports = ClassModel.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS
     needs_population = True
     measured_by_default = False

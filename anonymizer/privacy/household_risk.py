@@ -11,6 +11,7 @@ from pydantic import Field
 from anonymizer.attacks.uniqueness import SampleClasses, individual_risk
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.classes import ClassView
+from anonymizer.model.features import Feature
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Threat
 from anonymizer.privacy.base import PERSONS, PrivacyModel, ReleaseRisk, RiskSettings, as_shown
@@ -45,6 +46,7 @@ class HouseholdRisk(ReleaseRisk):
     """
 
     name = "household-risk"
+    supports = ReleaseRisk.supports - {Feature.APPLY}
     sensitive = False
     Settings = HouseholdRiskSettings
     settings: HouseholdRiskSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -12,6 +12,7 @@ from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features
 from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.errors import listed
+from anonymizer.model.features import Feature, Limit
 from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact, Threat, WholeNumber
 from anonymizer.privacy.base import AttackModel, RiskSettings
@@ -106,17 +107,19 @@ class InferenceRisk(AttackModel):
 
     name = "inference-risk"
     sensitive = True
-    counts_units = True
+    supports = AttackModel.supports | {Feature.UNITS}
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
     mitigates = frozenset({Threat.INFERENCE})
 
     @property
-    def fault_in_buckets(self) -> str | None:
-        """Why it cannot be measured on an Anatomy release, with the remedy."""
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Why it cannot be measured on two tables."""
         if self.settings.attack is not Guesser.INFERENCE:
-            return None
-        return f"{Guesser.INFERENCE} learns from sensitive values record by record; set {Guesser.DEFINETTI}"
+            return super().limits
+        what = f"{Guesser.INFERENCE} learns from sensitive values record by record"
+        remedy = f"set {Guesser.DEFINETTI}, or algorithm.name to one of {{one_table}}"
+        return {**super().limits, Feature.TWO_TABLES: Limit(what, remedy)}
 
     def attack(self) -> Attack:
         """Return the attack."""

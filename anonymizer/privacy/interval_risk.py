@@ -10,6 +10,7 @@ from pydantic import Field
 from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.interval import Interval, IntervalOptions, IntervalSettings
 from anonymizer.errors import listed, suggestion
+from anonymizer.model.features import Feature
 from anonymizer.model.table import QuasiIdentifier
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
@@ -36,7 +37,7 @@ class IntervalRisk(AttackModel):
     sensitive = False
     Settings = IntervalRiskSettings
     settings: IntervalRiskSettings
-    counts_units = True
+    supports = AttackModel.supports | {Feature.UNITS}
 
     def attack(self) -> Attack:
         """Return the interval attack."""

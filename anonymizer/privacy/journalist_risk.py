@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import ClassView
+from anonymizer.model.features import Feature
 from anonymizer.privacy.base import PERSONS_OR_RECORDS
 from anonymizer.privacy.risk import HighestRisk, Risk, TableRisk
 
@@ -30,6 +31,6 @@ class JournalistRisk(_Journalist, HighestRisk):
     doi:10.1197/jamia.M2716).
     """
 
-    counts_units = False
+    supports = HighestRisk.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS_OR_RECORDS
     of_release = _OfRelease

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.features import Feature
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.privacy.base import PERSONS_OR_RECORDS, WHO, ClassModel, Measured, Merging, Threshold
 
@@ -30,7 +31,7 @@ class KMap(ClassModel):
 
     name = "k-map"
     sensitive = False
-    counts_units = False
+    supports = ClassModel.supports - {Feature.APPLY, Feature.UNITS, Feature.PSEUDONYMS}
     people_units = PERSONS_OR_RECORDS
     needs_population = True
     measured_by_default = False

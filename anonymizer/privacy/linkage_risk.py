@@ -19,6 +19,7 @@ from anonymizer.attacks.linkage.attack import (
     LinkageSettings,
     Standardisation,
 )
+from anonymizer.model.features import Feature, Limit
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
@@ -79,7 +80,7 @@ class LinkageRisk(AttackModel):
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
     mitigates = WHO
-    counts_units = True
+    supports = AttackModel.supports | {Feature.UNITS}
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters; shares of errors stand beside the known columns."""
@@ -98,12 +99,13 @@ class LinkageRisk(AttackModel):
         same = rates == {name: float(knowledge.get(name, 0)) for name in rates}
         return known and same and float(knowledge.get("overlap", 1)) <= float(own.overlap)
 
-    def fault_of(self, unit: str) -> str | None:
-        """Return that records are drawn, or changed, one by one."""
-        if unit == RECORD or not self.settings.attack().draws_or_matches:
-            return None
-        kinds = "overlap, or with rates of errors in knowledge"
-        return f"with {kinds}, {self.name} counts records only; set unit: {RECORD}"
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Records are drawn, or changed, one by one."""
+        if not self.settings.attack().draws_or_matches:
+            return super().limits
+        what = "with overlap, or with rates of errors in knowledge, {model} counts records only"
+        return {**super().limits, Feature.UNITS: Limit(what, f"set unit: {RECORD}")}
 
     def attack(self) -> Attack:
         """Return the linkage attack, without what only a report shows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from anonymizer.attacks.uniqueness import ESTIMATORS, SampleClasses
 from anonymizer.model.classes import ClassView
+from anonymizer.model.features import Feature, Limit
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import WHO, PrivacyModel, ReleaseRisk, RiskSettings, as_shown
@@ -65,6 +67,7 @@ class PopulationUniqueness(ReleaseRisk):
     """
 
     name = "population-uniqueness"
+    supports = ReleaseRisk.supports - {Feature.APPLY}
     sensitive = False
     Settings = PopulationUniquenessSettings
     settings: PopulationUniquenessSettings
@@ -79,15 +82,17 @@ class PopulationUniqueness(ReleaseRisk):
         return [cls(PopulationUniquenessSettings.model_validate(each)) for each in given]
 
     @property
-    def fault_with_persons(self) -> str | None:
+    def limits(self) -> Mapping[Feature, Limit]:
         """Why estimates fail: they compare the sizes of classes with people."""
-        if self.settings.estimator is EstimatorName.COUNT:
-            return None
-        own = self.settings.estimator.value
-        return (
-            f"estimator {own} assumes that each record is a person; set estimator: count or, if each person "
-            "has one record, remove input.person and set acknowledge: [rows-are-persons]"
+        own = self.settings.estimator
+        if own is EstimatorName.COUNT:
+            return super().limits
+        what = f"estimator {own.value} assumes that each record is a person"
+        remedy = (
+            "set estimator: count or, if each person has one record, remove input.person and set "
+            "acknowledge: [rows-are-persons]"
         )
+        return {**super().limits, Feature.PERSONS_AMONG_PEOPLE: Limit(what, remedy)}
 
     @property
     def allowed_success(self) -> None:

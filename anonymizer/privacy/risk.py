@@ -7,6 +7,7 @@ threshold, are of the whole release.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -17,6 +18,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import ClassView, Reference
+from anonymizer.model.features import Feature, Limit
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import (
@@ -153,6 +155,16 @@ class TableRisk(Risk, ReleaseRisk):
     Settings = RecordRiskSettings
     settings: RecordRiskSettings
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """The risk of each class counts persons; that of the release does not."""
+        at = "{{share-above: ...}}" if isinstance(self.settings.at, dict) else self.settings.at
+        what = f"{{model}} with at: {at} counts records only{{by_default}}"
+        return {
+            **super().limits,
+            Feature.UNITS: Limit(what, "{add}, or use at: highest, which counts persons"),
+        }
 
     def promise(self, attribute: str | None, unit: str) -> str:
         """Return the mean risk, or the share of records at risk."""

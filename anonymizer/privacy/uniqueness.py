@@ -8,6 +8,7 @@ from pydantic import Field
 
 from anonymizer.attacks.base import Attack, KnownSets
 from anonymizer.attacks.uniqueness import Uniqueness, UniquenessSettings
+from anonymizer.model.features import Feature
 from anonymizer.plugins import Exact
 from anonymizer.privacy.base import AttackModel, RiskSettings
 
@@ -28,7 +29,7 @@ class UniquenessModel(AttackModel):
 
     name = "uniqueness"
     sensitive = False
-    counts_units = True
+    supports = AttackModel.supports | {Feature.UNITS}
     Settings = UniqueSettings
     settings: UniqueSettings
 

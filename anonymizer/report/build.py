@@ -338,7 +338,7 @@ def _allowed(attack: Mapping[str, Any], threat: Threat, model: PrivacyModel, k: 
         return float(model.allowed_success)
     if model.allowed_success is not None:
         return max(baseline, float(model.allowed_success))
-    own: int | None = getattr(model.settings, "k", k)
+    own = k if model.k is None else model.k
     return max(baseline, 1 / own) if own and threat in WHO else baseline
 
 

@@ -22,6 +22,7 @@ from pydantic import Field
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.features import Feature, Limit
 from anonymizer.model.recoding import (
     AttackerMeasure,
     CheckerMeasure,
@@ -544,8 +545,17 @@ class Anatomy(SearchAlgorithm):
     name = "anatomy"
     Settings = AnatomySettings
     settings: AnatomySettings
+    supports = frozenset({Feature.CLASSES, Feature.EVERY_STEP})
     in_groups = True
-    attacks_every_step = True
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Why it counts records only."""
+        what = (
+            "anatomy counts records only: its two tables show how many records a person has in a bucket and "
+            "how often each value occurs there, which can reveal the value of the person"
+        )
+        return {Feature.UNITS: Limit(what)}
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the release of lowest loss, of most buckets among equal ones.

@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 
 from anonymizer.loss.base import LossMetric
-from anonymizer.model.classes import ScenarioSupport, released
-from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Recoding, RegionRecoding
+from anonymizer.model.classes import released
+from anonymizer.model.features import Feature, SuppressionMethod
+from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Published, Recoding, RegionRecoding
 from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
-from anonymizer.search.base import (
-    SEARCH_ALGORITHMS,
-    Control,
-    SearchAlgorithm,
-    SearchProblem,
-    SuppressionMethod,
-)
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
 MANY_COMBINATIONS = 200_000
 """With more distinct rows, local recoding would hardly improve its start in the time people wait."""
@@ -56,11 +51,32 @@ class Auto(SearchAlgorithm):
     """
 
     name = "auto"
-    scenarios = ScenarioSupport.ALL_KNOWN
-    suppressions = frozenset(SuppressionMethod)
-    unit_suppressions = suppressions
-    links_units = True
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.CELLS,
+            Feature.APPLY,
+            Feature.WHOLE,
+            Feature.UNIT_LIMIT,
+            Feature.PSEUDONYMS,
+            Feature.UNITS,
+            Feature.STORED_UNITS,
+            Feature.SCENARIOS,
+            Feature.NUMBERS,
+        }
+    )
+    chooses = True
     most_parts = MANY_COMBINATIONS
+
+    def publishes(
+        self, attributes: Sequence[QuasiIdentifier], method: SuppressionMethod
+    ) -> frozenset[Published]:
+        """Return what the algorithms publish that it may choose."""
+        if method is not SuppressionMethod.CLASSES:
+            return frozenset({Published.LEVEL})
+        bare = frozenset({Published.INTERVALS} if without_levels(attributes) else ())
+        return bare | {Published.NODES}
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""

@@ -11,7 +11,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import Any, ClassVar, Generic, Self, TypeVar
 from zlib import crc32
 
@@ -23,9 +23,10 @@ from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
-from anonymizer.model.classes import Classes, ScenarioSupport, SensitiveCodes, released
-from anonymizer.model.recoding import AttackerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import SensitiveAttribute, Table, TableSource
+from anonymizer.model.classes import Classes, SensitiveCodes, released
+from anonymizer.model.features import Feature, Supporter, SuppressionMethod
+from anonymizer.model.recoding import AttackerMeasure, Outcome, Published, Recoding, Status, Step
+from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table, TableSource
 from anonymizer.model.units import merged_items
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
@@ -307,14 +308,6 @@ def fingerprint(recoding: Recoding) -> bytes:
     for column in (*recoding.published(), *recoding.class_columns()):
         found.update(repr(column.labels).encode() + column.codes.tobytes())
     return found.digest()
-
-
-class SuppressionMethod(StrEnum):
-    """What is suppressed of a class that violates a constraint."""
-
-    CLASSES = "classes"
-    RECORDS = "records"
-    CELLS = "cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -643,33 +636,35 @@ class SearchRun:
         )
 
 
-class SearchAlgorithm(PlugIn):
+class SearchAlgorithm(PlugIn, Supporter):
     """Searches for the recoding of lowest loss that satisfies every constraint.
 
     Class attributes
     ----------------
-    suppressions: the supported methods of suppression.
-    unit_suppressions: those where constraints count persons or other units; none if these must count records.
-        With any, it keeps to ``SearchProblem.unit_limit`` too, which a ``Judge`` checks.
+    supports: the features that it carries out. With ``UNITS`` and ``UNIT_LIMIT`` it keeps to
+        ``SearchProblem.unit_limit``, which a ``Judge`` checks; with ``PSEUDONYMS`` it compares lists of rows;
+        with ``OUT_OF_CORE`` it searches a source of tables if the frequency table does not fit in memory.
     in_groups: whether the release is two tables joined by bucket (Anatomy).
-    scenarios: how it satisfies the models of scenarios.
-    out_of_core: whether it can search a source of tables if the frequency table does not fit in memory.
-    attacks_every_step: whether it can attack every candidate that satisfies all other constraints.
-    counts_population: whether constraints may count the population that the records are a sample of.
+    chooses: whether it only chooses one of the others.
+    full_domain: whether it publishes one level of each attribute, which loses more than others.
+    own_nodes: whether each record has nodes of the hierarchies of its own, and nothing else is published.
+    aggregates: whether it publishes numbers that are not in the input.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
-    links_units: whether it compares lists of rows where a release links the records of a unit.
     """
 
-    suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset({SuppressionMethod.CLASSES})
-    unit_suppressions: ClassVar[frozenset[SuppressionMethod]] = frozenset()
+    supports = frozenset({Feature.CLASSES})
     in_groups: ClassVar[bool] = False
-    scenarios: ClassVar[ScenarioSupport] = ScenarioSupport.NONE
-    out_of_core: ClassVar[bool] = False
-    attacks_every_step: ClassVar[bool] = False
-    counts_population: ClassVar[bool] = False
+    chooses: ClassVar[bool] = False
+    full_domain: ClassVar[bool] = False
+    own_nodes: ClassVar[bool] = False
+    aggregates: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
-    links_units: ClassVar[bool] = False
+
+    @classmethod
+    def suppressions(cls) -> frozenset[SuppressionMethod]:
+        """Return the supported methods of suppression."""
+        return frozenset(each for each in SuppressionMethod if each.feature in cls.supports)
 
     @property
     def most_parts(self) -> float:
@@ -679,15 +674,27 @@ class SearchAlgorithm(PlugIn):
         """
         return 0
 
-    @property
-    def suppresses_units(self) -> bool:
-        """Whether it can suppress all records of a unit or none: it need not publish parts of a row."""
-        return bool(self.unit_suppressions) and self.most_parts < math.inf
+    def publishes(
+        self,
+        attributes: Sequence[QuasiIdentifier],  # noqa: ARG002 - of others
+        method: SuppressionMethod,  # noqa: ARG002 - of others
+    ) -> frozenset[Published]:
+        """Return what it may publish of each of some quasi-identifiers; asked if it supports ``NUMBERS``."""
+        if self.full_domain:
+            return frozenset({Published.LEVEL})
+        return frozenset({Published.NODES} if self.own_nodes else {Published.NODES, Published.INTERVALS})
+
+    def in_intervals(self) -> tuple[str, SearchAlgorithm] | None:
+        """Return an override, and with it the algorithm, that publishes numbers as intervals.
+
+        None where it does so already, or never does.
+        """
+        return None
 
     def out_of_core_gaps(self, problem: SearchProblem) -> Iterator[str]:  # noqa: ARG002 - any problem
         """Yield the parameters and properties of a problem that it does not support out of core.
 
-        Called only if ``out_of_core``.
+        Called only if it supports ``OUT_OF_CORE``.
         """
         yield from ()
 
@@ -702,6 +709,13 @@ class SearchAlgorithm(PlugIn):
 SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
     "search algorithm", SearchAlgorithm, "anonymizer.search", "anonymizer.search_algorithms"
 )
+
+
+FULL_DOMAIN = "lattice"
+"""The algorithm that proves the best full-domain recoding, and judges each scenario by its own classes."""
+
+QUICK = "mondrian"
+"""The algorithm that is quick for any number of columns."""
 
 
 def search_with(name: str, problem: SearchProblem, control: Control, **parameters: Any) -> Outcome:

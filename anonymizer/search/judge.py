@@ -15,6 +15,7 @@ import numpy as np
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.privacy.base import (
@@ -31,7 +32,6 @@ from anonymizer.search.base import (
     Control,
     Incumbent,
     SearchProblem,
-    SuppressionMethod,
     offer_outcome,
     sensitive_codes,
 )

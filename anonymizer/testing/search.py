@@ -58,7 +58,7 @@ def check_search_algorithm(
 def problems(algorithm: SearchAlgorithm, samples: Iterator[Table], seed: int) -> Iterator[SearchProblem]:
     """Return random problems with constraints on sizes, sensitive values, distributions and the whole."""
     random = np.random.default_rng(seed)
-    methods = sorted(algorithm.suppressions)
+    methods = sorted(algorithm.suppressions())
     for number, table in enumerate(chain.from_iterable((table, table) for table in samples)):
         k = int(random.integers(1, 5))
         chosen: list[ClassModel] = [KAnonymity(KAnonymitySettings(k=k))]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from anonymizer.search.base import SearchProblem, SuppressionMethod
+from anonymizer.model.features import SuppressionMethod
+from anonymizer.search.base import SearchProblem
 from tests.helpers import problems
 from tests.strategies import REFERENCED, constraint, sensitive, table
 from tests.twins.microdata import Microdata, QuasiIdentifierSpec, Value

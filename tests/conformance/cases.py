@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome
 from anonymizer.search.auto import Auto
-from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SuppressionMethod
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from tests.conformance.asked import Asked, MakeTable, any_table, numbers
 from tests.conformance.truth import (
@@ -116,7 +117,7 @@ CASES = [
             factor=50,
             exact=method is SuppressionMethod.CLASSES,
         )
-        for method in sorted(Lattice.suppressions)
+        for method in sorted(Lattice.suppressions())
     ),
     *(
         Case("mondrian", {None: family}, {"mode": mode, "labels": labels}, metrics=metrics)
@@ -139,7 +140,7 @@ CASES = [
     Case("auto", CHOSEN, metrics=METRICS, steps=8),
     *(
         Case("auto", {"lattice": BY_METHOD[method]}, method=method, steps=8, factor=50)
-        for method in sorted(Auto.suppressions - {SuppressionMethod.CLASSES})
+        for method in sorted(Auto.suppressions() - {SuppressionMethod.CLASSES})
     ),
     *(
         Case(

@@ -17,6 +17,7 @@ from anonymizer.config.plugin_sections import (
     utility_measures,
 )
 from anonymizer.hierarchy.ready import ready_names
+from anonymizer.model.features import Feature
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -90,13 +91,13 @@ def test_the_page_on_persons_names_each_model_that_counts_records_only() -> None
         r"Write `unit: record` for them:\n\n- ([^-].*)\n- ([^-].*?)`at: mean`", page
     )
     plug_ins = privacy_models().values()
-    counting = [each.name for each in plug_ins if not (each.counts_units or each.people_units)]
+    counting = [each.name for each in plug_ins if not (Feature.UNITS in each.supports or each.people_units)]
     placed = [
         each.name
         for each in plug_ins
         if "at" in each.Settings.model_fields
         for own in [each.of(each.Settings.model_validate({"max": 1, "at": "mean"}))]
-        if not (own.counts_units or own.people_units)
+        if not (Feature.UNITS in own.supports or own.people_units)
     ]
     assert sorted(re.findall("`([a-z-]+)`", always)) == sorted(set(counting) - set(placed))
     assert sorted(re.findall("`([a-z-]+)`", places)) == sorted(placed)

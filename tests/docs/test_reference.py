@@ -37,6 +37,11 @@ def test_config_page_is_generated() -> None:
     )
 
 
+def test_grid_of_features_is_generated() -> None:
+    page = (REFERENCE / "combinations.md").read_text(encoding="utf-8")
+    assert script("make_feature_grid").with_tables(page) == page, "run python docs/make_feature_grid.py"
+
+
 def keys(value: Any, path: str = "") -> set[str]:
     if isinstance(value, dict):
         if path.rpartition(".")[2] in FREE or path in FREE:

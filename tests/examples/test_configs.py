@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from anonymizer.config.load import check_columns, load_config
-from anonymizer.config.model import ApplySettings, Config, ScenarioSettings
+from anonymizer.config.model import Config
+from anonymizer.config.sections import ApplySettings, ScenarioSettings
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 from anonymizer.privacy.base import PRIVACY_MODELS
 from tests.run.commands import call, read_rows

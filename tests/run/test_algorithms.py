@@ -117,7 +117,7 @@ def test_every_option_is_tried() -> None:
         for option in plug_in.Settings.model_fields:
             assert any(option in choice.options for choice in own), f"{name}: {option}"
         methods = {choice.suppression.get("method", "classes") for choice in own}
-        assert methods == {method.value for method in plug_in.suppressions}, name
+        assert methods == {method.value for method in plug_in.suppressions()}, name
 
 
 @pytest.fixture(scope="module")

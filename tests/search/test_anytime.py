@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import InputError
 from anonymizer.model.classes import released
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import AttackCheck, Control, SuppressionMethod, projection
+from anonymizer.search.base import AttackCheck, Control, projection
 from anonymizer.search.judge import Judge
 from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Annealing, Lattice, groups_of, useful_levels

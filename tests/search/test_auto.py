@@ -9,15 +9,10 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
-from anonymizer.search.base import (
-    SEARCH_ALGORITHMS,
-    Control,
-    SearchAlgorithm,
-    SearchProblem,
-    SuppressionMethod,
-)
+from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 from tests import strategies
 from tests.helpers.messages import exchange
 from tests.helpers.problems import metric, problem
@@ -67,8 +62,8 @@ def test_a_method_of_suppression_goes_to_lattice(
     choice = choose(replace(asked(a=DEEP, n=NUMBERS), suppression=method), 0.1)
     assert choice.name == "lattice"
     assert exchange(method.value, choice.reason) == message
-    assert method in SEARCH_ALGORITHMS["lattice"].suppressions
-    assert method in Auto.suppressions
+    assert method in SEARCH_ALGORITHMS["lattice"].suppressions()
+    assert method in Auto.suppressions()
 
 
 def test_a_metric_of_full_domain_levels_goes_to_lattice(message: SnapshotAssertion) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from anonymizer.model.arrays import FloatArray
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.model.features import SuppressionMethod
+from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local import bound, facilities
 from anonymizer.search.local.algorithm import Local

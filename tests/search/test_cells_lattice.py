@@ -14,8 +14,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.model.classes import released
+from anonymizer.model.features import Feature, SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.suppression import cells as cell_classes
 from anonymizer.testing.search import check_release, check_rows, check_search_algorithm, check_values
@@ -195,7 +196,7 @@ def test_levels_and_cells_of_lowest_loss_where_persons_are_counted(most: int, se
 @pytest.mark.slow
 def test_what_every_search_algorithm_must_do() -> None:
     class Cells(Lattice):
-        suppressions = frozenset({SuppressionMethod.CELLS})
+        supports = frozenset({Feature.CELLS})
 
     check_search_algorithm(Cells(), 3, steps=4)
 

@@ -12,16 +12,10 @@ from hypothesis import given
 
 from anonymizer.errors import InputError
 from anonymizer.job.search import best_left
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ReleaseConstraint
-from anonymizer.search.base import (
-    SEARCH_ALGORITHMS,
-    AttackCheck,
-    Control,
-    Incumbent,
-    SearchProblem,
-    SuppressionMethod,
-)
+from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, Control, Incumbent, SearchProblem
 from anonymizer.search.judge import Rival, search_with_attack_checks
 from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Lattice
@@ -107,7 +101,7 @@ def test_a_release_loses_no_more_than_an_accepted_step(
     name, parameters = variant
     plug_in = SEARCH_ALGORITHMS[name]
     own = asked_of(random, strategies.problem(random))
-    if own.suppression not in plug_in.suppressions:
+    if own.suppression not in plug_in.suppressions():
         own = replace(own, suppression=SuppressionMethod.CLASSES)
     try:
         outcome = plug_in(plug_in.Settings.model_validate(parameters)).search(own, budget(random))

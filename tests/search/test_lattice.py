@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Status
 from anonymizer.model.table import Table
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice import frontier
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies

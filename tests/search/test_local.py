@@ -15,10 +15,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.model.table import Table
 from anonymizer.search.auto import with_nodes
-from anonymizer.search.base import Control, SearchProblem, SuppressionMethod
+from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local import algorithm, trees
 from anonymizer.search.local.algorithm import RECORDS, Exact, Local

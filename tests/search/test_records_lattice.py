@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.classes import released
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
-from anonymizer.search.base import Control, SuppressionMethod
+from anonymizer.search.base import Control
 from anonymizer.search.lattice.algorithm import Lattice
 from tests import strategies
 from tests.helpers.examples import share

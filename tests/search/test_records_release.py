@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Status
-from anonymizer.search.base import Control, SuppressionMethod
+from anonymizer.search.base import Control
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.rollup import RollUp

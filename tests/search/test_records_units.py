@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ortools.math_opt.python import mathopt
 
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import CountConditions, Distinct, Dominance
-from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem, SuppressionMethod
+from anonymizer.search.base import Control, SearchAlgorithm, SearchProblem
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.mondrian.algorithm import Mondrian

@@ -17,6 +17,7 @@ from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
     AttackResult,
+    Named,
     UnitSettings,
     clopper_pearson,
     draw_sample,
@@ -311,6 +312,11 @@ class LinkageSettings(AlignedSettings, UnitSettings):
     def draws_or_matches(self) -> bool:
         """Whether records are drawn or changed one by one, or linked otherwise than by their values."""
         return self.overlap < 1 or bool(self.rates.given()) or self.aligned or self.key is not None
+
+    @property
+    def named(self) -> Named:
+        """What they name."""
+        return replace(super().named, known=self.names or ())
 
     @property
     def names(self) -> tuple[str, ...] | None:

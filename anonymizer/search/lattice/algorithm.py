@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
-from anonymizer.model.classes import Classes, ClassValues, ScenarioSupport, classes_of_rows
+from anonymizer.model.classes import Classes, ClassValues, classes_of_rows
+from anonymizer.model.features import Feature, SuppressionMethod
 from anonymizer.model.recoding import (
     CheckerMeasure,
     FullDomainRecoding,
@@ -41,7 +42,6 @@ from anonymizer.search.base import (
     Control,
     SearchAlgorithm,
     SearchProblem,
-    SuppressionMethod,
     nodes_at,
     projection,
     sensitive_codes,
@@ -856,13 +856,27 @@ class Lattice(SearchAlgorithm):
     """
 
     name = "lattice"
-    scenarios = ScenarioSupport.EXACT
-    suppressions = frozenset(SuppressionMethod)
-    out_of_core = True
-    unit_suppressions = suppressions
-    attacks_every_step = True
-    counts_population = True
-    links_units = True
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.CELLS,
+            Feature.EVERY_STEP,
+            Feature.APPLY,
+            Feature.WHOLE,
+            Feature.UNIT_LIMIT,
+            Feature.PSEUDONYMS,
+            Feature.UNITS,
+            Feature.STORED_UNITS,
+            Feature.UNITS_OUT_OF_CORE,
+            Feature.POPULATION,
+            Feature.SCENARIOS,
+            Feature.EXACT_SCENARIOS,
+            Feature.NUMBERS,
+            Feature.OUT_OF_CORE,
+        }
+    )
+    full_domain = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the optimum, or the incumbent with its bound at the end of the budget."""

@@ -12,6 +12,7 @@ import numpy as np
 from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered, overlaps
 from anonymizer.model.classes import Classes, released
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import (
     FullDomainRecoding,
     LocalSuppressionRecoding,
@@ -23,7 +24,6 @@ from anonymizer.model.table import SUPPRESSED, Table
 from anonymizer.search.base import (
     Control,
     SearchProblem,
-    SuppressionMethod,
     nodes_at,
     search_with,
     sensitive_codes,

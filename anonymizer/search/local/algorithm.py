@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
-from anonymizer.model.classes import ScenarioSupport
+from anonymizer.model.features import Feature
 from anonymizer.model.recoding import NodeRecoding, Outcome, Status, Step
 from anonymizer.privacy.base import Merging
 from anonymizer.search.base import (
@@ -26,7 +26,6 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
-    SuppressionMethod,
     search_with,
     weighs_differently,
 )
@@ -599,9 +598,18 @@ class Local(SearchAlgorithm):
     """
 
     name = "local"
-    scenarios = ScenarioSupport.ALL_KNOWN
-    suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    unit_suppressions = suppressions
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.UNIT_LIMIT,
+            Feature.UNITS,
+            Feature.SCENARIOS,
+            Feature.SCENARIOS_BY_RECORD,
+            Feature.NUMBERS,
+        }
+    )
+    own_nodes = True
     most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.table import Table
-from anonymizer.search.base import SearchProblem, SuppressionMethod, weighs_differently
+from anonymizer.search.base import SearchProblem, weighs_differently
 from anonymizer.search.local.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local.start import VECTORS
 from anonymizer.search.local.trees import (

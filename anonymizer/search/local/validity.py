@@ -14,9 +14,9 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCodes
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.table import SUPPRESSED as STAR
 from anonymizer.privacy.base import Merging
-from anonymizer.search.base import SuppressionMethod
 from anonymizer.search.judge import Judge
 from anonymizer.search.local.assignment import Assignment, LocalProblem
 from anonymizer.search.suppression.suppressor import holding

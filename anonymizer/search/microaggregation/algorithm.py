@@ -25,7 +25,8 @@ from pydantic import Field
 
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up, numbered, overlaps
-from anonymizer.model.classes import Classes, ScenarioSupport
+from anonymizer.model.classes import Classes
+from anonymizer.model.features import Feature
 from anonymizer.model.recoding import Cells, Outcome, RegionRecoding, Status, Step
 from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
@@ -36,7 +37,6 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
-    SuppressionMethod,
     sensitive_codes,
 )
 from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
@@ -662,10 +662,17 @@ class Microaggregation(SearchAlgorithm):
     """
 
     name = "microaggregation"
-    scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MicroaggregationSettings
     settings: MicroaggregationSettings
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES})
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.UNIT_LIMIT,
+            Feature.UNITS,
+            Feature.SCENARIOS,
+        }
+    )
+    aggregates = True
     most_parts = inf
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

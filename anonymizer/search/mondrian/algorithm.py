@@ -34,9 +34,10 @@ from anonymizer.model.arrays import (
     group_keys,
     numbered,
 )
-from anonymizer.model.classes import Classes, ScenarioSupport, Traces, released
-from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step, levels_by_name
-from anonymizer.model.table import PlacedRows, Table
+from anonymizer.model.classes import Classes, Traces, released
+from anonymizer.model.features import Feature, Limit, SuppressionMethod
+from anonymizer.model.recoding import CutTree, Outcome, Published, Recoding, Status, Step, levels_by_name
+from anonymizer.model.table import PlacedRows, QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
 from anonymizer.search.base import (
@@ -46,7 +47,6 @@ from anonymizer.search.base import (
     SearchAlgorithm,
     SearchProblem,
     SearchRun,
-    SuppressionMethod,
     nodes_at,
     offer_outcome,
     search_with,
@@ -1241,13 +1241,52 @@ class Mondrian(SearchAlgorithm):
     """
 
     name = "mondrian"
-    scenarios = ScenarioSupport.ALL_KNOWN
     Settings = MondrianSettings
     settings: MondrianSettings
-    suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    unit_suppressions = frozenset({SuppressionMethod.CLASSES, SuppressionMethod.RECORDS})
-    out_of_core = True
+    supports = frozenset(
+        {
+            Feature.CLASSES,
+            Feature.RECORDS,
+            Feature.APPLY,
+            Feature.WHOLE,
+            Feature.UNIT_LIMIT,
+            Feature.UNITS,
+            Feature.STORED_UNITS,
+            Feature.SCENARIOS,
+            Feature.SCENARIOS_BY_RECORD,
+            Feature.NUMBERS,
+            Feature.OUT_OF_CORE,
+        }
+    )
     by_codes = False
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Regions that divide rows divide units; sets are no numbers."""
+        divided = (Feature.WHOLE, Feature.STORED_UNITS) if self.settings.mode is ModeName.RELAXED else ()
+        relaxed = dict.fromkeys(divided, Limit())
+        if self.settings.labels is not LabelName.SET:
+            return relaxed
+        what = "'{form}' needs intervals, but algorithm.labels is 'set'"
+        return relaxed | {Feature.NUMBERS: Limit(what, "set algorithm.labels: interval or hierarchy")}
+
+    def publishes(
+        self,
+        attributes: Sequence[QuasiIdentifier],
+        method: SuppressionMethod,  # noqa: ARG002 - of others
+    ) -> frozenset[Published]:
+        """Return what its labels are; by default intervals of numbers without a hierarchy, else nodes."""
+        labels = self.settings.labels
+        if labels is None and any(each.by_range for each in attributes):
+            return frozenset({Published.NODES, Published.INTERVALS})
+        return frozenset({Published.INTERVALS if labels is LabelName.INTERVAL else Published.NODES})
+
+    def in_intervals(self) -> tuple[str, SearchAlgorithm] | None:
+        """Return the labels, where those of hierarchies were asked for."""
+        if self.settings.labels is not LabelName.HIERARCHY:
+            return None
+        settings = self.settings.model_copy(update={"labels": LabelName.INTERVAL})
+        return "algorithm.labels=interval", type(self)(settings)
 
     @property
     def most_parts(self) -> float:
