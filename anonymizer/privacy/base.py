@@ -403,6 +403,13 @@ class TableModel(PrivacyModel):
     def measured(self, view: ClassView) -> Measured:
         """Return the measure of a release with these classes."""
 
+    def surely_violated(self, whole: ClassView, lost: int) -> bool:
+        """Return whether no division of one class satisfies the model without at most so many records of it.
+
+        False if that is not known.
+        """
+        return False
+
 
 class RiskSettings(PlugInSettings):
     """The parameters of all models that bound a risk."""
@@ -728,6 +735,10 @@ class TableConstraint(_Binding):
         if self.knowledge is not None:
             return all(self.of_everything.holds(each.classes) for each in self.known(classes))
         return self.model.holds(self.view(classes).view)
+
+    def surely_violated(self, whole: Classes, lost: int) -> bool:
+        """Return what the model proves of the divisions of one class that lose at most so many records."""
+        return self.unit is None and self.model.surely_violated(self.of_everything.view(whole).view, lost)
 
     def measured(self, classes: Classes) -> Measured:
         """Return the measure of a release of these classes, the largest of all sets of known attributes."""

@@ -36,7 +36,7 @@ from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
 from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun, node_columns
-from anonymizer.search.judge import Judge
+from anonymizer.search.judge import Judge, refuted_as_one_class
 
 NOBODY = -1
 """Marks an empty seat."""
@@ -204,12 +204,11 @@ class GroupJudge:
 
     def provably_violated(self) -> tuple[str, ...]:
         """Return constraints that no grouping satisfies, proven by one bucket of all records."""
-        group = np.zeros(len(self._records.row), dtype=np.int64)
-        verdict = Judge(self._of_groups).judge(self._classes(group, 1))
-        if verdict.excludes_finer:
-            return verdict.failed
+        refuted = refuted_as_one_class(self._problem)
+        if refuted or self._problem.limit:
+            return refuted
         # A unique tuple is unique in any bucket; only removing records could change that.
-        return () if self._problem.limit else violated(self._measured(group))
+        return violated(self._measured(np.zeros(len(self._records.row), dtype=np.int64)))
 
     def judge(self, seats: IntArray) -> Grouped:
         """Return the verdict on buckets.

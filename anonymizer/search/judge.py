@@ -143,6 +143,8 @@ def refuted_as_one_class(problem: SearchProblem) -> tuple[str, ...]:
         units = problem.units_lost(whole, whole.counts > 0) if lost == table.records else 0
         if not (problem.admits(lost) and problem.admits_units(units)):
             refuted.append(describe(each))
+    lost = min(problem.limit, table.records)
+    refuted += [describe(each) for each in problem.table_constraints if each.surely_violated(whole, lost)]
     return tuple(refuted)
 
 

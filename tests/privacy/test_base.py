@@ -13,7 +13,7 @@ from hypothesis import given
 
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.units import Units
-from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging
+from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging, TableConstraint, TableModel
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import costly, share
@@ -135,6 +135,27 @@ def test_what_no_division_of_persons_satisfies_is_known(name: str, least: int) -
     bound = ClassConstraint(attribute="s", unit="person", model=model)
     lost = bound.certain_losses(of_persons(persons, values, [0] * 18), None)[0]
     assert lost == least
+
+
+@costly(4)
+@given(random=RANDOMS)
+def test_what_no_division_guesses_less_often_is_refuted(random: Random) -> None:
+    """Against all divisions of the records, those of the failing ones suppressed up to a limit."""
+    number, lost = random.randint(2, 6), random.randint(0, 3)
+    values = tuple((random.choice("aab"),) for _ in range(number))
+    data = Microdata((), (SensitiveSpec("s"),), values)
+    target = random.choice(["re-identification", "attribute-inference"])
+    model = build.model("vulnerability", {"max": random.choice([0.1, 0.2, 0.4, 0.5, 0.7]), "target": target})
+    assert isinstance(model, TableModel)
+    bound = TableConstraint(attribute="s" if target == "attribute-inference" else None, model=model)
+    refuted = bound.surely_violated(Partition(data, (0,) * number).classes(), lost)
+    satisfied = any(
+        bound.holds(Partition(data, class_of).classes().part(np.array(kept))[0])
+        for class_of in PARTITIONS[number]
+        for kept in product((0, 1), repeat=number)
+        if max(number - lost, 1) <= sum(kept)
+    )
+    assert not (refuted and satisfied)
 
 
 @pytest.mark.parametrize("name", NAMES)
