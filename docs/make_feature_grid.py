@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.config.feature_rows import Cell, Row, Side
 from anonymizer.config.features import ALGORITHM, APPEND, BEYOND, ENGINE, METHOD, STARTED, STORED, TABLE
 from anonymizer.config.plugin_sections import privacy_models, search_algorithms
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import engine_named, engine_names
+from anonymizer.model.feature_rows import Cell, Row, Side
 from anonymizer.model.features import Feature, Storage, SuppressionMethod
 
 PAGE = Path(__file__).parent / "reference" / "combinations.md"

@@ -18,7 +18,6 @@ import yaml
 from pydantic import BaseModel, Field
 
 from anonymizer.audit.claims import parse_report
-from anonymizer.config.feature_rows import Stage
 from anonymizer.config.features import conflicts, promises_of
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
@@ -30,6 +29,7 @@ from anonymizer.data.values import Key, key_of
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.table import check_search, problem_of, read_attributes
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.table import NumberLabels, Role, ValueType
 from anonymizer.plan.counted import row_limit_message

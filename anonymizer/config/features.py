@@ -10,9 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anonymizer.config.entries import not_defined
-from anonymizer.config.feature_rows import (
+from anonymizer.config.files import URL, Order
+from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
+from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
+from anonymizer.config.sections import ConfigSections, Reference
+from anonymizer.data.foreign import elsewhere
+from anonymizer.data.relation import REMOTE, engine_named
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
+from anonymizer.model.feature_rows import (
     NO_WORDS,
     Asked,
+    Asking,
     Cell,
     Conflict,
     Need,
@@ -23,13 +31,6 @@ from anonymizer.config.feature_rows import (
     Use,
     Words,
 )
-from anonymizer.config.files import URL, Order
-from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
-from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
-from anonymizer.config.sections import ConfigSections, Reference
-from anonymizer.data.foreign import elsewhere
-from anonymizer.data.relation import REMOTE, engine_named
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
 from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Role
@@ -775,15 +776,7 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
     ),
 )
 
-TABLE = Table(
-    _GROUPS,
-    (ALGORITHM, METHOD, ENGINE),
-    lambda config: {
-        "algorithm": config.algorithm.name,
-        "method": config.suppression.method.value,
-        "engine": config.engine.name,
-    },
-)
+TABLE = Table(_GROUPS, (ALGORITHM, METHOD, ENGINE))
 """What goes with what."""
 
 
@@ -797,7 +790,19 @@ def conflicts(
     stage: when it is asked.
     words: that are known then, and that texts may name.
     """
-    return TABLE.conflicts(config, stage, words)
+    chosen = {
+        "algorithm": config.algorithm.name,
+        "method": config.suppression.method.value,
+        "engine": config.engine.name,
+    }
+    return Asking(
+        TABLE,
+        lambda row: row.uses(config),
+        lambda side: side.asked(config),
+        lambda need, use: need.lacking(config, use),
+        {**chosen, **words},
+        stage,
+    ).conflicts()
 
 
 PROMISES = (

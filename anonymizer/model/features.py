@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 
 class Feature(StrEnum):
@@ -76,6 +76,18 @@ class Limit:
 
 
 NO_LIMITS: Mapping[Feature, Limit] = MappingProxyType({})
+
+
+class Supporting(Protocol):
+    """What says which features it carries out: a plug-in, a method, an engine."""
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that it carries out."""
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Those that it does not carry out with its parameters."""
 
 
 class Supporter:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from anonymizer.config.feature_rows import Stage
 from anonymizer.config.features import conflicts
 from anonymizer.config.model import Config
 from anonymizer.config.search import ENGINE_OPTIONS
 from anonymizer.config.section import dotted
 from anonymizer.data.source import CSV_FILES, EngineOptions, KeyColumns, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, NumberColumns, NumberLabels, Role, ValueType
 from anonymizer.plan.memory import (
     DATABASE_SHARE,

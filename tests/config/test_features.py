@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from anonymizer.config.entries import ENTRIES
-from anonymizer.config.feature_rows import Cell, Side, Stage
 from anonymizer.config.features import ALGORITHM, METHOD, TABLE, conflicts, suitable_algorithms
 from anonymizer.config.load import load_config
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import Engine, EngineFolder, Relation
 from anonymizer.errors import ConfigError
+from anonymizer.model.feature_rows import Cell, Side, Stage
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.recoding import Outcome
 from anonymizer.plan.engine import engine_options
