@@ -8,6 +8,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from anonymizer.errors import listed
 from anonymizer.model.features import Feature, Limit, Supporting
 
 C = TypeVar("C")
@@ -144,10 +145,10 @@ class _Words(dict[str, Any]):
 
 
 class _Able(list[str]):
-    """Names, with commas or with the word in the format."""
+    """Names: with commas, with "or" between all (``:or``), or as a list in words (``:listed``)."""
 
-    def __format__(self, word: str) -> str:
-        return (f" {word} " if word else ", ").join(self)
+    def __format__(self, form: str) -> str:
+        return listed(self, "or") if form == "listed" else (f" {form} " if form else ", ").join(self)
 
 
 @dataclass(frozen=True)

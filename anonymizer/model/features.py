@@ -47,6 +47,7 @@ class Feature(StrEnum):
     HOUSEHOLDS = "constraints that need households"
     PERSONS_AMONG_PEOPLE = "constraints on a population, with input.person"
     POPULATION = "constraints that count a population or households"
+    AGGREGATE = "objective.aggregate"
     LOSS_WEIGHTS = "objective.weights"
     LOSS_UNIT = "objective.unit"
     CONTROL = "input.control"
