@@ -2,8 +2,8 @@
 
 What is counted: modules and lines; arrows (pairs of modules, one importing the other, imports under
 ``TYPE_CHECKING`` and inside functions included); circles of them; modules that only one module of their own
-folder imports; modules of the package that ``run examples/minimal.yaml`` loads; and the way of the config
-through the calls of ``anonymizer.anonymize``, followed while they run.
+folder imports; functions that only check or refuse; modules of the package that ``run examples/minimal.yaml``
+loads; and the way of the config through the calls of ``anonymizer.anonymize``, followed while they run.
 
 ``python -m benchmarks.house --tests [FOLDER]`` counts the tests of this checkout, or of another one, instead:
 functions, the cases that pytest makes of them, property tests and the examples that they try with the profile
@@ -17,6 +17,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,55 @@ def of_one_sibling(arrows: nx.DiGraph, known: Mapping[str, Path]) -> list[str]:
         if sibling and known[name].name != "__init__.py" and known[users[0]].name != "__init__.py":
             found.append(name)
     return sorted(found)
+
+
+def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions in it."""
+    rest: list[ast.AST] = list(function.body)
+    while rest:
+        node = rest.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            rest.extend(ast.iter_child_nodes(node))
+
+
+PROBLEMS = re.compile(r"ConfigProblem|InitErrorDetails|Conflict|KeyPath, str")
+FAULTS = re.compile(r"fault|lack|missing_requirement|refus|unsupported|wrong|gaps|problems|promises")
+CHECKS = ("check", "refuse", "require")
+
+
+def only_refuses(function: ast.FunctionDef) -> bool:
+    """Return whether a function raises or gives problems, and nothing else but what it was given."""
+    given = {
+        each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
+    nodes = list(_own_nodes(function))
+    kind = ast.unparse(function.returns) if function.returns else ""
+    of_problems = bool(PROBLEMS.search(kind) or (FAULTS.search(function.name) and "str" in kind))
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in nodes):
+        return of_problems
+    values = [each.value for each in nodes if isinstance(each, ast.Return) and each.value is not None]
+    passed = [
+        (isinstance(each, ast.Name) and each.id in given)
+        or (isinstance(each, ast.Constant) and each.value is None)
+        for each in values
+    ]
+    if not all(passed):
+        return of_problems
+    stored = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)]
+    called = [ast.unparse(each.func) for each in nodes if isinstance(each, ast.Call)]
+    raises = any(isinstance(each, ast.Raise) for each in nodes)
+    checks = function.name.lstrip("_").startswith(CHECKS) and any(
+        each.rpartition(".")[2].lstrip("_").startswith(CHECKS) for each in called
+    )
+    return not stored and (raises or checks)
+
+
+def refusing(known: Mapping[str, Path]) -> list[int]:
+    """Return the lines of each function that only checks or refuses."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in known.values())
+    functions = (each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.FunctionDef))
+    return [(each.end_lineno or 0) - each.lineno + 1 for each in functions if only_refuses(each)]
 
 
 def loaded() -> list[str]:
@@ -226,6 +276,8 @@ def main() -> None:
     for circle in circles:
         print("  " + " ".join(circle))
     print(f"imported by one sibling only {len(lone)}: {' '.join(lone)}")
+    refused = refusing(known)
+    print(f"functions that only check or refuse {len(refused)}, lines {sum(refused)}")
     print(f"loaded by run examples/minimal.yaml {len(loaded())}")
     print(f"the config in its first {calls} calls: {files} files, {climbs} climbs")
     for room, numbers in sorted(rooms.items()):
