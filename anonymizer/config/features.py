@@ -31,7 +31,7 @@ from anonymizer.model.feature_rows import (
     Use,
     Words,
 )
-from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod
+from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod, Task
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -73,6 +73,8 @@ ENGINE: Side[ConfigSections] = Side(
 STARTED: Side[ConfigSections] = Side("engines", ENGINE.asked, ENGINE.able, stage=Stage.START)
 STORED: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.STORED)], stage=Stage.STORED)
 BEYOND: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.BEYOND)], stage=Stage.BEYOND)
+FRAME: Side[ConfigSections] = Side("tasks", lambda _: [Asked((), Task.FRAME)], stage=Stage.FRAME)
+COMPARE: Side[ConfigSections] = Side("tasks", lambda _: [Asked((), Task.COMPARE)], stage=Stage.COMPARE)
 APPEND: Side[ConfigSections] = Side(
     "apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)]
 )
@@ -381,6 +383,16 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 "recodings of '{algorithm}' cannot be applied to new records; accepted: {algorithms}",
             ),
             Cell(METHOD, "method {method} cannot be combined with apply; set suppression.method: {methods}"),
+            Cell(
+                FRAME,
+                "appends to a release in files, not to a DataFrame; remove it, or use anonymizer run",
+                here=True,
+            ),
+            Cell(
+                COMPARE,
+                "applies an earlier recoding, so there is no search to compare; remove it",
+                here=True,
+            ),
             Cell(Feature.KEEP_ROWS, "cannot be combined with apply; set keep_rows: false"),
             Cell(Feature.UTILITY, "needs all original records, and apply reads only the new ones; remove it"),
             Cell(Feature.TABLE, "with apply, the release is a file; set output.path instead"),

@@ -29,6 +29,8 @@ class Stage(Enum):
 
     CONFIG = "when the config is read"
     APPEND = "when new records are compared with the earlier run"
+    FRAME = "before a run on a DataFrame"
+    COMPARE = "before a comparison of runs"
     START = "before the engine starts"
     STORED = "when the engine keeps the distinct rows"
     BEYOND = "when the distinct rows do not fit in memory"

@@ -156,6 +156,23 @@ class Storage(StrEnum):
         return NO_LIMITS
 
 
+class Task(StrEnum):
+    """What is done with a config, other than a run on files."""
+
+    FRAME = "a run on a DataFrame"
+    COMPARE = "a comparison of runs"
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that it carries out."""
+        return frozenset(Feature) - {Feature.APPLY}
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """None: it has no parameters."""
+        return NO_LIMITS
+
+
 _RECORD_BY_RECORD = frozenset(
     {
         Feature.WHOLE,
