@@ -52,9 +52,6 @@ WAYS = {
 }
 """What is followed, by the beginnings of the modules that define it."""
 
-REFUSED = ("ConfigProblem", "InitErrorDetails", "Conflict")
-"""Results of functions that list what is refused."""
-
 
 def modules(root: Path = ROOT) -> dict[str, Path]:
     """Return the files of the package by their dotted names."""
@@ -181,30 +178,46 @@ def names_in(function: ast.FunctionDef) -> Iterator[str]:
             yield node.name
 
 
+def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions in it."""
+    rest: list[ast.AST] = list(function.body)
+    while rest:
+        node = rest.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            rest.extend(ast.iter_child_nodes(node))
+
+
+PROBLEMS = re.compile(r"ConfigProblem|InitErrorDetails|Conflict|KeyPath, str")
+FAULTS = re.compile(r"fault|lack|missing_requirement|refus|unsupported|wrong|gaps|problems|promises")
+CHECKS = ("check", "refuse", "require")
+
+
 def only_refuses(function: ast.FunctionDef) -> bool:
-    """Return whether a function only raises, or returns or yields what is wrong, and nothing else."""
-    returned = ast.unparse(function.returns) if function.returns else ""
-    lists = any(word in returned for word in REFUSED)
-    given = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)}
-    raises = yields = says = False
-    inner = list(function.body)
-    while inner:
-        node = inner.pop()
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
-            continue
-        inner += ast.iter_child_nodes(node)
-        raises |= isinstance(node, ast.Raise)
-        yields |= isinstance(node, ast.Yield | ast.YieldFrom)
-        if isinstance(node, ast.Return) and node.value is not None:
-            same = isinstance(node.value, ast.Name) and node.value.id in given
-            nothing = isinstance(node.value, ast.Constant) and node.value.value is None
-            says |= not (same or nothing)
-        stores = node.targets if isinstance(node, ast.Assign) else []
-        if any(isinstance(each, ast.Attribute) for each in stores):
-            return False
-    if yields or says:
-        return lists
-    return raises and function.name != "__init__"
+    """Return whether a function raises or gives problems, and nothing else but what it was given."""
+    given = {
+        each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    }
+    nodes = list(_own_nodes(function))
+    kind = ast.unparse(function.returns) if function.returns else ""
+    of_problems = bool(PROBLEMS.search(kind) or (FAULTS.search(function.name) and "str" in kind))
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in nodes):
+        return of_problems
+    values = [each.value for each in nodes if isinstance(each, ast.Return) and each.value is not None]
+    passed = [
+        (isinstance(each, ast.Name) and each.id in given)
+        or (isinstance(each, ast.Constant) and each.value is None)
+        for each in values
+    ]
+    if not all(passed):
+        return of_problems
+    stored = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)]
+    called = [ast.unparse(each.func) for each in nodes if isinstance(each, ast.Call)]
+    raises = any(isinstance(each, ast.Raise) for each in nodes)
+    checks = function.name.lstrip("_").startswith(CHECKS) and any(
+        each.rpartition(".")[2].lstrip("_").startswith(CHECKS) for each in called
+    )
+    return not stored and (raises or checks)
 
 
 def fields_of(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.config.feature_rows import Cell, Row, Side
 from anonymizer.config.features import ALGORITHM, APPEND, BEYOND, ENGINE, METHOD, STARTED, STORED, TABLE
-from anonymizer.config.plugin_sections import privacy_models, search_algorithms
+from anonymizer.config.plugin_sections import loss_metrics, privacy_models, search_algorithms
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import engine_named, engine_names
+from anonymizer.model.feature_rows import Cell, Row, Side
 from anonymizer.model.features import Feature, Storage, SuppressionMethod
 
 PAGE = Path(__file__).parent / "reference" / "combinations.md"
@@ -44,7 +44,9 @@ def tables() -> str:
         "\n## Engines\n",
         *_grid(rows, (ENGINE, STARTED), engines),
         "\n## Privacy models\n",
-        *_of_models(),
+        *_of_classes("model", privacy_models()),
+        "\n## Loss metrics\n",
+        *_of_classes("metric", loss_metrics()),
         "\n## Distinct rows outside memory\n",
         *_grid(rows, (STORED, BEYOND), storage),
         "\n## Features that exclude each other\n",
@@ -68,14 +70,13 @@ def _grid(rows: list[Row[Any]], sides: tuple[Side[Any], ...], every: Mapping[str
             yield f"| {_said(row.feature)} | {' | '.join(able)} |"
 
 
-def _of_models() -> Iterator[str]:
-    """Yield a table of the privacy models, and of the features that not all of them support."""
-    models = dict(privacy_models().items())
-    sets = [each.supports for each in models.values()]
+def _of_classes(noun: str, every: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of plug-ins, and of the features that some of them support and others do not."""
+    sets = [each.supports for each in every.values()]
     features = [each for each in Feature if 0 < sum(each in own for own in sets) < len(sets)]
-    yield f"| model | {' | '.join(map(_said, features))} |"
+    yield f"| {noun} | {' | '.join(map(_said, features))} |"
     yield "| --- " * (len(features) + 1) + "|"
-    for name, each in models.items():
+    for name, each in every.items():
         yield f"| `{name}` | {' | '.join(YES if own in each.supports else NO for own in features)} |"
 
 

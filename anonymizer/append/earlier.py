@@ -18,18 +18,17 @@ import yaml
 from pydantic import BaseModel, Field
 
 from anonymizer.audit.claims import parse_report
-from anonymizer.config.feature_rows import Stage
-from anonymizer.config.features import conflicts, promises_of
+from anonymizer.config.features import promises_of
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.config.section import dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ReadColumn, recoded_as
 from anonymizer.data.values import Key, key_of
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.table import check_search, problem_of, read_attributes
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.table import NumberLabels, Role, ValueType
 from anonymizer.plan.counted import row_limit_message
@@ -386,8 +385,7 @@ def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
         for each in (config, previous.config)
     )
     yield from (ConfigProblem(key, _differs(now[key], then[key])) for key in now if now[key] != then[key])
-    for each in conflicts(config, Stage.APPEND):
-        yield ConfigProblem(dotted(each.path), each.what)
+    yield from config.problems_at(Stage.APPEND)
 
 
 def _promises(earlier: Config) -> Iterator[ConfigProblem]:

@@ -49,6 +49,7 @@ from anonymizer.errors import (
     ReportLike,
 )
 from anonymizer.job.source import input_path
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.plan.engine import engine_options
@@ -499,9 +500,7 @@ def planned(
     ConfigError: all problems of the config, or of its combination with an algorithm and values.
     """
     base = load_config(source)
-    if base.apply is not None:
-        what = "applies an earlier recoding, so there is no search to compare; remove it"
-        raise ConfigError(base.source, [ConfigProblem("apply", what)])
+    base.require(Stage.COMPARE)
     names = _algorithms(base, algorithms, vary=bool(variations))
     two_tables = any(each in SEARCH_ALGORITHMS and SEARCH_ALGORITHMS[each].in_groups for each in names)
     measures = _measures(base) if two_tables else ()

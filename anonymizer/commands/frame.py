@@ -15,13 +15,14 @@ from anonymizer.commands.save import Savable, in_python
 from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.model import Config
 from anonymizer.data.frames import frame_kind
-from anonymizer.errors import ConfigError, ConfigProblem, InputError, plural, shown, suggestion
+from anonymizer.errors import InputError, plural, shown, suggestion
 from anonymizer.hierarchy.source import to_networkx
 from anonymizer.job.job import Finished, Job
 from anonymizer.job.sinks import FrameSink
 from anonymizer.job.source import frame_source, run_as_spelled
 from anonymizer.model.arrays import count
 from anonymizer.model.classes import Released
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.naming import in_spelling_of
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.report import Report
@@ -379,9 +380,7 @@ def anonymize_frame(
     Infeasible: no release satisfies the constraints, or none was found in the budget.
     AuditFailed: the DataFrame differs from the release that was found.
     """
-    if config.apply is not None:
-        what = "appends to a release in files, not to a DataFrame; remove it, or use anonymizer run"
-        raise ConfigError(config.source, [ConfigProblem("apply", what)])
+    config.require(Stage.FRAME)
     done, sink = run_as_spelled(config, partial(_run_on_frame, frame))
     prepared = done.found.prepared
     problem = prepared.problem

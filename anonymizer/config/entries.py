@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anonymizer.config.feature_rows import Asked, Cell, Conflict, Need, Row, Side, Stage, Table, Use
 from anonymizer.config.files import InputSettings
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.errors import suggestion
+from anonymizer.model.feature_rows import Asked, Asking, Cell, Conflict, Need, Row, Side, Table, Use
 from anonymizer.model.features import Feature
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
@@ -133,11 +133,15 @@ ENTRIES: Table[Entry] = Table(
             ),
         ),
     ),
-    (),
-    lambda entry: {"model": entry.constraint.model},
 )
 
 
 def conflicts_of_entry(entry: Entry) -> Iterator[Conflict]:
     """Yield what a constraint does not support of what it is asked for."""
-    return ENTRIES.conflicts(entry, Stage.CONFIG, {})
+    return Asking(
+        ENTRIES,
+        lambda row: row.uses(entry),
+        lambda side: side.asked(entry),
+        lambda need, use: need.lacking(entry, use),
+        {"model": entry.constraint.model},
+    ).conflicts()

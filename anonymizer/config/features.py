@@ -10,9 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anonymizer.config.entries import not_defined
-from anonymizer.config.feature_rows import (
+from anonymizer.config.files import URL, Order
+from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
+from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
+from anonymizer.config.sections import ConfigSections, Reference
+from anonymizer.data.foreign import elsewhere
+from anonymizer.data.relation import REMOTE, engine_named
+from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
+from anonymizer.model.feature_rows import (
     NO_WORDS,
     Asked,
+    Asking,
     Cell,
     Conflict,
     Need,
@@ -23,14 +31,7 @@ from anonymizer.config.feature_rows import (
     Use,
     Words,
 )
-from anonymizer.config.files import URL, Order
-from anonymizer.config.plugin_sections import ConstraintSettings, privacy_models, search_algorithms
-from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, Method
-from anonymizer.config.sections import ConfigSections, Reference
-from anonymizer.data.foreign import elsewhere
-from anonymizer.data.relation import REMOTE, engine_named
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
-from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod
+from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod, Task
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import NumberColumns, NumberLabels, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -72,6 +73,8 @@ ENGINE: Side[ConfigSections] = Side(
 STARTED: Side[ConfigSections] = Side("engines", ENGINE.asked, ENGINE.able, stage=Stage.START)
 STORED: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.STORED)], stage=Stage.STORED)
 BEYOND: Side[ConfigSections] = Side("storage", lambda _: [Asked((), Storage.BEYOND)], stage=Stage.BEYOND)
+FRAME: Side[ConfigSections] = Side("tasks", lambda _: [Asked((), Task.FRAME)], stage=Stage.FRAME)
+COMPARE: Side[ConfigSections] = Side("tasks", lambda _: [Asked((), Task.COMPARE)], stage=Stage.COMPARE)
 APPEND: Side[ConfigSections] = Side(
     "apply", lambda config: [] if config.apply is None else [Asked(("apply",), config.apply)]
 )
@@ -380,6 +383,16 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 "recodings of '{algorithm}' cannot be applied to new records; accepted: {algorithms}",
             ),
             Cell(METHOD, "method {method} cannot be combined with apply; set suppression.method: {methods}"),
+            Cell(
+                FRAME,
+                "appends to a release in files, not to a DataFrame; remove it, or use anonymizer run",
+                here=True,
+            ),
+            Cell(
+                COMPARE,
+                "applies an earlier recoding, so there is no search to compare; remove it",
+                here=True,
+            ),
             Cell(Feature.KEEP_ROWS, "cannot be combined with apply; set keep_rows: false"),
             Cell(Feature.UTILITY, "needs all original records, and apply reads only the new ones; remove it"),
             Cell(Feature.TABLE, "with apply, the release is a file; set output.path instead"),
@@ -775,15 +788,7 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
     ),
 )
 
-TABLE = Table(
-    _GROUPS,
-    (ALGORITHM, METHOD, ENGINE),
-    lambda config: {
-        "algorithm": config.algorithm.name,
-        "method": config.suppression.method.value,
-        "engine": config.engine.name,
-    },
-)
+TABLE = Table(_GROUPS, (ALGORITHM, METHOD, ENGINE))
 """What goes with what."""
 
 
@@ -797,7 +802,19 @@ def conflicts(
     stage: when it is asked.
     words: that are known then, and that texts may name.
     """
-    return TABLE.conflicts(config, stage, words)
+    chosen = {
+        "algorithm": config.algorithm.name,
+        "method": config.suppression.method.value,
+        "engine": config.engine.name,
+    }
+    return Asking(
+        TABLE,
+        lambda row: row.uses(config),
+        lambda side: side.asked(config),
+        lambda need, use: need.lacking(config, use),
+        {**chosen, **words},
+        stage,
+    ).conflicts()
 
 
 PROMISES = (

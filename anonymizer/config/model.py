@@ -26,9 +26,11 @@ from anonymizer.config.search import (
     AlgorithmSettings,
     ObjectiveSettings,
 )
-from anonymizer.config.section import KeyPath, problem, refusal
+from anonymizer.config.section import KeyPath, dotted, problem, refusal
 from anonymizer.config.sections import ConfigSections
 from anonymizer.data.source import is_url
+from anonymizer.errors import ConfigError, ConfigProblem
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.invocation import RunCommand
 from anonymizer.system import real_path, same_file
 
@@ -53,6 +55,21 @@ class Config(ConfigSections):
         if found:
             raise refusal(found)
         return self
+
+    def problems_at(self, stage: Stage) -> list[ConfigProblem]:
+        """Return what does not go together at a stage."""
+        return [ConfigProblem(dotted(each.path), each.what) for each in conflicts(self, stage)]
+
+    def require(self, stage: Stage) -> None:
+        """Refuse what does not go together at a stage.
+
+        Raises
+        ------
+        ConfigError: with all problems.
+        """
+        problems = self.problems_at(stage)
+        if problems:
+            raise ConfigError(self.source, problems)
 
     @property
     def in_input_database(self) -> bool:

@@ -18,8 +18,9 @@ from anonymizer.config.plugin_sections import (
 )
 from anonymizer.config.section import Section, problem, refusal
 from anonymizer.data.relation import REMOTE, engine_names
-from anonymizer.errors import listed, shown, suggestion
+from anonymizer.errors import shown, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
+from anonymizer.model.feature_rows import Asked, Asking, Cell, Row, Side, Table, Use
 from anonymizer.model.features import NO_LIMITS, Feature, Limit
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD
@@ -112,32 +113,18 @@ class ObjectiveSettings(NamedSection):
     registry = staticmethod(loss_metrics)
 
     @model_validator(mode="after")
-    def _aggregates(self) -> Self:
-        if "aggregate" in self.model_fields_set and not self.plug_in.aggregates:
-            takers = [name for name, metric in self.registry().items() if metric.aggregates]
-            what = f"metric {self.metric} has no aggregate; remove the key"
-            raise refusal([problem(f"{what}, or set metric to {listed(takers, 'or')}", ("aggregate",))])
+    def _supported(self) -> Self:
+        asking = Asking(
+            OBJECTIVE,
+            lambda row: row.uses(self),
+            lambda side: side.asked(self),
+            lambda need, use: need.lacking(self, use),
+            {"metric": self.metric, "unit": self.unit or RECORD},
+        )
+        found = [problem(each.what, each.path) for each in asking.conflicts()]
+        if found:
+            raise refusal(found)
         return self
-
-    @model_validator(mode="after")
-    def _weighs(self) -> Self:
-        if self.weights is not None:
-            self._refuse_unweighable("weights", "be averaged by weights")
-        if self.unit is not None:
-            self._refuse_unweighable("unit", f"count each {self.unit} once")
-        if self.weights is not None and self.unit is not None:
-            what = (
-                "objective.weights averages over the people whom the records represent, "
-                f"but unit: {self.unit} averages over the {self.unit}s of the input"
-            )
-            raise refusal([problem(f"{what}; remove one of the two", ("unit",))])
-        return self
-
-    def _refuse_unweighable(self, key: str, how: str) -> None:
-        if not self.plug_in.weighable:
-            able = [name for name, metric in self.registry().items() if metric.weighable]
-            what = f"metric {self.metric} is not a mean over records, so it cannot {how}"
-            raise refusal([problem(f"{what}; remove the key, or set metric to {listed(able, 'or')}", (key,))])
 
     def build(self) -> Any:
         """Return the metric with its parameters, its aggregate, and whether its records have weights."""
@@ -149,9 +136,54 @@ class ObjectiveSettings(NamedSection):
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:
         """Return the fields, with the aggregate only if the metric has one."""
         every = super().config_form(own)
-        if not cls.registry()[own["metric"]].aggregates:
+        if Feature.AGGREGATE not in cls.registry()[own["metric"]].supports:
             del every["aggregate"]
         return every
+
+
+METRIC: Side[ObjectiveSettings] = Side(
+    "metrics",
+    lambda own: [Asked((), own.build())],
+    lambda feature: [name for name, metric in loss_metrics().items() if feature in metric.supports],
+)
+
+_NO_MEAN = "metric {metric} is not a mean over records, so it cannot "
+_OTHERS = "; remove the key, or set metric to {metrics:listed}"
+
+OBJECTIVE: Table[ObjectiveSettings] = Table(
+    (
+        (
+            Row(
+                Feature.AGGREGATE,
+                lambda own: [Use(("aggregate",))] if "aggregate" in own.model_fields_set else [],
+                Cell(METRIC, "metric {metric} has no aggregate" + _OTHERS, here=True),
+            ),
+        ),
+        (
+            Row(
+                Feature.LOSS_WEIGHTS,
+                lambda own: [] if own.weights is None else [Use(("weights",))],
+                Cell(METRIC, _NO_MEAN + "be averaged by weights" + _OTHERS, here=True),
+            ),
+        ),
+        (
+            Row(
+                Feature.LOSS_UNIT,
+                lambda own: [] if own.unit is None else [Use(("unit",))],
+                Cell(METRIC, _NO_MEAN + "count each {unit} once" + _OTHERS, here=True),
+                Cell(
+                    Feature.LOSS_WEIGHTS,
+                    "objective.weights averages over the people whom the records represent, but unit: {unit} "
+                    "averages over the {unit}s of the input; remove one of the two",
+                    here=True,
+                ),
+                first=True,
+            ),
+        ),
+    ),
+    (METRIC,),
+)
+"""What metrics support of the other keys of an objective."""
 
 
 class BudgetSettings(Section):

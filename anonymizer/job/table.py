@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.config.feature_rows import NO_WORDS, Stage
 from anonymizer.config.load import check_columns
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import EngineRelation, Relation
@@ -19,6 +18,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.exposure import check_acknowledged
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.feature_rows import NO_WORDS, Stage
 from anonymizer.model.features import Feature
 from anonymizer.model.identity import identity_pattern, text_identity
 from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType

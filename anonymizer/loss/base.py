@@ -18,6 +18,7 @@ import numpy as np
 
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, joined_by
 from anonymizer.model.classes import Released
+from anonymizer.model.features import Feature, Supporter
 from anonymizer.model.recoding import FullDomainRecoding, Recoding
 from anonymizer.model.table import PublishedValues, QuasiIdentifier, Table
 from anonymizer.plugins import PlugIn, PlugInSettings, Registry
@@ -393,16 +394,16 @@ def level_means(attribute: QuasiIdentifier, costs: FloatArray, people: IntArray 
     return means
 
 
-class LossMetric(PlugIn):
+class LossMetric(PlugIn, Supporter):
     """A measure of information loss; smaller is better.
 
     Class attributes
     ----------------
     summary: what the value is, for the page of a report.
-    aggregates: whether the metric joins one loss per attribute and takes an ``aggregate``.
+    supports: ``AGGREGATE`` if the metric joins one loss per attribute; ``LOSS_WEIGHTS`` and ``LOSS_UNIT`` if
+        it is a mean over records, which weights can make one over people.
     of_release_alone: whether the value follows from the release, its levels and the number of suppressed
         records; the public report shows no other.
-    weighable: whether it is a mean over records, which sampling weights can make one over people.
 
     Parameters
     ----------
@@ -414,9 +415,7 @@ class LossMetric(PlugIn):
     """
 
     summary: ClassVar[str] = ""
-    aggregates: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
-    weighable: ClassVar[bool] = False
     by_weights: bool = False
 
     def __init__(self, settings: PlugInSettings | None = None, aggregate: Aggregate | None = None) -> None:
@@ -469,7 +468,9 @@ def all_losses(released: Released) -> dict[str, float | None]:
 
 def weighted_losses(released: Released) -> dict[str, float | None]:
     """Return the value of every metric that is a mean over records, by the weights of the table."""
-    metrics = {name: metric() for name, metric in LOSS_METRICS.items() if metric.weighable}
+    metrics = {
+        name: metric() for name, metric in LOSS_METRICS.items() if Feature.LOSS_WEIGHTS in metric.supports
+    }
     for metric in metrics.values():
         metric.by_weights = True
     return {loss_key(name): metric.value(released) for name, metric in metrics.items()}
@@ -498,8 +499,7 @@ def loss_key(metric: str) -> str:
 class CellMetric(LossMetric):
     """A metric of published cells; a suppressed cell costs 1."""
 
-    aggregates = True
-    weighable = True
+    supports = frozenset({Feature.AGGREGATE, Feature.LOSS_WEIGHTS, Feature.LOSS_UNIT})
 
     @abstractmethod
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:

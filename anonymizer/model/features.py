@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 
 class Feature(StrEnum):
@@ -47,6 +47,7 @@ class Feature(StrEnum):
     HOUSEHOLDS = "constraints that need households"
     PERSONS_AMONG_PEOPLE = "constraints on a population, with input.person"
     POPULATION = "constraints that count a population or households"
+    AGGREGATE = "objective.aggregate"
     LOSS_WEIGHTS = "objective.weights"
     LOSS_UNIT = "objective.unit"
     CONTROL = "input.control"
@@ -76,6 +77,18 @@ class Limit:
 
 
 NO_LIMITS: Mapping[Feature, Limit] = MappingProxyType({})
+
+
+class Supporting(Protocol):
+    """What says which features it carries out: a plug-in, a method, an engine."""
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that it carries out."""
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """Those that it does not carry out with its parameters."""
 
 
 class Supporter:
@@ -136,6 +149,23 @@ class Storage(StrEnum):
     def supports(self) -> frozenset[Feature]:
         """The features that need no records in memory."""
         return frozenset(Feature) - _IN_MEMORY[self]
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """None: it has no parameters."""
+        return NO_LIMITS
+
+
+class Task(StrEnum):
+    """What is done with a config, other than a run on files."""
+
+    FRAME = "a run on a DataFrame"
+    COMPARE = "a comparison of runs"
+
+    @property
+    def supports(self) -> frozenset[Feature]:
+        """The features that it carries out."""
+        return frozenset(Feature) - {Feature.APPLY}
 
     @property
     def limits(self) -> Mapping[Feature, Limit]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from anonymizer.config.feature_rows import Stage
-from anonymizer.config.features import conflicts
 from anonymizer.config.model import Config
 from anonymizer.config.search import ENGINE_OPTIONS
-from anonymizer.config.section import dotted
 from anonymizer.data.source import CSV_FILES, EngineOptions, KeyColumns, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
+from anonymizer.model.feature_rows import Stage
 from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, NumberColumns, NumberLabels, Role, ValueType
 from anonymizer.plan.memory import (
     DATABASE_SHARE,
@@ -39,7 +37,7 @@ def engine_options(config: Config) -> EngineOptions:
         for name in options
         if name not in ENGINE_OPTIONS and name not in own
     ]
-    problems += [ConfigProblem(dotted(each.path), each.what) for each in conflicts(config, Stage.START)]
+    problems += config.problems_at(Stage.START)
     if problems:
         raise ConfigError(config.source, problems)
     threads, combinations = options.get("threads"), options.get("combinations")

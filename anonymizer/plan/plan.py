@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import Attack
 from anonymizer.config.exposure import ExposureSettings
-from anonymizer.config.feature_rows import Conflict, Stage, Words
 from anonymizer.config.features import conflicts
 from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config
@@ -38,6 +37,7 @@ from anonymizer.hierarchy.placement import (
 )
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.loss.base import LossMetric
+from anonymizer.model.feature_rows import Conflict, Stage, Words
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound

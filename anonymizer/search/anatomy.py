@@ -682,7 +682,11 @@ class _Run(SearchRun):
     def _outcome(self, status: Status) -> Outcome:
         objective, recoding = self._best or (None, None)
         # With no record lost and no value changed, a metric of cells measures no loss at all.
-        best = recoding is not None and not recoding.removed.any() and self._problem.metric.aggregates
+        best = (
+            recoding is not None
+            and not recoding.removed.any()
+            and Feature.AGGREGATE in self._problem.metric.supports
+        )
         number = len(self._steps)
         return self._finished(status, (objective, recoding), objective if best else None, number, number)
 

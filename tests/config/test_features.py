@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from anonymizer.config.entries import ENTRIES
-from anonymizer.config.feature_rows import Cell, Side, Stage
 from anonymizer.config.features import ALGORITHM, METHOD, TABLE, conflicts, suitable_algorithms
 from anonymizer.config.load import load_config
+from anonymizer.config.search import OBJECTIVE
 from anonymizer.config.section import dotted
 from anonymizer.data.relation import Engine, EngineFolder, Relation
 from anonymizer.errors import ConfigError
+from anonymizer.model.feature_rows import Cell, Side, Stage
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.recoding import Outcome
 from anonymizer.plan.engine import engine_options
@@ -54,7 +55,7 @@ def test_every_feature_has_one_row() -> None:
     rows = [row.feature for group in TABLE.groups for row in group]
     assert len(rows) == len(set(rows))
     # What a constraint alone is asked for has rows of its own.
-    assert {*rows, *ENTRIES.rows} == set(Feature)
+    assert {*rows, *ENTRIES.rows, *OBJECTIVE.rows} == set(Feature)
 
 
 def test_what_a_row_asks_for_somebody_supports() -> None:

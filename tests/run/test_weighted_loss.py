@@ -22,13 +22,14 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.errors import InputError, listed
 from anonymizer.loss.base import LOSS_METRICS
+from anonymizer.model.features import Feature
 from anonymizer.people.weights import _rounded
 from tests import strategies
 from tests.helpers.examples import quickly
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
-WEIGHABLE = [name for name, metric in LOSS_METRICS.items() if metric.weighable]
+WEIGHABLE = [name for name, metric in LOSS_METRICS.items() if Feature.LOSS_WEIGHTS in metric.supports]
 """The metrics that sampling weights or persons can average."""
 KEYS = [name.replace("-", "_") for name in WEIGHABLE]
 """The same as keys of a report."""

@@ -8,12 +8,14 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from anonymizer.config.search import EngineName
-from anonymizer.config.section import KeyPath
-from anonymizer.model.features import Feature, Limit, Storage, Supporter, SuppressionMethod
+from anonymizer.errors import listed
+from anonymizer.model.features import Feature, Limit, Supporting
 
 C = TypeVar("C")
 """What a table is asked about: a config, or an entry of one."""
+
+KeyPath = tuple[str | int, ...]
+"""The place of a key."""
 
 Words = Mapping[str, str | Callable[[], str]]
 """What stands for the names in a text; a function for what takes long."""
@@ -27,6 +29,8 @@ class Stage(Enum):
 
     CONFIG = "when the config is read"
     APPEND = "when new records are compared with the earlier run"
+    FRAME = "before a run on a DataFrame"
+    COMPARE = "before a comparison of runs"
     START = "before the engine starts"
     STORED = "when the engine keeps the distinct rows"
     BEYOND = "when the distinct rows do not fit in memory"
@@ -47,7 +51,7 @@ class Asked:
     """Who carries out a feature in a config: its path, what it supports, and words about it."""
 
     path: KeyPath
-    supporter: Supporter | SuppressionMethod | EngineName | Storage
+    supporter: Supporting
     words: Words = field(default_factory=dict)
 
 
@@ -105,25 +109,26 @@ class Cell(Generic[C]):
         """When it is asked."""
         return self.at or (self.by.stage if isinstance(self.by, Side) else Stage.CONFIG)
 
-    def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
+    def conflicts(self, feature: Feature, use: Use, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of a use of a feature."""
-        if self.unless is not None and any(asking.uses(self.unless)):
+        if self.unless is not None and any(asking.uses_of(self.unless)):
             return
         if isinstance(self.by, Feature):
-            for other in asking.uses(self.by):
-                yield self._conflict(asking, other.path, other.words, Limit())
+            for other in asking.uses_of(self.by):
+                yield self._conflict(asking.about(feature, other.words, use.words), use, other.path, Limit())
             return
-        for each in self.by.asked(asking.config):
-            limit, able = each.supporter.limits.get(asking.feature), asking.feature in each.supporter.supports
+        for each in asking.asked(self.by):
+            limit, able = each.supporter.limits.get(feature), feature in each.supporter.supports
             if limit is not None or not able:
-                given = " with the parameters given here" if able else ""
+                given = {"given": " with the parameters given here" if able else ""}
                 path = (*each.path, self.key) if self.key else each.path
-                yield self._conflict(asking, path, {"given": given, **each.words}, limit or Limit())
+                words = asking.about(feature, given, each.words, use.words)
+                yield self._conflict(words, use, path, limit or Limit())
 
-    def _conflict(self, asking: Asking[C], path: KeyPath, words: Words, limit: Limit) -> Conflict:
+    def _conflict(self, words: _Words, use: Use, path: KeyPath, limit: Limit) -> Conflict:
         what, _, remedy = self.text.partition("; ")
         text = "; ".join(each for each in (limit.what or what, limit.remedy or remedy) if each)
-        return Conflict(asking.use.path if self.here else path, text.format_map(asking.words(words)))
+        return Conflict(use.path if self.here else path, text.format_map(words))
 
 
 class _Words(dict[str, Any]):
@@ -142,10 +147,10 @@ class _Words(dict[str, Any]):
 
 
 class _Able(list[str]):
-    """Names, with commas or with the word in the format."""
+    """Names: with commas, with "or" between all (``:or``), or as a list in words (``:listed``)."""
 
-    def __format__(self, word: str) -> str:
-        return (f" {word} " if word else ", ").join(self)
+    def __format__(self, form: str) -> str:
+        return listed(self, "or") if form == "listed" else (f" {form} " if form else ", ").join(self)
 
 
 @dataclass(frozen=True)
@@ -163,11 +168,11 @@ class Need(Generic[C]):
     always: bool = False
     stage: Stage = Stage.CONFIG
 
-    def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
+    def conflicts(self, _: Feature, use: Use, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the problem of a use."""
-        what = self.lacking(asking.config, asking.use)
+        what = asking.lacking(self, use)
         if what is not None:
-            yield Conflict(asking.use.path, what)
+            yield Conflict(use.path, what)
 
 
 class Row(Generic[C]):
@@ -188,15 +193,15 @@ class Row(Generic[C]):
     ) -> None:
         self.feature, self.uses, self.cells, self._first = feature, uses, cells, first
 
-    def conflicts(self, table: Table[C], config: C, stage: Stage, words: Words) -> Iterator[Conflict]:
-        """Yield the conflicts of the feature in a config."""
-        cells = [each for each in self.cells if each.stage is stage]
-        for use in self.uses(config) if cells else ():
-            asking, known = Asking(table, config, self.feature, use, words), False
+    def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
+        """Yield the conflicts of the feature."""
+        cells = [each for each in self.cells if each.stage is asking.stage]
+        for use in asking.uses(self) if cells else ():
+            known = False
             for cell in cells:
                 if known and self._first and not (isinstance(cell, Need) and cell.always):
                     continue
-                found = list(cell.conflicts(asking))
+                found = list(cell.conflicts(self.feature, use, asking))
                 known = known or bool(found)
                 yield from found
 
@@ -208,44 +213,52 @@ class Table(Generic[C]):
     ----------
     groups: the problems of a group are reported if those before it have none.
     sides: whose able ones texts may name.
-    words: returns the words that every text may name.
     """
 
-    def __init__(
-        self, groups: Iterable[Iterable[Row[C]]], sides: Iterable[Side[C]], words: Callable[[C], Words]
-    ) -> None:
+    def __init__(self, groups: Iterable[Iterable[Row[C]]], sides: Iterable[Side[C]] = ()) -> None:
         self.groups = tuple(map(tuple, groups))
         self.rows = {row.feature: row for group in self.groups for row in group}
         self.sides = {side.name: side for side in sides}
-        self.words = words
-
-    def conflicts(self, config: C, stage: Stage, words: Words) -> Iterator[Conflict]:
-        """Yield what does not go together in a config.
-
-        Of the config alone only the first group of rows with a conflict is reported.
-        """
-        for group in self.groups:
-            found = [each for row in group for each in row.conflicts(self, config, stage, words)]
-            yield from found
-            if found and stage is Stage.CONFIG:
-                return
 
 
 @dataclass(frozen=True)
 class Asking(Generic[C]):
-    """A use of a feature whose row is asked about a config."""
+    """What a table is asked about, a config or an entry of one, in the questions that rows have.
+
+    Attributes
+    ----------
+    uses: returns the uses of a row's feature in it.
+    asked: returns who carries features out in it, of a side.
+    lacking: returns what a use lacks.
+    words: that every text may name.
+    stage: when it is asked.
+    """
 
     table: Table[C]
-    config: C
-    feature: Feature
-    use: Use
-    given: Words
+    uses: Callable[[Row[C]], Iterable[Use]]
+    asked: Callable[[Side[C]], Iterable[Asked]]
+    lacking: Callable[[Need[C], Use], str | None]
+    words: Words
+    stage: Stage = Stage.CONFIG
 
-    def uses(self, other: Feature) -> Iterable[Use]:
-        """Return the uses of another feature in the config."""
-        return self.table.rows[other].uses(self.config)
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what does not go together.
 
-    def words(self, further: Words) -> _Words:
-        """Return the words of what is asked about and of the use, and further ones."""
-        chosen = self.table.words(self.config)
-        return _Words({**chosen, **self.given, **further, **self.use.words}, self.table.sides, self.feature)
+        Of the config alone only the first group of rows with a conflict is reported.
+        """
+        for group in self.table.groups:
+            found = [each for row in group for each in row.conflicts(self)]
+            yield from found
+            if found and self.stage is Stage.CONFIG:
+                return
+
+    def uses_of(self, other: Feature) -> Iterable[Use]:
+        """Return the uses of another feature."""
+        return self.uses(self.table.rows[other])
+
+    def about(self, feature: Feature, *further: Words) -> _Words:
+        """Return the words that every text may name, and further ones."""
+        words = dict(self.words)
+        for each in further:
+            words.update(each)
+        return _Words(words, self.table.sides, feature)
