@@ -72,6 +72,10 @@ class HierarchyError(InputError):
     """A generalization hierarchy that is not one tree over the values of its column."""
 
 
+class PlugInFault(InputError):
+    """A plug-in that breaks a rule of its kind, so that nothing can be decided by what it returned."""
+
+
 class OutputError(InputError):
     """A release that cannot be written as asked."""
 

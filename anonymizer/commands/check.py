@@ -39,7 +39,7 @@ from anonymizer.people.units import units_of_records
 from anonymizer.people.warnings import check_warnings, released_key_warnings
 from anonymizer.people.weights import rounding_warnings
 from anonymizer.plan.bands import put_in_bands, put_values_in_bands
-from anonymizer.plan.plan import Plan, probes
+from anonymizer.plan.plan import Plan, check_suited, probes
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.profile.column_statistics import writing_of
 from anonymizer.profile.spellings import key_warnings, sensitive_warnings, unused_code_warnings
@@ -300,6 +300,8 @@ def _measured(
     look: returns the view of an adversary with the file alone, and of whose its records are.
     """
     own = [] if plan is None else plan.constraints([each.name for each in attributes])
+    if plan is not None:
+        check_suited(plan, own, attributes)
     asked = {each.model.name for each in own}
     models = [
         each

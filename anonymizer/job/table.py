@@ -42,7 +42,7 @@ from anonymizer.plan.counted import (
     finest,
     row_limit_message,
 )
-from anonymizer.plan.plan import Plan, check_number_formats, check_types
+from anonymizer.plan.plan import Plan, check_number_formats, check_suited, check_types
 from anonymizer.plan.prepared import Prepared
 from anonymizer.privacy.base import (
     AttackModel,
@@ -257,6 +257,7 @@ def _problem(
     ------
     InputError: a constraint measures nothing on it.
     """
+    check_suited(plan, constraints, table.sensitive)
     _check_measurable(plan, table, constraints)
     return SearchProblem(
         table,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import cached_property
 from itertools import count as integers
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -301,6 +301,27 @@ class FullDomainRecoding(Recoding):
         self._levels = tuple(int(level) for level in levels)
         self.suppressed = suppressed
         self.removed = removed
+
+    @classmethod
+    def suppressing(cls, table: Table, levels: Sequence[int], gone: IntArray, *, kept: bool = False) -> Self:
+        """Return the recoding of a table some of whose records are suppressed.
+
+        Rows of the table that are suppressed in part are split: the remaining records, then the others.
+
+        Parameters
+        ----------
+        gone: suppressed records of each row, shape (rows,), int64.
+        kept: whether suppressed records are published as ``*``, not removed.
+        """
+        partly = (gone > 0) & (gone < table.counts)
+        owner, suppressed = None, gone > 0
+        if partly.any():
+            owner = np.repeat(np.arange(table.combinations), np.where(partly, 2, 1))
+            second = np.concatenate([[False], owner[1:] == owner[:-1]])
+            suppressed = np.where(partly[owner], second, suppressed[owner])
+            table = table.split(owner, np.where(suppressed, gone[owner], (table.counts - gone)[owner]))
+        removed = np.zeros_like(suppressed) if kept else suppressed
+        return cls(table, levels, suppressed, removed, owner)
 
     @property
     def levels(self) -> tuple[int, ...]:

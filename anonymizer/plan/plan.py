@@ -19,7 +19,7 @@ from anonymizer.config.files import MissingPerson, Order
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
-from anonymizer.config.section import KeyPath
+from anonymizer.config.section import KeyPath, dotted
 from anonymizer.config.sections import Reference
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import Relation
@@ -595,10 +595,33 @@ def probes(attribute: SensitiveAttribute | None, models: Sequence[type[PrivacyMo
         if model.sensitive and attribute is None:
             continue
         fitting = (
-            each for each in model.probes(attribute) if each.needs_sensitive == (attribute is not None)
+            each
+            for each in model.probes(attribute)
+            if each.needs_sensitive == (attribute is not None)
+            and (attribute is None or each.unsuited(attribute) is None)
         )
         found.extend(bind(probe, None if attribute is None else attribute.name) for probe in fitting)
     return found
+
+
+def check_suited(
+    plan: Plan, constraints: Sequence[Constraint], attributes: Sequence[SensitiveAttribute]
+) -> None:
+    """Check that models can measure the attributes of their constraints.
+
+    Parameters
+    ----------
+    constraints: of the plan on these attributes.
+
+    Raises
+    ------
+    InputError: one cannot, naming the constraint and what it lacks.
+    """
+    known = {each.name: each for each in attributes}
+    for path, each in zip(plan.paths([*known]), constraints, strict=True):
+        fault = each.model.unsuited(known[each.attribute]) if each.attribute in known else None
+        if fault is not None:
+            raise InputError(f"{plan.config}: {dotted(path)}: {each.model.name} {fault}")
 
 
 def check_types(plan: Plan, relation: Relation) -> None:

@@ -17,13 +17,14 @@ from decimal import Decimal, localcontext
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import gcd, isfinite, log
-from typing import Annotated, Any, ClassVar, Self
+from math import gcd, isfinite, isnan, log
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.errors import PlugInFault
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses, Reference, SensitiveCounts
@@ -177,6 +178,13 @@ class PrivacyModel(ABC, Supporter):
         """Whether this model, with its parameters, needs a sensitive attribute."""
         return self.sensitive
 
+    def unsuited(self, attribute: SensitiveAttribute) -> str | None:
+        """Return what a sensitive attribute lacks to be measured, as the end of a sentence; None for nothing.
+
+        Such as ``needs numbers, but 'job' has texts``. A config with the model on it is refused.
+        """
+        return None
+
     @property
     def allowed_success(self) -> Decimal | None:
         """Share of correct guesses that the model allows the attacks it mitigates; None without a limit."""
@@ -268,6 +276,26 @@ class PrivacyModel(ABC, Supporter):
         """Return the parameters as a report shows them; exact decimals become numbers."""
         values = self.settings.model_dump(mode="python", exclude_none=True)
         return {key: float(value) if isinstance(value, Decimal) else value for key, value in values.items()}
+
+
+M = TypeVar("M", FloatArray, Measured)
+
+
+def _checked(model: PrivacyModel, measured: M) -> M:
+    """Return what a model measured.
+
+    Raises
+    ------
+    PlugInFault: it is no number, which no class attains, so that a search would prove a job infeasible.
+    """
+    parts = measured if isinstance(measured, list) else [measured]
+    if np.isnan(measured).any() if isinstance(measured, np.ndarray) else any(map(isnan, parts)):
+        raise PlugInFault(
+            f"privacy model {model.name} measures NaN, which is no number, so nothing can be decided by it; "
+            "this is a fault of the model: it should return math.inf for a class that no bound satisfies, or "
+            "refuse the attribute (unsuited)"
+        )
+    return measured
 
 
 class ClassModel(PrivacyModel):
@@ -363,10 +391,15 @@ class ScoredClassModel(ClassModel):
         """Return the measure of each class, shape (classes,), float64; infinite if no bound is satisfied."""
 
     def scored(self, view: ClassView, reference: Reference | None) -> FloatArray:
-        """Return the scores of a view, computed once."""
+        """Return the scores of a view, computed once.
+
+        Raises
+        ------
+        PlugInFault: some are no numbers.
+        """
         key = self, reference
         if key not in view.remembered:
-            view.remembered[key] = self.scores(view, reference)
+            view.remembered[key] = _checked(self, self.scores(view, reference))
         found: FloatArray = view.remembered[key]
         return found
 
@@ -701,10 +734,10 @@ class ClassConstraint(_Binding):
         """Return the worst measure over all classes, or over some of them, shape (classes,), bool."""
         if self.knowledge is not None:
             view = self._known_view(classes if kept is None else classes.keep(kept))
-            return self.model.measured(view, reference)
+            return _checked(self.model, self.model.measured(view, reference))
         bound = self.view(classes)
         view = bound.view if kept is None else bound.view.keep(kept[bound.owner])
-        return self.model.measured(view, reference)
+        return _checked(self.model, self.model.measured(view, reference))
 
     def _known_view(self, classes: Classes) -> ClassView:
         """Return the classes for all sets of known quasi-identifiers, one after the other."""
@@ -745,7 +778,7 @@ class TableConstraint(_Binding):
         if self.knowledge is not None:
             measured = (self.of_everything.measured(each.classes) for each in self.known(classes))
             return max(measured, key=np.max)
-        return self.model.measured(self.view(classes).view)
+        return _checked(self.model, self.model.measured(self.view(classes).view))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

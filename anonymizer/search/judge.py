@@ -133,6 +133,10 @@ def refuted_as_one_class(problem: SearchProblem) -> tuple[str, ...]:
     Every release divides the records into classes, and so does what the adversary of a scenario sees of it.
     What any split of one class of all records is certain to lose, it loses; if that is more than may be
     suppressed, there is no release. Where p is that of the release, a model that refers to it proves nothing.
+
+    Raises
+    ------
+    PlugInFault: a model measures no number.
     """
     table, refuted = problem.table, list[str]()
     p, whole = references(table, table.counts), one_class(table)
@@ -142,6 +146,8 @@ def refuted_as_one_class(problem: SearchProblem) -> tuple[str, ...]:
         lost = int(each.of_everything.certain_losses(whole, reference_for(each, p))[0])
         units = problem.units_lost(whole, whole.counts > 0) if lost == table.records else 0
         if not (problem.admits(lost) and problem.admits_units(units)):
+            # A plug-in whose measure is no number proves nothing, which this says.
+            each.of_everything.measured(whole, reference_for(each, p))
             refuted.append(describe(each))
     lost = min(problem.limit, table.records)
     refuted += [describe(each) for each in problem.table_constraints if each.surely_violated(whole, lost)]

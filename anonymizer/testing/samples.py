@@ -49,6 +49,14 @@ def column(name: str, codes: CodeArray, size: int) -> Column:
     return Column(name, ValueType.TEXT, texts, np.bincount(codes, minlength=size), None, None)
 
 
+def number_column(name: str, codes: CodeArray, size: int) -> Column:
+    """Return a column of whole numbers, at different distances; every value occurs."""
+    numbers = np.arange(size) * (np.arange(size) + 3)
+    texts = tuple(str(number) for number in numbers)
+    counts = np.bincount(codes, minlength=size)
+    return Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
+
+
 def covering(random: np.random.Generator, records: int, size: int) -> CodeArray:
     """Return random codes among which each occurs."""
     codes = np.concatenate([np.arange(size), random.choice(size, records - size)])
@@ -114,8 +122,15 @@ class ClassSample:
         return ClassSample(self.attribute, numbers, self.codes, self.people)
 
 
-def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
-    """Return random classes of few records over few values."""
+def class_samples(
+    seed: int, number: int = 60, values_of: Callable[[str, CodeArray, int], Column] = column
+) -> Iterator[ClassSample]:
+    """Return random classes of few records over few values.
+
+    Parameters
+    ----------
+    values_of: returns the sensitive column of some codes: of texts, or ``number_column``.
+    """
     random = np.random.default_rng(seed)
     for _ in range(number):
         values = int(random.integers(1, 6))
@@ -125,7 +140,7 @@ def class_samples(seed: int, number: int = 60) -> Iterator[ClassSample]:
         class_of = np.unique(random.integers(0, groups, records), return_inverse=True)[1]
         hierarchy = tree(random, values, int(random.integers(1, 4)))
         attribute = SensitiveAttribute(
-            column(SENSITIVE, codes, values), hierarchy, np.arange(values, dtype=np.int32)
+            values_of(SENSITIVE, codes, values), hierarchy, np.arange(values, dtype=np.int32)
         )
         # Not drawn from the same source, so that samples are those of earlier versions.
         people = np.random.default_rng([seed, records]).integers(1, 7, records)

@@ -767,40 +767,6 @@ class PendingCandidates:
         self._candidates = [each for each in self._candidates if each.objective < objective]
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """A table whose rows are suppressed as a whole or not at all.
-
-    Attributes
-    ----------
-    table: the given one, or one with combinations split in two.
-    owner: combination of the given table for each row, shape (rows,), int64; None if nothing is split.
-    suppressed: which rows are suppressed, shape (rows,), bool.
-    """
-
-    table: Table
-    owner: IntArray | None
-    suppressed: BoolArray
-
-
-def parts_of(table: Table, gone: IntArray) -> Parts:
-    """Split the partly suppressed combinations: first the remaining records, then the suppressed ones.
-
-    Parameters
-    ----------
-    gone: suppressed records of each combination, shape (combinations,), int64.
-    """
-    partly = (gone > 0) & (gone < table.counts)
-    if not partly.any():
-        return Parts(table, None, gone > 0)
-    owner = np.repeat(np.arange(table.combinations), np.where(partly, 2, 1))
-    second = np.concatenate([[False], owner[1:] == owner[:-1]])
-    suppressed = np.where(partly[owner], second, (gone > 0)[owner])
-    left = table.counts - gone
-    counts = np.where(suppressed, gone[owner], left[owner])
-    return Parts(table.split(owner, counts), owner, suppressed)
-
-
 PATIENCE = 32
 """Transformations evaluated before the first attack check, and between two checks until one passes."""
 
@@ -1397,6 +1363,6 @@ class _Run(LatticeRun):
         """Return the recoding at some levels; partly suppressed combinations are split."""
         whole = self._tables.whole(levels)
         verdict = self._judge.judge(whole.rollup.classes(levels))
-        parts = parts_of(whole.table, verdict.gone)
-        removed = np.zeros_like(parts.suppressed) if verdict.kept_suppressed else parts.suppressed
-        return FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
+        return FullDomainRecoding.suppressing(
+            whole.table, levels, verdict.gone, kept=bool(verdict.kept_suppressed)
+        )
