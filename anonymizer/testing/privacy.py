@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from decimal import Decimal
 
 import numpy as np
 
 from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.errors import PlugInFault
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference
 from anonymizer.model.recoding import FullDomainRecoding
@@ -154,7 +156,9 @@ def check_class_order(model: ClassModel, sample: ClassSample, random: np.random.
 
 def check_measure(model: PrivacyModel, sample: ClassSample) -> None:
     """A measure is one number, or a list of them, never NaN."""
-    value = measured(model, sample)
+    value: Measured = math.nan
+    with suppress(PlugInFault):
+        value = measured(model, sample)
     parts = value if isinstance(value, list) else [value]
     if not parts or any(type(part) not in (int, float) or math.isnan(part) for part in parts):
         fail(f"{model.name}: {value!r} is not a measure; accepted: int, float or a list of them, not NaN")
