@@ -189,7 +189,7 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 PROBLEMS = re.compile(r"ConfigProblem|InitErrorDetails|Conflict|KeyPath, str")
-FAULTS = re.compile(r"fault|lack|missing_requirement|refus|unsupported|wrong|gaps|problems|promises")
+FAULTS = re.compile(r"(^|_)(fault|lack|missing_requirement|refus|unsupported|wrong|gaps|problems|promises)")
 CHECKS = ("check", "refuse", "require")
 
 

@@ -40,7 +40,7 @@ from anonymizer.plan.plan import plan_of
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.folder import RECODING
 from anonymizer.release.recoding import parse_kept
-from anonymizer.search.base import SEARCH_ALGORITHMS, SearchProblem
+from anonymizer.search.base import SearchProblem, algorithm_of
 from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings, labelling_of
 from anonymizer.search.mondrian.labelling import Labelling
 from anonymizer.search.mondrian.regions import Regions, Segments
@@ -413,7 +413,8 @@ def _has_stars(attribute: QuasiIdentifier, level: Any) -> bool:
 
 def _aggregates(algorithm: Any) -> bool:
     """Return whether an algorithm publishes numbers which are not in the input: no record can be matched."""
-    return algorithm in SEARCH_ALGORITHMS and SEARCH_ALGORITHMS[algorithm].aggregates
+    found = algorithm_of(algorithm)
+    return found is not None and found.aggregates
 
 
 def _mondrian_settings(case: AuditCase, along_hierarchies: Recoding | None) -> MondrianSettings | None:

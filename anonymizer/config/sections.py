@@ -210,7 +210,7 @@ def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> C
         known = f"'{asked}' is not a sensitive attribute; {suggested(asked, sensitive)}"
         raise refusal([problem(known, ("attribute",))])
     _require_known(constraint.build().known, attributes)
-    if getattr(constraint.settings, "distance", None) == Distance.HIERARCHICAL:
+    if constraint.build().parameters().get("distance") == Distance.HIERARCHICAL:
         bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
         if bare:
             what = f"'hierarchical' needs a hierarchy; add one to {' and '.join(bare)}"

@@ -138,7 +138,9 @@ class _Words(dict[str, Any]):
         super().__init__(words)
         self._able, self._feature = able, feature
 
-    def __missing__(self, name: str) -> _Able:
+    def __missing__(self, name: str) -> _Able | str:
+        if name not in self._able:
+            return f"{{{name}}}"  # a plug-in may have braces in its words
         return _Able(self._able[name].able(self._feature))
 
     def __getitem__(self, name: str) -> Any:

@@ -21,6 +21,7 @@ from anonymizer.attacks.base import targets_of
 from anonymizer.model.arrays import BoolArray, FloatArray
 from anonymizer.model.invocation import RunCommand, release_beside
 from anonymizer.model.units import PERSON
+from anonymizer.report.algorithms import in_groups
 from anonymizer.report.wording import by_unit, by_weights, percent
 
 DIGITS = 12
@@ -64,9 +65,6 @@ def frontier(risk: FloatArray, loss: FloatArray) -> list[int]:
 NAMING = ("target", "sensitive", "attribute", "linkage", "distance")
 """Keys of an adversary's knowledge that distinguish attacks of the same name."""
 
-
-IN_GROUPS = "anatomy"
-"""The algorithm that publishes quasi-identifiers unchanged and sensitive values in buckets."""
 
 QUERY_ERROR = "query-error"
 """The measure of utility that all kinds of releases have."""
@@ -174,7 +172,7 @@ class Measured:
     @property
     def in_groups(self) -> bool:
         """Whether this is an Anatomy release, whose loss is not comparable."""
-        return self.algorithm == IN_GROUPS
+        return in_groups(self.algorithm)
 
 
 @dataclass(frozen=True)

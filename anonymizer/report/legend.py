@@ -76,7 +76,7 @@ _STEPS = {"intervals": "width", "order": "sizes", "date": "levels", "prefixes": 
 """The parameter of a kind of hierarchy that has one item for each level between the values and ``*``."""
 
 _BY_LABELS = {"interval": "ranges of values", "set": "sets of values"}
-"""What a column contains by ``labels`` of Mondrian."""
+"""What a column contains by ``labels`` of an algorithm."""
 
 
 _RANGES = frozenset({_WHOLE, _SIGNED, _HALF_OPEN, _CLOSED})
@@ -263,7 +263,7 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...
         return _ungeneralized(public, name), ()
     if public["recoding"].get("aggregate") is not None:
         return f"the {public['recoding']['aggregate']} of similar records", ()
-    if algorithm["name"] == "mondrian" and algorithm.get("labels") in _BY_LABELS:
+    if algorithm.get("labels") in _BY_LABELS:
         labels = algorithm["labels"]
         return _BY_LABELS[labels], _mondrian_forms(labels, settings.get("type"))
     return _along_hierarchy(settings, level, varies=levels is None)

@@ -24,6 +24,7 @@ from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.invocation import RunCommand, command
 from anonymizer.model.report import Report
 from anonymizer.model.warning import Harm, harm_of
+from anonymizer.report.algorithms import full_domain
 from anonymizer.report.canvas import Frame, inline_svg
 from anonymizer.report.charts import (
     LONGEST_LABEL,
@@ -959,7 +960,7 @@ def _metric(report: dict[str, Any]) -> str:
 def _proof(search: dict[str, Any]) -> str:
     """Return the proof as a short note."""
     if search["optimal"]:
-        return "proven best full-domain recoding" if search["algorithm"] == "lattice" else "proven best"
+        return "proven best full-domain recoding" if full_domain(search["algorithm"]) else "proven best"
     for key in ("bound", "best_possible"):
         if search[key] is not None:
             return f"at least {floored(search[key])}, proven"

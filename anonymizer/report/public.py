@@ -18,6 +18,7 @@ from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, Hierarchy
 from anonymizer.loss.base import LOSS_METRICS, loss_key
 from anonymizer.model.report import Report
 from anonymizer.privacy.base import PRIVACY_MODELS
+from anonymizer.report.algorithms import full_domain
 from anonymizer.report.build import PUBLIC_DETAILS
 from anonymizer.report.facts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
@@ -84,7 +85,7 @@ class _Terms:
         path = output.get("path") or ""
         place = output.get("table") or (_last_part(path) if "://" in path else None)
         proven = (
-            content["search"].get("algorithm") == "lattice"
+            full_domain(content["search"].get("algorithm"))
             and not any((config.get("budget") or {}).values())
             and config.get("suppression", {}).get("method", "classes") == "classes"
             # What an estimate rejects is not proven invalid.

@@ -19,6 +19,7 @@ from anonymizer.attacks.base import (
 from anonymizer.errors import listed, plural
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.privacy.base import PRIVACY_MODELS
+from anonymizer.report.algorithms import full_domain, own_nodes
 from anonymizer.report.canvas import LONGEST
 
 if TYPE_CHECKING:
@@ -104,9 +105,9 @@ def by_unit(unit: str) -> str:
 
 
 FULL_DOMAIN = "full-domain recodings with these hierarchies"
-"""The candidates of the lattice; recodings of other kinds can lose less."""
+"""The candidates of a full-domain search; recodings of other kinds can lose less."""
 
-OF_ALL = {"local": "all recodings along these hierarchies"}
+OF_ALL = "all recodings along these hierarchies"
 """What a proof covers of algorithms whose bound holds for more than their candidates."""
 
 
@@ -121,9 +122,9 @@ def best_of(search: Mapping[str, Any]) -> str:
     '17,280 full-domain recodings with these hierarchies'
     """
     algorithm = search["algorithm"]
-    if algorithm in OF_ALL:
-        return OF_ALL[algorithm]
-    kind = FULL_DOMAIN if algorithm == "lattice" else f"candidates of {algorithm}"
+    if own_nodes(algorithm):
+        return OF_ALL
+    kind = FULL_DOMAIN if full_domain(algorithm) else f"candidates of {algorithm}"
     return f"{search['candidates']:,} {kind}"
 
 

@@ -711,6 +711,11 @@ SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
 )
 
 
+def algorithm_of(name: Any) -> type[SearchAlgorithm] | None:
+    """Return the algorithm that a report names; None if it is not installed."""
+    return SEARCH_ALGORITHMS[name] if isinstance(name, str) and name in SEARCH_ALGORITHMS else None
+
+
 FULL_DOMAIN = "lattice"
 """The algorithm that proves the best full-domain recoding, and judges each scenario by its own classes."""
 

@@ -85,10 +85,10 @@ def test_a_plug_in_is_named_where_it_is_able(foreign: type[Foreign], monkeypatch
 
 def test_parameters_may_rule_a_feature_out(foreign: type[Foreign], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "supports", frozenset({Feature.CLASSES, Feature.UNITS, Feature.UNIT_LIMIT}))
-    limits = {Feature.UNIT_LIMIT: Limit("with this, {unit}s are not counted", "set that")}
+    limits = {Feature.UNIT_LIMIT: Limit("with {this}, {unit}s are not counted", "set that")}
     monkeypatch.setattr(foreign, "limits", limits)
     found = refused(CONFIG, "algorithm=foreign", "suppression.unit=person")
-    assert found == ["suppression.unit: with this, persons are not counted; set that"]
+    assert found == ["suppression.unit: with {this}, persons are not counted; set that"]
 
 
 def test_algorithms_of_a_comparison_support_what_the_config_uses() -> None:

@@ -18,13 +18,6 @@ ALLOWED = {
     ("config/search.py", "lattice"): "the default of the key",
     ("data_spark/session.py", "local"): "a master of Spark",
     ("profile/config_text.py", "mondrian"): "the algorithm of a draft",
-    # A report is read without the algorithm that made it.
-    ("report/comparison.py", "anatomy"): "",
-    ("report/legend.py", "mondrian"): "",
-    ("report/page.py", "lattice"): "",
-    ("report/public.py", "lattice"): "",
-    ("report/wording.py", "lattice"): "",
-    ("report/wording.py", "local"): "",
 }
 
 
