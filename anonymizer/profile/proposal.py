@@ -67,6 +67,7 @@ from anonymizer.profile.knowledge import (
     YEARS_OF_AGE,
     Ground,
     Words,
+    number_of_words,
     pairs_of,
     plain,
     readable,
@@ -76,6 +77,12 @@ from anonymizer.profile.knowledge import (
 )
 from anonymizer.profile.spellings import EMPTY
 from anonymizer.profile.ways import Way
+
+PROSE = 3
+"""Fewest words of letters of an only value that is left out as a text."""
+
+_LETTERS = re.compile(r"\b[^\W\d_]\b|[\W\d_]+")
+"""What is no word of letters: single ones, and all other characters."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +132,17 @@ def _without_information(column: ColumnFacts, found: Sequence[Finding]) -> RoleP
     if column.distinct == 0:
         return RoleProposal(Role.INSENSITIVE, ground, "no values")
     if column.distinct == 1 and not column.missing and column.rows > 1:
-        return _detected(column, found) or RoleProposal(
-            Role.INSENSITIVE, ground, f"constant: one value in all {column.rows:,} records"
-        )
+        return _detected(column, found) or _constant(column, ground)
     return None
+
+
+def _constant(column: ColumnFacts, ground: Ground) -> RoleProposal:
+    """A text of several words may name somebody, such as who wrote it, and its absence loses nothing."""
+    what = f"constant: one value in all {column.rows:,} records"
+    if column.type is ValueType.TEXT and number_of_words(_LETTERS.sub(" ", column.texts[0])) >= PROSE:
+        reason = f"{what}, whose several words may name somebody"
+        return RoleProposal(Role.DROP, ground, reason, doubtful=True)
+    return RoleProposal(Role.INSENSITIVE, ground, what)
 
 
 def _survey_weight(column: ColumnFacts, _: Sequence[Finding]) -> RoleProposal | None:

@@ -228,6 +228,12 @@ def test_other_constants_reveal_nothing(value: str) -> None:
     assert proposed(["United States"] * RECORDS, name="country").role is Role.INSENSITIVE
 
 
+@pytest.mark.parametrize("value", ["checked by M. Schneider", "assessed at home with daughter present"])
+def test_the_only_value_of_several_words_is_left_out(value: str) -> None:
+    """It may name somebody, and says nothing that differs."""
+    assert proposed([value] * RECORDS, name="remark").role is not Role.INSENSITIVE
+
+
 @pytest.mark.parametrize(("name", "value"), [("location", "12 Baker Street"), ("surgeon", "A. Weber")])
 def test_the_only_value_identifies_under_names_of_other_things_too(name: str, value: str) -> None:
     assert proposed([value] * RECORDS, name=name).role is Role.IDENTIFIER
