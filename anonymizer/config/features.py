@@ -140,6 +140,17 @@ def _unit_column_fault(config: ConfigSections, use: Use) -> str:
     return f"{what}; accepted: identifier, drop"
 
 
+def _together(config: ConfigSections) -> list[Use]:
+    """Return the use of whose records these are, one by one; pseudonyms keep those of a person together."""
+    if config.input.pseudonym is not None:
+        key, do = Feature.PSEUDONYMS.value, "link the rows of persons"
+    elif config.suppression.whole is not None:
+        key, do = Feature.WHOLE.value, "suppress whole units"
+    else:
+        return []
+    return [Use(("engine", "name"), {"key": key, "do": do})]
+
+
 def _not_attacked(config: ConfigSections, _: Use) -> str | None:
     if any(each.plug_in.by_attack for each in config.constraints):
         return None
@@ -430,14 +441,18 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
             Need(lambda *_: "needs input.person, household or units; add one, or remove the key"),
         ),
         Row(
+            Feature.TOGETHER,
+            _together,
+            Cell(ENGINE, "engine {engine} does not support {key}; accepted: {engines}; or remove {key}"),
+            Cell(
+                STORED,
+                "{rows}, so the run is out of core and cannot {do}; raise engine.memory_limit or "
+                "engine.options.combinations, or remove {key}",
+            ),
+        ),
+        Row(
             Feature.WHOLE,
             _unit(lambda config: config.suppression.whole, "suppression", "whole"),
-            Cell(
-                ENGINE,
-                "engine {engine} does not support suppression.whole; accepted: {engines}; or remove "
-                "suppression.whole",
-                unless=Feature.PSEUDONYMS,
-            ),
             _undefined(),
             Cell(
                 METHOD,
@@ -452,12 +467,6 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 here=True,
             ),
             Cell(APPEND, "cannot be combined with apply; remove one of the two", here=True),
-            Cell(
-                STORED,
-                "{rows}, so the run is out of core and cannot suppress whole units; raise "
-                "engine.memory_limit or engine.options.combinations, or remove suppression.whole",
-                unless=Feature.PSEUDONYMS,
-            ),
         ),
         Row(
             Feature.WHOLE_OF_OTHERS,
@@ -494,11 +503,6 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
             Feature.PSEUDONYMS,
             _if(lambda config: config.input.pseudonym is not None, "input", "person"),
             Cell(
-                ENGINE,
-                "engine {engine} does not support input.person.release_as; accepted: {engines}; or remove "
-                "input.person.release_as",
-            ),
-            Cell(
                 ALGORITHM,
                 "{algorithm} cannot release pseudonyms; accepted: {algorithms}; or remove "
                 "input.person.release_as",
@@ -528,11 +532,6 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
                 "{model} does not consider that a pseudonym links the rows of a person; remove the "
                 "constraint, or remove input.person.release_as",
                 key="model",
-            ),
-            Cell(
-                STORED,
-                "{rows}, so the run is out of core and cannot link the rows of persons; raise "
-                "engine.memory_limit or engine.options.combinations, or remove input.person.release_as",
             ),
         ),
         Row(

@@ -34,6 +34,7 @@ class Feature(StrEnum):
     SHUFFLED = "output.order: shuffled"
     UNIT_COLUMNS = "input.person, household and units"
     MISSING_PERSON = "input.missing_person"
+    TOGETHER = "suppression.whole and input.person.release_as"
     WHOLE = "suppression.whole"
     WHOLE_OF_OTHERS = "suppression.whole of another unit than person"
     UNIT_LIMIT = "suppression.unit"
@@ -175,8 +176,7 @@ class Task(StrEnum):
 
 _RECORD_BY_RECORD = frozenset(
     {
-        Feature.WHOLE,
-        Feature.PSEUDONYMS,
+        Feature.TOGETHER,
         Feature.ATTACKED_UNITS,
         Feature.HOUSEHOLDS,
     }
