@@ -21,7 +21,7 @@ from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import shown, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
 from anonymizer.model.feature_rows import Asked, Asking, Cell, Row, Side, Table, Use
-from anonymizer.model.features import NO_LIMITS, Feature, Limit
+from anonymizer.model.features import Feature, WithoutParameters
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
@@ -210,7 +210,7 @@ ENGINE_OPTIONS: Mapping[str, tuple[type, range | None, str]] = {
 """The options of every engine: the type, the accepted numbers, and both in words."""
 
 
-class EngineName(StrEnum):
+class EngineName(WithoutParameters, StrEnum):
     """The engines that need no plug-in, and ``auto``, which chooses one."""
 
     AUTO = "auto"
@@ -222,11 +222,6 @@ class EngineName(StrEnum):
         """The features that it carries out."""
         unlimited = {Feature.COMBINATIONS} if self is EngineName.MEMORY else set()
         return frozenset(Feature) - unlimited - {Feature.REMOTE}
-
-    @property
-    def limits(self) -> Mapping[Feature, Limit]:
-        """None: it has no parameters of its own."""
-        return NO_LIMITS
 
 
 def _engine(name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
-from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords, each_with_one
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
 from anonymizer.model.arrays import (
     BoolArray,
     CodeArray,
@@ -320,12 +320,6 @@ def _is_told(sharing: _Sharing, target: ReleasedColumn, mixed: CodeArray, left_o
 
 
 def _shared(records: ReleasedRecords, sources: Sequence[ReleasedColumn]) -> tuple[IntArray, BoolArray]:
-    """Return the groups of equal source values, and which records share them with another unit.
-
-    The records of one household, or of another unit whose key is left out, say nothing about others.
-    """
+    """Return the groups of equal source values, and which records share them with another unit."""
     groups, number = group_rows(((each.own, each.sizes[1]) for each in sources), records.records)
-    shared: BoolArray = (records.units_in(groups, number) > 1)[groups]
-    for key in records.keys.values():
-        shared &= ~constant_in_groups(groups, each_with_one(key))[groups]
-    return groups, shared
+    return groups, records.shared(groups, number)

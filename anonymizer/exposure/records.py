@@ -173,6 +173,26 @@ class ReleasedRecords:
         homes = each_with_one(self.homes)
         return homes, int(self.units_in(homes, 0).max(initial=0))
 
+    @cached_property
+    def _together(self) -> list[IntArray]:
+        """Household, or another unit that the release does not name, of each record; without one, its own."""
+        homes = [] if self.homes is None else [self.homes]
+        return [each_with_one(key) for key in (*self.keys.values(), *homes)]
+
+    def shared(self, groups: IntArray, number: int) -> BoolArray:
+        """Return which records are in a group with another unit, and not with their household alone.
+
+        By chance no two households share the values of several columns; members of one say nothing of others.
+
+        Parameters
+        ----------
+        groups: of each record, shape (records,), int64, each in [0, number).
+        """
+        found: BoolArray = (self.units_in(groups, number) > 1)[groups]
+        for key in self._together:
+            found &= ~constant_in_groups(groups, key)[groups]
+        return found
+
     def units_of(self, among: BoolArray) -> int:
         """Return the number of units with one of some records."""
         if self.units is None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
-from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords, each_with_one
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, constant_in_groups
+from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
+from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, constant_in_groups, group_rows
 from anonymizer.model.table import Role
 
 SAMPLE = 20_000
@@ -133,22 +133,22 @@ class _View:
     shared: which records have all values and share them with another unit, shape (records,), bool.
     """
 
-    groups: IntArray | CodeArray
+    groups: IntArray
     shared: BoolArray
 
     @classmethod
     def of(cls, records: ReleasedRecords, *columns: ReleasedColumn) -> Self:
         """Return what some columns show."""
-        together = columns[0] if len(columns) == 1 else records.together(columns)
-        units = records.units_in(together.shown.astype(np.int64), together.sizes[0])
-        shared = (units > 1)[together.shown]
+        if len(columns) == 1:
+            # An amount that only one household has names it, so its members count.
+            groups, number = columns[0].shown.astype(np.int64), columns[0].sizes[0]
+            shared = (records.units_in(groups, number) > 1)[groups]
+        else:
+            groups, number = group_rows(((each.shown, each.sizes[0]) for each in columns), records.records)
+            shared = records.shared(groups, number)
         for each in columns:
             shared = shared & each.present
-        if len(columns) > 1:
-            # By chance no two households share two values, and a household is no second unit.
-            for key in (*records.keys.values(), *([] if records.homes is None else [records.homes])):
-                shared &= ~constant_in_groups(together.shown, each_with_one(key))[together.shown]
-        return cls(together.shown, shared)
+        return cls(groups, shared)
 
     def named(self, secret: _Hidden, most: float, explained: float = 0.0) -> int:
         """Return the records whose hidden value is named beyond what mixed ones are; 0 up to ``most``.

@@ -29,7 +29,7 @@ def place_of_mending(kind: str) -> int:
 def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:
     """Return the overrides of the config that make the changes of a remedy, as for ``--set``.
 
-    None where a column is left out that a constraint names: what becomes of that, its author decides.
+    Empty where a column is left out that a constraint names: what becomes of that, its author decides.
 
     Parameters
     ----------

@@ -108,7 +108,16 @@ class Supporter:
         return NO_LIMITS
 
 
-class SuppressionMethod(StrEnum):
+class WithoutParameters:
+    """What has no parameters that rule a feature out."""
+
+    @property
+    def limits(self) -> Mapping[Feature, Limit]:
+        """None."""
+        return NO_LIMITS
+
+
+class SuppressionMethod(WithoutParameters, StrEnum):
     """What is suppressed of a class that violates a constraint."""
 
     CLASSES = "classes"
@@ -125,11 +134,6 @@ class SuppressionMethod(StrEnum):
         """The features that it carries out."""
         return _OF_METHODS[self]
 
-    @property
-    def limits(self) -> Mapping[Feature, Limit]:
-        """None: it has no parameters."""
-        return NO_LIMITS
-
 
 _OF_METHODS: Mapping[SuppressionMethod, frozenset[Feature]] = {
     SuppressionMethod.CLASSES: frozenset(Feature),
@@ -138,7 +142,7 @@ _OF_METHODS: Mapping[SuppressionMethod, frozenset[Feature]] = {
 }
 
 
-class Storage(StrEnum):
+class Storage(WithoutParameters, StrEnum):
     """Where the distinct rows of a run are that are not all in memory, one by one."""
 
     STORED = "stored"
@@ -151,13 +155,8 @@ class Storage(StrEnum):
         """The features that need no records in memory."""
         return frozenset(Feature) - _IN_MEMORY[self]
 
-    @property
-    def limits(self) -> Mapping[Feature, Limit]:
-        """None: it has no parameters."""
-        return NO_LIMITS
 
-
-class Task(StrEnum):
+class Task(WithoutParameters, StrEnum):
     """What is done with a config, other than a run on files."""
 
     FRAME = "a run on a DataFrame"
@@ -167,11 +166,6 @@ class Task(StrEnum):
     def supports(self) -> frozenset[Feature]:
         """The features that it carries out."""
         return frozenset(Feature) - {Feature.APPLY}
-
-    @property
-    def limits(self) -> Mapping[Feature, Limit]:
-        """None: it has no parameters."""
-        return NO_LIMITS
 
 
 _RECORD_BY_RECORD = frozenset(

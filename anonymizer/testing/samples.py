@@ -51,9 +51,12 @@ def column(name: str, codes: CodeArray, size: int) -> Column:
 
 def number_column(name: str, codes: CodeArray, size: int) -> Column:
     """Return a column of whole numbers, at different distances; every value occurs."""
-    numbers = np.arange(size) * (np.arange(size) + 3)
+    return _of_numbers(name, codes, np.arange(size) * (np.arange(size) + 3))
+
+
+def _of_numbers(name: str, codes: CodeArray, numbers: IntArray) -> Column:
     texts = tuple(str(number) for number in numbers)
-    counts = np.bincount(codes, minlength=size)
+    counts = np.bincount(codes, minlength=len(numbers))
     return Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
 
 
@@ -176,12 +179,9 @@ def _tables(
 
 
 def _number(random: np.random.Generator, name: str, codes: CodeArray, size: int) -> QuasiIdentifier:
-    numbers = np.sort(random.choice(50, size, replace=False))
-    texts = tuple(str(number) for number in numbers)
-    counts = np.bincount(codes, minlength=size)
-    own = Column(name, ValueType.INTEGER, texts, counts, numbers.astype(np.float64), None)
+    own = _of_numbers(name, codes, np.sort(random.choice(50, size, replace=False)))
     graph: DiGraph[tuple[int, str]] = DiGraph()
-    graph.add_edges_from(((1, "*"), (0, text)) for text in texts)
+    graph.add_edges_from(((1, "*"), (0, text)) for text in own.texts)
     hierarchy = compile_tree(graph, name)
     return QuasiIdentifier(own, hierarchy, np.arange(size, dtype=np.int32), 1.0, 0, 1, by_range=True)
 
