@@ -31,7 +31,7 @@ from anonymizer.plan.plan import plan_of
 from anonymizer.plan.prepared import Prepared
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 from anonymizer.search.judge import Judge, search_with_attack_checks
-from anonymizer.search.lattice.algorithm import Lattice, parts_of
+from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.rollup import RollUp
 from benchmarks.common import ROOT, machine, table
 
@@ -165,9 +165,9 @@ class Genetic(SearchAlgorithm):
             return Outcome(Status.UNDECIDED, None, None, None, number, number, tuple(steps), control.elapsed)
         levels = found.levels.tolist()
         verdict = Judge(problem).judge(RollUp.of(problem.table).classes(levels))
-        parts = parts_of(problem.table, verdict.gone)
-        removed = np.zeros_like(parts.suppressed) if verdict.kept_suppressed else parts.suppressed
-        recoding = FullDomainRecoding(parts.table, levels, parts.suppressed, removed, parts.owner)
+        recoding = FullDomainRecoding.suppressing(
+            problem.table, levels, verdict.gone, kept=bool(verdict.kept_suppressed)
+        )
         objective = problem.metric.value(released(recoding, problem.k))
         return Outcome(
             Status.SATISFIED, recoding, objective, None, number, number, tuple(steps), control.elapsed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import subprocess
 import sys
@@ -39,6 +40,27 @@ def test_no_module_has_the_name_of_one_of_pythons() -> None:
 def test_scripts_that_are_started_by_path_are_named() -> None:
     assert {*PEERS, LAUNCHER} < {*PROGRAMS}
     assert len(PROGRAMS) > 25
+
+
+IMPORTED = sorted(
+    {
+        (node.module, alias.name)
+        for path in FOLDER.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("anonymizer")
+        for alias in node.names
+    }
+)
+
+
+def test_what_benchmarks_import_exists() -> None:
+    """Says at once what starting each of them says after minutes."""
+    assert len(IMPORTED) > 50
+    assert not [
+        (module, name)
+        for module, name in IMPORTED
+        if not hasattr(importlib.import_module(module), name) and not importlib.util.find_spec(f"{module}.{name}")
+    ]
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:
