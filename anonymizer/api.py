@@ -292,8 +292,8 @@ def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> net
     plan = plan_of(load_config(config))
     with ExitStack() as stack:
         relation = _opened(stack, pd.DataFrame({name: list(values)}))
-        read = read_columns(relation, plan.requests([name]), plan.missing)
-    (placed,) = plan.quasi_identifiers({name: read[name].column})
+        read = read_columns(relation, plan.columns.requests([name]), plan.columns.missing)
+    (placed,) = plan.columns.quasi_identifiers({name: read[name].column})
     return tree_of_attribute(placed)
 
 
@@ -490,10 +490,10 @@ def _adversary_view(
 ) -> AdversaryView:
     """Return the view of an adversary with one release or two, or with both tables of an Anatomy release."""
     if values is None:
-        return adversary_from_files(plan, release, original, second, plan.weights)
+        return adversary_from_files(plan, release, original, second, plan.assessment.weights)
     if second is not None:
         raise refused_second("sensitive_table")
-    return scene_of_pair(plan, (release, values), original, plan.weights)
+    return scene_of_pair(plan, (release, values), original, plan.assessment.weights)
 
 
 def _of_input(config: Config) -> EngineOptions:

@@ -85,11 +85,11 @@ def by_part(config: dict[str, Any]) -> dict[str, float]:
         records = released_records(found)
         parts["reading the records"] = process_time() - since
         since = process_time()
-        exposure_of(records, plan.exposure)
+        exposure_of(records, plan.assessment.exposure)
         whole = process_time() - since
         for detector in DETECTORS:
             since = process_time()
-            for finding in detector.find(records, plan.exposure.of(detector)):
+            for finding in detector.find(records, plan.assessment.exposure.of(detector)):
                 detector.remedy(finding, records)
             parts[detector.kind.value] = process_time() - since
     return parts | {"counts, and public kinds": whole - sum(list(parts.values())[1:])}

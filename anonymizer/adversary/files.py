@@ -61,7 +61,7 @@ def adversary_from_files(
     other = read_release(plan, second)
     same = None if original is None else original_of_files(plan, other, second, original)
     pair = None
-    if not plan.attacks or any(each.compares_releases for each in plan.attacks):
+    if not plan.assessment.attacks or any(each.compares_releases for each in plan.assessment.attacks):
         pair = pair_of_releases(plan, (table, release), (other, second), links_by_originals(own, same))
     return AdversaryView(table, other, own, same, pair=pair, named=named)
 
@@ -90,7 +90,9 @@ def answers_of_files(
     check_held_out(plan, original, other)
     put_in_bands(plan, other)
     held_out = original_of_files(plan, view.release, with_labels(plan, release), other, first=original)
-    scenarios = {each.scenario: each.knowledge for each in plan.planned if each.scenario and each.knowledge}
+    scenarios = {
+        each.scenario: each.knowledge for each in plan.goal.planned if each.scenario and each.knowledge
+    }
     return worst_answers(view.release, view.original, held_out, scenarios)
 
 
@@ -98,7 +100,7 @@ def _refuse_half(plan: Plan, relation: Relation | None) -> None:
     """Refuse a single file of an Anatomy release: it has the column ``group`` and lacks others."""
     if relation is None or GROUP in plan.columns or GROUP not in relation.columns:
         return
-    lacking = [name for name in plan.with_role(Role.SENSITIVE) if name not in relation.columns]
+    lacking = [name for name in plan.columns.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
         halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
         raise InputError(

@@ -91,9 +91,9 @@ def original_of_files(
     names = _shared(table, relation)
     hidden = [] if sensitive is None else [sensitive]
     secret = [name for name in (*table.sensitive_names, *hidden) if name in relation.columns]
-    read = read_columns(relation, plan.requests((*names, *secret)), plan.missing)
+    read = read_columns(relation, plan.columns.requests((*names, *secret)), plan.columns.missing)
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
-    attributes = plan.sensitive_attributes({name: read[name].column for name in secret})
+    attributes = plan.columns.sensitive_attributes({name: read[name].column for name in secret})
     own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
     labels = [table.labels[table.names.index(name)] for name in names]
     columns = {name: read[name].column for name in names}
@@ -102,14 +102,14 @@ def original_of_files(
         dependent = _dependent(plan, columns, levels)
         shared = _attributes_of_input(plan, table, release, relation, columns, dependent)
     else:
-        shared = plan.quasi_identifiers(columns, _sources_of(plan, first, columns))
+        shared = plan.columns.quasi_identifiers(columns, _sources_of(plan, first, columns))
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
     known = [
         level if type(level) is int and 0 <= level <= height else None
         for level, height in zip(known, heights, strict=True)
     ]
-    meanings = meanings_of(shared, labels, plan.missing, known)
+    meanings = meanings_of(shared, labels, plan.columns.missing, known)
     links = _reconstructed(table, encoded, meanings, own, names)
     truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
     return Original(
@@ -123,7 +123,13 @@ def original_of_files(
         truth,
         _true_links(plan, encoded, relation, release, table),
         _unmatched_columns(release, relation),
-        _owners(plan, relation, encoded, links if first is None else None, plan.pseudonym in release.columns),
+        _owners(
+            plan,
+            relation,
+            encoded,
+            links if first is None else None,
+            plan.counting.pseudonym in release.columns,
+        ),
     )
 
 
@@ -135,7 +141,7 @@ def _sources_of(
     for name, column in columns.items():
         planned = plan.columns[name].hierarchy
         if planned is not None and planned.source.rule_built and name in first.columns:
-            before = read_columns(first, plan.requests([name]), plan.missing)[name].column
+            before = read_columns(first, plan.columns.requests([name]), plan.columns.missing)[name].column
             sources[name] = source_as_of(planned.source, before, column)
     return sources
 
@@ -178,9 +184,9 @@ def _attributes_of_input(
     """
     if _is_other(release, relation, table):
         # Its own hierarchies may have the same labels by chance, so values alone count.
-        bare = plan.without_hierarchies(dependent)
+        bare = plan.columns.without_hierarchies(dependent)
         _refuse_unread(plan, table, relation.name, bare.quasi_identifiers(dependent))
-    attributes = plan.quasi_identifiers(columns)
+    attributes = plan.columns.quasi_identifiers(columns)
     _refuse_unread(plan, table, relation.name, [each for each in attributes if each.name in dependent])
     return attributes
 
@@ -209,10 +215,10 @@ def _refuse_unread(
         name, planned = each.name, plan.columns[each.name].hierarchy
         assert planned is not None, "their hierarchies depend on the records"
         labels = table.labels[table.names.index(name)]
-        meaning = meaning_of(each, labels, plan.missing)
+        meaning = meaning_of(each, labels, plan.columns.missing)
         unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
         for text in (labels[place] or "" for place in unread.tolist()):
-            if text not in {"", MISSING, *plan.missing} and not text.startswith("{"):
+            if text not in {"", MISSING, *plan.columns.missing} and not text.startswith("{"):
                 raise InputError(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "
@@ -235,7 +241,7 @@ def _owners(
         has no meaning.
     linked: whether the release links the records of a person.
     """
-    known = bool(plan.units) and set(plan.units.values()) <= set(relation.columns)
+    known = bool(plan.counting.units) and set(plan.counting.units.values()) <= set(relation.columns)
     if not known or not (links is None or links.forced):
         return None
     placed = np.zeros(len(encoded.counts), dtype=np.int64)
@@ -296,7 +302,9 @@ def _true_links(
 
     None if the numbers of rows differ, or a file has no order.
     """
-    if not (original.ordered and release.ordered) or (plan.key is None and original.rows != release.rows):
+    if not (original.ordered and release.ordered) or (
+        plan.assessment.key is None and original.rows != release.rows
+    ):
         return None
     own, other = paired_records(plan, original, release)
     rows = rows_of_records(release, table)
@@ -313,12 +321,14 @@ def paired_records(plan: Plan, first: Relation, second: Relation) -> tuple[IntAr
     DataError: a file lacks the column.
     InputError: a key is in several records.
     """
-    key = plan.key
+    key = plan.assessment.key
     if key is None:
         every = np.arange(min(first.rows, second.rows))
         return every, every
-    texts = [notated_texts(each, key, plan.numerals) for each in (first, second)]
-    identity = identity_of_keys([*texts[0], *texts[1]], plan.numerals, (*plan.missing, MISSING))
+    texts = [notated_texts(each, key, plan.columns.numerals) for each in (first, second)]
+    identity = identity_of_keys(
+        [*texts[0], *texts[1]], plan.columns.numerals, (*plan.columns.missing, MISSING)
+    )
     records: list[dict[str, int]] = []
     for each, own_texts in zip((first, second), texts, strict=True):
         keys, dictionary = [identity(text) for text in own_texts], each.dictionary(key)

@@ -39,7 +39,7 @@ def by_config_names(
     ------
     InputError: a name in ``columns`` is in none of the files.
     """
-    names = plan.foreign_names
+    names = plan.assessment.foreign_names
     known = [each for each in (release, original, other) if each is not None]
     every = [column for each in known for column in each.columns]
     for foreign in names:
@@ -54,13 +54,13 @@ def by_config_names(
 
 def as_in_config(plan: Plan, relation: Relation) -> Relation:
     """Return a file with the names that its columns have in the config."""
-    return renamed(relation, plan.foreign_names)
+    return renamed(relation, plan.assessment.foreign_names)
 
 
 def unite_published(plan: Plan, relation: Relation) -> None:
     """Write each value of the quasi-identifiers of a release in one way, in place."""
-    names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
-    unite_spellings(relation, plan.requests(names), plan.missing)
+    names = plan.columns.among(relation.columns, Role.QUASI_IDENTIFIER)
+    unite_spellings(relation, plan.columns.requests(names), plan.columns.missing)
 
 
 def with_published_labels(plan: Plan, relation: Relation) -> Relation:
@@ -86,13 +86,13 @@ def with_labels(plan: Plan, relation: Relation) -> Relation:
         if entry or not any(_has_codes(plan, relation, each) for each in own.columns):
             empty = entry.get("empty") if isinstance(entry, Mapping) else None
             numbers[name] = ReadNumbers(own, empty if empty in UNKNOWN else SUPPRESSED)
-    return labelled(relation, numbers, plan.numerals.decimal)
+    return labelled(relation, numbers, plan.columns.numerals.decimal)
 
 
 def _has_codes(plan: Plan, relation: Relation, name: str) -> bool:
     """Return whether a column has a text, not an empty one, that means a missing value."""
     texts = [text for text, _ in relation.dictionary(name) if text and text.strip()]
-    return bool(split_absent(texts, plan.missing, plan.numerals)[0])
+    return bool(split_absent(texts, plan.columns.missing, plan.columns.numerals)[0])
 
 
 def scene_of_run(
@@ -116,7 +116,9 @@ def scene_of_run(
         return AdversaryView(table)
     return AdversaryView(
         table,
-        original=known_original(plan.input, prepared.problem.table, recoding, table, plan.missing),
+        original=known_original(
+            plan.target.input, prepared.problem.table, recoding, table, plan.columns.missing
+        ),
     )
 
 
@@ -143,13 +145,13 @@ def scene_of_release(
     ----------
     linked: whether to read the pseudonyms of persons, if it has any.
     """
-    names = plan.among(relation.columns, Role.QUASI_IDENTIFIER)
+    names = plan.columns.among(relation.columns, Role.QUASI_IDENTIFIER)
     if not names:
-        wanted = ", ".join(plan.with_role(Role.QUASI_IDENTIFIER))
+        wanted = ", ".join(plan.columns.with_role(Role.QUASI_IDENTIFIER))
         raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
-    attributes = plan.read_sensitive(relation, plan.among(relation.columns, Role.SENSITIVE))
+    attributes = plan.columns.read_sensitive(relation, plan.columns.among(relation.columns, Role.SENSITIVE))
     check_weight_columns(relation, weights)
-    pseudonym = [plan.pseudonym] if linked and plan.pseudonym in relation.columns else []
+    pseudonym = [plan.counting.pseudonym] if linked and plan.counting.pseudonym in relation.columns else []
     secret = [attribute.name for attribute in attributes]
     groups = relation.group_counts([*names, *secret, *weights, *pseudonym])
     codes = {}

@@ -52,7 +52,7 @@ def pair_of_releases(
     read = [_read_together(plan, name, _labels(table, name), _labels(other, name)) for name in names]
     aligned = None
     ordered = relation.ordered and second_relation.ordered
-    if ordered and (plan.key is not None or relation.rows == second_relation.rows):
+    if ordered and (plan.assessment.key is not None or relation.rows == second_relation.rows):
         own, same = paired_records(plan, relation, second_relation)
         rows = rows_of_records(relation, table)[own], rows_of_records(second_relation, other)[same]
         aligned = links_of_pairs(*rows, np.ones(len(own), dtype=np.int64))
@@ -75,7 +75,7 @@ def _read_together(
     first, second = (
         [None if each is None else text_identity(each) for each in labels] for labels in (first, second)
     )
-    codes = {MISSING, "", *plan.missing, *plan.absent_among(name, {*first, *second})}
+    codes = {MISSING, "", *plan.columns.missing, *plan.columns.absent_among(name, {*first, *second})}
     absent = frozenset(each for each in codes if each is not None)
     texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
     listed_values = source is not None and not source.rule_built
@@ -93,18 +93,22 @@ def _read_together(
             ]
             one, other = coverage_of_ranges(name, readings)
             return one, other
-    if not listed_values and not isinstance(source, MaskSource):
-        plan = plan.without_hierarchies([name])
+    bare = not listed_values and not isinstance(source, MaskSource)
+    own = plan.columns.without_hierarchies([name]) if bare else plan.columns
     values = {member for each in texts for member in _members(each)}
     if source is not None and listed_values:
         # A text outside the hierarchy covers nothing.
         counts = np.ones(len(texts), dtype=np.int64)
-        tree = source.build(Column(name, ValueType.TEXT, tuple(texts), counts, None, None), plan.folder)
+        tree = source.build(
+            Column(name, ValueType.TEXT, tuple(texts), counts, None, None), plan.columns.folder
+        )
         values = {label for level, label in tree if level == 0} - absent
     lacking = any(each is None or each in absent for each in (*first, *second))
     dictionary = [*((each, 1) for each in sorted(values)), *([(None, 1)] if lacking else [])]
-    column = column_of(f"column '{name}'", dictionary, plan.request(name, ValueType.TEXT), absent).column
-    (attribute,) = plan.quasi_identifiers({name: column})
+    column = column_of(
+        f"column '{name}'", dictionary, plan.columns.request(name, ValueType.TEXT), absent
+    ).column
+    (attribute,) = own.quasi_identifiers({name: column})
     return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
 
 
@@ -116,7 +120,7 @@ def _number_of(plan: Plan, planned: PlannedColumn) -> Callable[[str], float | No
     """Return the function from texts of a column to numbers or the ordinals of dates."""
 
     def number(text: str) -> float | None:
-        own = None if planned.type is ValueType.DATE else plan.numerals.number(text)
+        own = None if planned.type is ValueType.DATE else plan.columns.numerals.number(text)
         if own is not None:
             return own if np.isfinite(own) else None
         found = planned.dates.number(text)

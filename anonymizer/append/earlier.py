@@ -184,7 +184,7 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
     except ValueError:
         raise InputError(f"{public}: is not JSON") from None
     try:
-        expected = public_report(Report(json.loads(content)), plan_of(config).k_of_reports).to_dict()
+        expected = public_report(Report(json.loads(content)), plan_of(config).goal.k_of_reports).to_dict()
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{path}: is not the report of a release; {ACCEPTED}") from None
     for key in COMPARED:
@@ -224,10 +224,10 @@ def read_new_records(
     InputError: a value is not of the column's type or not in its hierarchy, the hierarchy would differ for
         these records, or a search that may follow needs all distinct rows in memory.
     """
-    typed = plan.typed(previous.types, "the earlier run")
+    typed = replace(plan, columns=plan.columns.typed(previous.types, "the earlier run"))
     columns = read_attributes(typed, relation)
     check_columns_of(earlier, relation, typed)
-    for name in typed.with_role(Role.QUASI_IDENTIFIER):
+    for name in typed.columns.with_role(Role.QUASI_IDENTIFIER):
         spellings = previous.recoding.spellings(name)
         if spellings is not None:
             columns[name] = _respelled(columns[name], earlier, spellings)
@@ -245,7 +245,7 @@ def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
     ------
     DataError: they differ.
     """
-    expected = set(plan.released(relation.columns))
+    expected = set(plan.columns.released(relation.columns))
     if set(earlier.columns) != expected:
         raise DataError(
             f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
@@ -357,7 +357,7 @@ def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
             yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
         reported = previous.reported.attributes.get(name)
-        if plan.digest(name) != (None if reported is None else reported.hierarchy_sha256):
+        if plan.columns.digest(name) != (None if reported is None else reported.hierarchy_sha256):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
             yield ConfigProblem(
                 f"{where}.hierarchy", f"{what}; use the hierarchy of the earlier run, or run without apply"

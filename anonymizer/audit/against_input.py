@@ -366,7 +366,7 @@ def _check_losses(case: AuditCase, prepared: Prepared, matched: _Matched) -> boo
         claims.agree(("recoding", "levels", name))
     for name, read in numbers_of(recoding).items():
         claims.compare(("release", "numbers", name), numbers_entry(read))
-    for key, loss in _losses(recoding, case.plan.k, certain=_certain(matched, recoding)).items():
+    for key, loss in _losses(recoding, case.plan.goal.k, certain=_certain(matched, recoding)).items():
         claims.compare(key, loss)
     measure_with_input(case, prepared, recoding, certain=matched.certain)
     if not matched.certain:

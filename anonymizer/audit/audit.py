@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -219,7 +220,7 @@ def _check_paths(config: Config, report: AuditedReport) -> None:
     """
     given = report.path
     public = not report.claims.internal or given.name == PUBLIC_REPORT
-    for path in plan_of(config).hierarchy_files:
+    for path in plan_of(config).columns.hierarchy_files:
         if _lies_in(path, ready_folder()):
             continue
         if path.exists() and not path.is_file():
@@ -254,7 +255,7 @@ def _counted(relations: Sequence[Relation], report: AuditedReport, config: Confi
     relation, plan = _labelled(stored, config, report), plan_of(config)
     if not _as_expected(relation, _released(config), report.found):
         return None
-    names = plan.among(relation.columns, Role.SENSITIVE)
+    names = plan.columns.among(relation.columns, Role.SENSITIVE)
     attributes = _sensitive(plan, relation, names, report)
     quasi_identifiers, pseudonym = config.with_role(Role.QUASI_IDENTIFIER), config.input.pseudonym
     classes = linked = count_classes(relation, quasi_identifiers, attributes)
@@ -271,7 +272,7 @@ def _counted(relations: Sequence[Relation], report: AuditedReport, config: Confi
         return count_classes(relation, quasi_identifiers, read, units)
 
     def look() -> AdversaryView:
-        return scene_of_release(_of_release(plan, attributes), relation, plan.weights)
+        return scene_of_release(_of_release(plan, attributes), relation, plan.assessment.weights)
 
     return AuditCase(report, config, plan, [relation], classes, judged, own, look)
 
@@ -340,7 +341,7 @@ def _counted_pair(relations: Sequence[Relation], report: AuditedReport, config: 
         return classes_for(read_pair(records, values, own, read), constraint)
 
     def look() -> AdversaryView:
-        tuples = read_release(_of_release(plan, [attribute]), records, plan.weights)
+        tuples = read_release(_of_release(plan, [attribute]), records, plan.assessment.weights)
         return AdversaryView(tuples, grouped=grouped)
 
     return AuditCase(report, config, plan, relations, grouped.values.classes(), judged, [name], look)
@@ -348,7 +349,8 @@ def _counted_pair(relations: Sequence[Relation], report: AuditedReport, config: 
 
 def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
     """Return a plan without the sensitive hierarchies that are missing or built from the input."""
-    return plan.without_hierarchies({each.name for each in attributes if each.hierarchy is None} | plan.grown)
+    missing = {each.name for each in attributes if each.hierarchy is None}
+    return replace(plan, columns=plan.columns.without_hierarchies(missing | plan.columns.grown))
 
 
 def _released(config: Config) -> set[str]:
@@ -387,11 +389,13 @@ def _sensitive(
     """
     types = {name: each.type for name, each in report.reported.attributes.items()}
     default = ValueType.TEXT if as_texts else None
-    requests = [plan.request(name, types.get(name) or plan.columns[name].type or default) for name in names]
-    read = read_columns(relation, requests, plan.missing)
+    requests = [
+        plan.columns.request(name, types.get(name) or plan.columns[name].type or default) for name in names
+    ]
+    read = read_columns(relation, requests, plan.columns.missing)
     columns = {name: each.column for name, each in read.items()}
     try:
-        return list(plan.sensitive_attributes(columns))
+        return list(plan.columns.sensitive_attributes(columns))
     except HierarchyError as error:
         if not as_texts:
             what = f"distances along a hierarchy that is not available are not measured: {error}"

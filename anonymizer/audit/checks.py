@@ -78,7 +78,7 @@ def check_attributes(case: AuditCase) -> None:
         if claims.compare(("attributes", name, "role"), settings.role.value):
             claims.agree(("config", "attributes", name, "role"))
         _check_type(claims, case.plan.columns[name], name)
-        _check_hierarchy(claims, case.plan.hierarchy(name), name)
+        _check_hierarchy(claims, case.plan.columns.hierarchy(name), name)
 
 
 def _check_type(claims: Claims, column: PlannedColumn, name: str) -> None:
@@ -292,14 +292,14 @@ def _compare_cells(claims: Claims, key: Key, found: int, *, exact: bool) -> None
 def check_constraints(case: AuditCase) -> None:
     """Every constraint of the config is satisfied, with the reported measurement."""
     claims = case.claims
-    bound = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
+    bound = [each for each in case.plan.goal.constraints(case.sensitive) if each.scenario is None]
     if not _are_claimed(claims, bound, ("constraints",)):
         claims.refute(("constraints",), "the constraints of the report are not those of the config in it")
         return
     if not bound:
         claims.agree(("config", "constraints"))
         claims.agree(("constraints",))
-    for path in case.plan.paths(case.sensitive)[: len(bound)]:
+    for path in case.plan.goal.paths(case.sensitive)[: len(bound)]:
         claims.agree(("config", *path))
     _judge_all(case, bound, ("constraints",))
 
@@ -309,7 +309,7 @@ def check_scenarios(case: AuditCase) -> None:
     claims, given = case.claims, case.plan.shown.get("scenarios", {})
     if not given and claims.get(("scenarios",)) is ABSENT:
         return
-    constraints = case.plan.constraints(case.sensitive)
+    constraints = case.plan.goal.constraints(case.sensitive)
     for name, settings in given.items():
         own, key = [each for each in constraints if each.scenario == name], ("scenarios", name)
         if not _are_claimed(claims, own, (*key, "constraints")):
@@ -397,7 +397,9 @@ def measure_with_input(case: AuditCase, prepared: Prepared, recoding: Recoding, 
     own = replace(prepared, constraints=tuple(asked))
     outcome = Outcome(Status.SATISFIED, recoding, None, None, 0, 0)
     shape = shape_of(own.plan, own.encoded.relation)
-    counted = shape.count(case.relations, Found(own, outcome, released(recoding, case.plan.k))).measurements
+    counted = shape.count(
+        case.relations, Found(own, outcome, released(recoding, case.plan.goal.k))
+    ).measurements
     known = {_identity(each): measured for each, measured in zip(asked, counted, strict=True)}
     for each in list(case.unmeasured):
         measured = known.get(_identity(each.constraint))
@@ -412,7 +414,9 @@ def measure_with_input(case: AuditCase, prepared: Prepared, recoding: Recoding, 
 
 def _counts_records(constraint: CountedConstraint, plan: Plan) -> bool:
     """Return whether a constraint is measured on the classes of the release, whosever its records are."""
-    return constraint.unit is None and not constraint.model.needs_households and plan.pseudonym is None
+    return (
+        constraint.unit is None and not constraint.model.needs_households and plan.counting.pseudonym is None
+    )
 
 
 def _identity(constraint: Constraint) -> tuple[Any, ...]:
@@ -450,9 +454,9 @@ def _uses_reference(constraint: CountedConstraint) -> bool:
 
 def _reference_at_hand(plan: Plan, constraint: CountedConstraint, classes: Classes) -> bool:
     """Return whether a constraint needs neither the input's distribution nor a hierarchy built from it."""
-    if not plan.moving_reference and _uses_reference(constraint):
+    if not plan.goal.moving_reference and _uses_reference(constraint):
         return False
-    if constraint.attribute not in plan.grown:
+    if constraint.attribute not in plan.columns.grown:
         return True
     counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
     return not constraint.model.along_hierarchy(counts.attribute)
@@ -537,7 +541,7 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
     """Return the losses that sizes of classes and the number of suppressed records determine."""
     claims, sizes, found = case.claims, case.classes.sizes, {}
     if len(sizes):
-        average = Fraction(int(sizes.sum()), len(sizes)) / (case.plan.k or int(sizes.min()))
+        average = Fraction(int(sizes.sum()), len(sizes)) / (case.plan.goal.k or int(sizes.min()))
         found["average_class_size"] = float(average)
     suppressed, records = claims.number(("release", "suppressed_records")), claims.number(("input", "rows"))
     if suppressed is not None and records is not None:
@@ -742,7 +746,7 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
     slack: -1 for the lowest, 1 for the highest.
     hidden: value of every figure that the report hides.
     """
-    constraints = [each for each in case.plan.constraints(case.sensitive) if each.scenario is None]
+    constraints = [each for each in case.plan.goal.constraints(case.sensitive) if each.scenario is None]
     # Half a unit in the third digit is at most 0.5 %, for both sides of a comparison.
     share = 0.0 if case.claims.internal else 0.02 * slack
     shown = [
@@ -752,7 +756,7 @@ def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float
         for each in entries
     ]
     shown = [each | {"low": each["low"] * (1 + share), "details": _scaled(each, 1 + share)} for each in shown]
-    return attack_matrix(constraints, shown, case.plan.k, persons=PERSON in case.plan.units)
+    return attack_matrix(constraints, shown, case.plan.goal.k, persons=PERSON in case.plan.counting.units)
 
 
 def _scaled(entry: Mapping[str, Any], factor: float) -> dict[str, Any]:

@@ -269,8 +269,8 @@ class _Opened:
         second = None if other is None else self.file(other)
         phase(COMPARING)
         if values:
-            return scene_of_pair(self.plan, (first, values[0]), self.source, self.plan.weights)
-        return adversary_from_files(self.plan, first, self.source, second, self.plan.weights)
+            return scene_of_pair(self.plan, (first, values[0]), self.source, self.plan.assessment.weights)
+        return adversary_from_files(self.plan, first, self.source, second, self.plan.assessment.weights)
 
     def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:
         """Return the beliefs about a row of the original, or of the release, or the records of a file."""
@@ -294,7 +294,7 @@ class _Opened:
             if self.source is None and view.grouped is None:
                 opened = as_in_config(plan, self.file(self.release))
                 known = original_of_files(plan, view.release, opened, relation)
-        return beliefs_about(view, persons, attack_of(plan), plan.seed, known, hidden, plan)
+        return beliefs_about(view, persons, attack_of(plan), plan.goal.seed, known, hidden, plan)
 
     def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
         """Return the answers to the three questions; none without held-out records."""

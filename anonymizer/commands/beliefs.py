@@ -111,9 +111,9 @@ def _known_values(adversary: AdversaryView, known: Original | None) -> dict[str,
 def _spellings(name: str, known: _Known, given: Collection[str], plan: Plan | None) -> dict[str, str | None]:
     """Return the known text of each given one, by the value that it has in its column."""
     listed = plan is not None and name in plan.columns
-    request = plan.requests([name])[0] if plan is not None and listed else ColumnRequest(name)
+    request = plan.columns.requests([name])[0] if plan is not None and listed else ColumnRequest(name)
     texts = [text for text in known.texts if text is not None]
-    column, codes = known.column, (MISSING, "", *(() if plan is None else plan.missing))
+    column, codes = known.column, (MISSING, "", *(() if plan is None else plan.columns.missing))
     if column is None:
         others = set(texts) - request.absent_among(texts, codes)
         numeric = are_numbers(others, request.numerals)
@@ -144,18 +144,18 @@ def _reader(kind: ValueType, *formats: tuple[Numerals, DateFormat]) -> Callable[
 
 def hidden_of(plan: Plan, relation: Relation, row: int) -> list[str]:
     """Return the sensitive attributes whose value is missing in a row of a release, its number from 1."""
-    names = plan.among(relation.columns, Role.SENSITIVE)
+    names = plan.columns.among(relation.columns, Role.SENSITIVE)
     texts = {name: [text for text, _ in relation.dictionary(name)] for name in names}
     return [
         name
         for name, own in texts.items()
-        if own[relation.codes(name)[row - 1]] in plan.absent_among(name, own)
+        if own[relation.codes(name)[row - 1]] in plan.columns.absent_among(name, own)
     ]
 
 
 def attack_of(plan: Plan) -> Definetti | None:
     """Return deFinetti's attack as a config lists it, None if it does not."""
-    return next((each for each in plan.attacks if type(each) is Definetti), None)
+    return next((each for each in plan.assessment.attacks if type(each) is Definetti), None)
 
 
 def persons_of(
@@ -188,7 +188,7 @@ def persons_of(
         raise InputError(f"target: {relation.name} has no quasi-identifier; expected {', '.join(names)}")
     columns = {}
     for name in known:
-        texts = notated_texts(relation, name, POINT if plan is None else plan.numerals)
+        texts = notated_texts(relation, name, POINT if plan is None else plan.columns.numerals)
         columns[name] = [texts[code] for code in relation.codes(name)[np.array(chosen) - 1].tolist()]
     return {
         f"row {row}": {name: own[place] for name, own in columns.items()} for place, row in enumerate(chosen)

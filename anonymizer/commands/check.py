@@ -39,7 +39,8 @@ from anonymizer.people.units import units_of_records
 from anonymizer.people.warnings import check_warnings, released_key_warnings
 from anonymizer.people.weights import rounding_warnings
 from anonymizer.plan.bands import put_in_bands, put_values_in_bands
-from anonymizer.plan.plan import Plan, check_suited, probes
+from anonymizer.plan.goal import probes
+from anonymizer.plan.plan import Plan
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.profile.column_statistics import writing_of
 from anonymizer.profile.spellings import key_warnings, sensitive_warnings, unused_code_warnings
@@ -186,28 +187,34 @@ def check_config(relation: Relation, plan: Plan, *, is_input: bool = False) -> C
     relation = relation if is_input else with_labels(plan, relation)
     put_values_in_bands(plan, relation)
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        for name in plan.with_role(role):
+        for name in plan.columns.with_role(role):
             relation.position(name)
     # A release has other texts for missing values, and lacks columns.
     whole = all(name in relation.columns for name in plan.columns)
-    unused = unused_code_warnings(relation, plan.missing) if whole else []
-    unite_spellings(relation, plan.requests(plan.with_role(Role.QUASI_IDENTIFIER)), plan.missing)
-    attributes = plan.read_sensitive(relation, plan.with_role(Role.SENSITIVE))
+    unused = unused_code_warnings(relation, plan.columns.missing) if whole else []
+    unite_spellings(
+        relation, plan.columns.requests(plan.columns.with_role(Role.QUASI_IDENTIFIER)), plan.columns.missing
+    )
+    attributes = plan.columns.read_sensitive(relation, plan.columns.with_role(Role.SENSITIVE))
     known = {name: plan.columns[name].role if name in plan.columns else None for name in relation.columns}
     # A release has no such columns.
-    units = {name: column for name, column in plan.units.items() if column in relation.columns}
+    units = {name: column for name, column in plan.counting.units.items() if column in relation.columns}
     if relation.ordered:
-        units_of_records(replace(plan, units=units), relation)
-    linked = PERSON if plan.pseudonym in relation.columns else None
-    own_units = UnitColumns(units, plan.absent, linked)
-    found = _check_table(relation, plan.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units)
+        units_of_records(replace(plan.counting, units=units), relation)
+    linked = PERSON if plan.counting.pseudonym in relation.columns else None
+    own_units = UnitColumns(units, plan.columns.absent, linked)
+    found = _check_table(
+        relation, plan.columns.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units
+    )
     return replace(found, warnings=[*_unknown_units(plan, relation), *unused, *found.warnings])
 
 
 def _unknown_units(plan: Plan, relation: Relation) -> Iterator[str]:
     """Yield a warning for each unit that is to be counted and that the file does not name."""
-    asked = {each.unit for each in plan.planned} | ({HOUSEHOLD} if plan.needs_households else set())
-    for name, column in plan.units.items():
+    asked = {each.unit for each in plan.goal.planned} | (
+        {HOUSEHOLD} if plan.counting.needs_households else set()
+    )
+    for name, column in plan.counting.units.items():
         if name in asked and column not in relation.columns:
             yield (
                 f"no column '{column}' in this file, so it does not say which records belong to one {name}: "
@@ -244,16 +251,16 @@ def _check_table(
     if units.linked is not None:
         classes = classes.published
         measures = _measured(partial(measure, classes), attributes, None, counts, look)[1]
-    named = units.columns if plan is None else plan.units or units.columns
-    acknowledged = plan is not None and ROWS_ARE_PERSONS in plan.acknowledged
+    named = units.columns if plan is None else plan.counting.units or units.columns
+    acknowledged = plan is not None and ROWS_ARE_PERSONS in plan.assessment.acknowledged
     unnamed = {} if acknowledged else keys_by_name(known.items(), named)
     warnings = [*relation.header_warnings, *key_warnings(relation, named, unnamed)]
     warnings += [own for each in attributes for own in sensitive_warnings(each.column)]
     if people is not None and people.estimated and plan is not None:
-        warnings += rounding_warnings(plan, relation, [plan.sampling_weight])
+        warnings += rounding_warnings(plan, relation, [plan.columns.sampling_weight])
     if plan is not None:
-        warnings += released_key_warnings(relation, known, plan.numerals)
-    counted = PERSON in units.columns if plan is None else plan.counts_persons
+        warnings += released_key_warnings(relation, known, plan.columns.numerals)
+    counted = PERSON in units.columns if plan is None else plan.counting.counts_persons
     if not counted and not acknowledged:
         warnings += check_warnings(relation, quasi_identifiers, known.items(), plan)
     return Check(relation.rows, classes.number, constraints, measures, scenarios, warnings)
@@ -299,9 +306,9 @@ def _measured(
     known: what every model measures besides records, if it can.
     look: returns the view of an adversary with the file alone, and of whose its records are.
     """
-    own = [] if plan is None else plan.constraints([each.name for each in attributes])
+    own = [] if plan is None else plan.goal.constraints([each.name for each in attributes])
     if plan is not None:
-        check_suited(plan, own, attributes)
+        plan.goal.check_measurable(own, attributes)
     asked = {each.model.name for each in own}
     models = [
         each
@@ -351,12 +358,12 @@ def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
     DataError: a column is missing, or the tables do not belong together.
     """
     records, values = tables
-    names = plan.with_role(Role.QUASI_IDENTIFIER)
+    names = plan.columns.with_role(Role.QUASI_IDENTIFIER)
     for name in (*names, GROUP):
         records.position(name)
     sensitive = attribute_in_groups(plan)
     values.position(sensitive)
-    (attribute,) = plan.read_sensitive(values, [sensitive])
+    (attribute,) = plan.columns.read_sensitive(values, [sensitive])
     own = [name for name in records.columns if name in names]
     return read_pair(records, values, own, attribute)
 

@@ -791,7 +791,7 @@ def _files_read(config: Config) -> list[Path]:
 
 
 def _data_files(config: Config) -> list[Path]:
-    return [input_path(config), *plan_of(config).hierarchy_files]
+    return [input_path(config), *plan_of(config).columns.hierarchy_files]
 
 
 if __name__ == "__main__":

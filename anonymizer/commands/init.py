@@ -470,8 +470,7 @@ def _tried(proposal: Proposal, config: Config, relation: Relation) -> Proposal:
     ----------
     relation: the input, whose columns are put in bands in place.
     """
-    # Whether another column has the text of missing values does not change what is lost.
-    plan = replace(plan_of(config), marker=None)
+    plan = plan_of(config).for_a_look()
     try:
         put_in_bands(plan, relation)
         found = forecast(prepare(plan, relation).problem)

@@ -88,19 +88,19 @@ class Savable:
         ):
             written = [stack.enter_context(self._as_texts(each)) for each in self.tables]
             for each in written:
-                each.marker = plan.marker
+                each.marker = plan.target.marker
             queries = [
-                each.records_query(_all_of(each, table), shuffled=plan.shuffled)
+                each.records_query(_all_of(each, table), shuffled=plan.target.shuffled)
                 for each, table in zip(written, self.tables, strict=True)
             ]
             sink.write(queries, written[0])
             read = [stack.enter_context(each) for each in sink.read_back()]
-            absent = frozenset({None, "", MISSING, plan.marker})
+            absent = frozenset({None, "", MISSING, plan.target.marker})
             with auditing(sink.named):
                 for given, found in zip(written, read, strict=True):
                     _check_same(given, found, absent)
             own = _of_files(report, sink, read, self.recoding)
-            sink.keep(lambda folder: write_reports(folder, own, facts, plan.k_of_reports, self.recoding))
+            sink.keep(lambda folder: write_reports(folder, own, facts, plan.goal.k_of_reports, self.recoding))
             sink.commit(lambda: None)
         return own
 

@@ -21,7 +21,6 @@ from anonymizer.job.clock import UNWATCHED
 from anonymizer.job.exposure import exposure_found
 from anonymizer.job.remedy import place_of_mending, settings_of
 from anonymizer.job.source import DataSource
-from anonymizer.model.recoding import Bound
 from anonymizer.model.table import Role
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import Plan, plan_of
@@ -111,7 +110,7 @@ class Trial:
 
     def _why(self, finding: Finding) -> str:
         """Return a finding in words."""
-        said = said_of(finding, self.exposure, smallest_shown(self.plan.k_of_reports))
+        said = said_of(finding, self.exposure, smallest_shown(self.plan.goal.k_of_reports))
         return f"otherwise {detector_of(finding).sentence(finding, said)} in a first release"
 
 
@@ -133,9 +132,7 @@ def loss_of(config: Config, source: DataSource) -> float | None:
 def _of_first(config: Config, source: DataSource, measure: Callable[[Found], T]) -> T | None:
     """Return a measure of the first release of a config; None without one."""
     try:
-        # Whether a value has the text of missing ones does not change what is shown.
-        plan = replace(plan_of(config), bound=Bound.NONE, marker=None)
-        with source.task(plan, engine_options(config), UNWATCHED) as task:
+        with source.task(plan_of(config).for_a_look(), engine_options(config), UNWATCHED) as task:
             return measure(task.find())
     except (DataError, InputError, Infeasible):
         return None

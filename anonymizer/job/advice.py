@@ -109,7 +109,7 @@ def advice_of(found: Found, stopped: Callable[[], bool]) -> dict[str, Any] | Non
     from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - forecasts need no report
 
     problem, merged = found.prepared.problem, found.promised.merged
-    if found.prepared.plan.algorithm.in_groups or problem.has_scenarios:
+    if found.prepared.plan.goal.algorithm.in_groups or problem.has_scenarios:
         # Without a column, a scenario would name one that is missing.
         return None
     losses = attribute_losses(merged.recoding)
@@ -237,9 +237,9 @@ def _measured(
         # A part of the records has a part of each person's.
         and (not problem.table.units or width * problem.table.records <= UNIT_CELLS)
         and problem.table.population is None
-        and not plan.needs_households
-        and plan.pseudonym is None
-        and (not attacked or (stars and not plan.units))
+        and not plan.counting.needs_households
+        and plan.counting.pseudonym is None
+        and (not attacked or (stars and not plan.counting.units))
         and problem.suppression in search.suppressions()
         and _judges_quickly(problem)
     )
@@ -259,7 +259,7 @@ def _measured(
 
 def _search_of(plan: Plan, width: int, *, attacked: bool) -> SearchAlgorithm:
     """Return the quick search that measures changes: the plan's own where it is quick."""
-    own = plan.algorithm
+    own = plan.goal.algorithm
     if own.name == QUICK or (own.full_domain and width <= NARROW and not attacked):
         return own
     return SEARCH_ALGORITHMS[QUICK]()
@@ -410,7 +410,7 @@ def _changes(
     starred: columns that the release publishes as ``*``.
     dearest: columns to leave out, one at a time.
     """
-    wide = search.name != plan.algorithm.name and (plan.algorithm.full_domain or not part.gate.open)
+    wide = search.name != plan.goal.algorithm.name and (plan.goal.algorithm.full_domain or not part.gate.open)
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
     # A release of stars because of attacks says nothing about columns.
     columns = [_without(part, (at,), other) for at in dearest if part.gate.open]
@@ -455,7 +455,7 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
 
 def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
     """Yield intervals where the algorithm publishes numbers without a hierarchy as ``*``."""
-    own = plan.algorithm
+    own = plan.goal.algorithm
     attributes = [part.table.quasi_identifiers[at] for at in starred]
     bare = [each.name for each in attributes if each.by_range]
     found = own.in_intervals() if bare else None
@@ -466,7 +466,7 @@ def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> 
 
 def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:
     """Yield the quick algorithm in place of another one."""
-    own, quick = plan.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
+    own, quick = plan.goal.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
     if own != QUICK and part.suppression in quick.suppressions():
         what, override = f"search with {QUICK} instead of {own}", f"algorithm={{name: {QUICK}}}"
         yield Change(what, (override,), part, search=quick)
@@ -492,7 +492,7 @@ FEWEST = 5
 
 def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
     """Yield the problem with half of the k of its only k-anonymity."""
-    found = [(path, each) for path, each in plan.entries.items() if each.model.name == "k-anonymity"]
+    found = [(path, each) for path, each in plan.goal.entries.items() if each.model.name == "k-anonymity"]
     if len(found) != 1:
         # What is measured has to be what the one key changes.
         return

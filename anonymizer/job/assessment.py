@@ -150,11 +150,13 @@ def attack_in_turn(plan: Plan, scene: AdversaryView, watch: RunMonitor = UNWATCH
     ------
     InputError: a requirement of an attack in the config is missing, or the release lacks a column.
     """
-    attacks = ATTACKING.chosen(plan.attacks, scene, plan.config)
+    attacks = ATTACKING.chosen(plan.assessment.attacks, scene, plan.config)
     for number, attack in enumerate(attacks, 1):
         watch.begin(Phase.ATTACK, f"attack {attack.name} ({number} of {len(attacks)})")
         pace = Pace((attack.name, scene.release.records), watch.say, watch.stopped)
-        yield Attacked(attack.name, None if watch.stopped() else _followed(attack, scene, plan.seed, pace))
+        yield Attacked(
+            attack.name, None if watch.stopped() else _followed(attack, scene, plan.goal.seed, pace)
+        )
 
 
 def _followed(
@@ -175,7 +177,7 @@ def run_attacks(plan: Plan, scene: AdversaryView) -> list[Timed[AttackResult]]:
 
 def skipped_attacks(plan: Plan, scene: AdversaryView) -> dict[str, str]:
     """Return the missing requirements of attacks that do not apply; empty if the config lists attacks."""
-    return {} if plan.attacks else ATTACKING.lacking(scene)
+    return {} if plan.assessment.attacks else ATTACKING.lacking(scene)
 
 
 def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | None:
@@ -203,11 +205,11 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
             f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the original "
             "of the release, or compare the other columns with --force (Python: force=True)"
         )
-    if original.aligned_links is not None and plan.key is not None:
+    if original.aligned_links is not None and plan.assessment.key is not None:
         number = original.aligned_links.records
         have = f"{number:,} of {release.records:,} records of {release.source} have"
         return f"{have} the key of a record of {original.source}"
-    if original.aligned_links is not None and any(each.named.aligned for each in plan.attacks):
+    if original.aligned_links is not None and any(each.named.aligned for each in plan.assessment.attacks):
         return f"row i of {release.source} is assumed to come from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
     if 2 * stemming < records and not force:
@@ -291,8 +293,8 @@ def measures_of(plan: Plan, comparison: Comparison) -> list[Timed[UtilityFinding
     ------
     InputError: a requirement of a measure in the config is missing.
     """
-    measures = MEASURING.chosen(plan.utility, comparison, plan.config)
-    return run_timed(measures, plan.seed, lambda measure, random: measure.measure(comparison, random))
+    measures = MEASURING.chosen(plan.assessment.utility, comparison, plan.config)
+    return run_timed(measures, plan.goal.seed, lambda measure, random: measure.measure(comparison, random))
 
 
 @dataclass(frozen=True)
@@ -336,7 +338,12 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
     """
     audited, prepared = verify(shape, tables, found), found.prepared
     plan = prepared.plan
-    if not (prepared.problem.gate.constraints or plan.attacks or plan.utility or plan.control):
+    if not (
+        prepared.problem.gate.constraints
+        or plan.assessment.attacks
+        or plan.assessment.utility
+        or plan.counting.control
+    ):
         return Verified(audited)
     view = shape.view(tables, found)
     attacked = attack_written_release(prepared, view, watch.phase)
@@ -351,19 +358,19 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
     # A Ctrl-C that ended the search does not end the attacks.
     earlier = watch.stopped()
     own = replace(watch, stopped=lambda: not earlier and watch.stopped())
-    for each in attack_in_turn(plan, view, own) if plan.attacks else ():
+    for each in attack_in_turn(plan, view, own) if plan.assessment.attacks else ():
         if each.found is None:
             unattacked.append(each.name)
             continue
         attacks += each.found
         watch.attacked([result.finding for result in each.found])
-    if plan.utility:
+    if plan.assessment.utility:
         watch.begin(Phase.UTILITY, "measuring utility")
         utility = measures_of(plan, comparison_of(view))
     answers: list[Answer] = []
-    if plan.control is not None:
+    if plan.counting.control is not None:
         watch.phase("the three questions, with people who were held out")
-        with open_people(plan.control) as others:
+        with open_people(plan.counting.control) as others:
             original = prepared.encoded.relation
             answers = answers_of_files(plan, view, tables[0], original, others)
     return Verified(audited, attacks, utility, unattacked, answers)

@@ -44,7 +44,9 @@ def columns_entry(
     plan: Plan, seen: tuple[SeenColumn, ...], exposure: Exposure | None
 ) -> list[dict[str, Any]]:
     """Return the ``columns`` entry of the report."""
-    return column_entries(seen, exposure, plan.acknowledged, smallest_shown(plan.k_of_reports))
+    return column_entries(
+        seen, exposure, plan.assessment.acknowledged, smallest_shown(plan.goal.k_of_reports)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ class _Release:
         self._plan, self._recoding = found.prepared.plan, found.recoding
         self._table = tables[0]
         self._whole = fits_in_memory(self._plan, tables[0])
-        self._smallest = smallest_shown(self._plan.k_of_reports)
+        self._smallest = smallest_shown(self._plan.goal.k_of_reports)
         self._least = _fewest_records(found)
         attributes, published = self._recoding.table.quasi_identifiers, self._recoding.published()
         self._recoded = {
@@ -75,19 +77,19 @@ class _Release:
     def column(self, name: str) -> SeenColumn:
         """Return what the release has of a column."""
         plan, column = self._plan, self._plan.columns[name]
-        if name == plan.pseudonym:
+        if name == plan.counting.pseudonym:
             return SeenColumn(name, column.role, "pseudonym", self._table.rows, changed=self._table.rows)
         if not column.released:
             return SeenColumn(name, column.role, LEFT_OUT)
         if name in self._recoded:
             return self._generalized(self._recoded[name])
-        if plan.algorithm.in_groups and column.role is Role.SENSITIVE:
+        if plan.goal.algorithm.in_groups and column.role is Role.SENSITIVE:
             counts = _sensitive_counts(self._recoding, name)
             treatment: str = "shuffled within its group"
             changed: int | None = None
         else:
             # Of many records, an engine counts the quasi-identifiers and groups only.
-            counts = self._counts(name) if self._whole or name in plan.bands else {}
+            counts = self._counts(name) if self._whole or name in plan.columns.bands else {}
             treatment, changed = self._as_it_is(name)
         return SeenColumn(
             name,
@@ -101,7 +103,7 @@ class _Release:
 
     def _as_it_is(self, name: str) -> tuple[str, int | None]:
         """Return the treatment of a column that no search recodes, and how many records it changed."""
-        band = self._plan.bands.get(name)
+        band = self._plan.columns.bands.get(name)
         if band is None:
             return UNCHANGED, 0
         rounded = band.form is NumberLabels.MIDPOINT
@@ -126,7 +128,7 @@ class _Release:
         """Return how a quasi-identifier was recoded, without its suppressed values."""
         numbers = recoded.attribute.number_columns
         ends = "" if numbers is None else _NUMBERS[numbers.form]
-        if self._plan.applied:
+        if self._plan.columns.applied:
             return f"generalized{ends}"
         aggregate = self._recoding.describe().get("aggregate")
         if aggregate is not None:
@@ -166,7 +168,7 @@ class _Release:
         None for an append, and where the values of the records are not in memory, unless all are released.
         """
         table = self._recoding.table
-        if self._plan.applied:
+        if self._plan.columns.applied:
             return None
         if table.coarse:
             return starred if self._levels_of(recoded) == (0, 0) else None
@@ -179,12 +181,12 @@ class _Release:
 
         Values that few records have are counted, as are those that the release does not have.
         """
-        planned = self._plan.hierarchy(name)
-        if planned is None or self._plan.applied:
+        planned = self._plan.columns.hierarchy(name)
+        if planned is None or self._plan.columns.applied:
             return {}
         numbers = {text: planned.source.left_by(text) for text in counts if text is not None}
         labels = {text: number for text, number in numbers.items() if number is not None}
-        hidden = {*labels, *self._plan.absent, MISSING, SUPPRESSED, "", self._plan.marker}
+        hidden = {*labels, *self._plan.columns.absent, MISSING, SUPPRESSED, "", self._plan.target.marker}
         known = [each for each, number in counts.items() if each not in hidden and number >= self._smallest]
         left = {}
         for label, number in labels.items():
@@ -214,7 +216,7 @@ class _Release:
         """Return the most frequent value, or ``*`` if it is the only one; None if too few records have it."""
         if self._least is None:
             return None
-        absent = {*self._plan.absent, MISSING, SUPPRESSED, "", self._plan.marker}
+        absent = {*self._plan.columns.absent, MISSING, SUPPRESSED, "", self._plan.target.marker}
         known = {text: number for text, number in counts.items() if text not in absent}
         found = max(known, key=lambda text: known[text], default=None)
         if found is not None and known[found] >= self._least:
@@ -226,12 +228,12 @@ class _Release:
 def _fewest_records(found: Found) -> int | None:
     """Return the records that a value has so that surely enough persons have it; None if not known."""
     prepared = found.prepared
-    plan, least = prepared.plan, smallest_shown(prepared.plan.k_of_reports)
-    if PERSON not in plan.units:
+    plan, least = prepared.plan, smallest_shown(prepared.plan.goal.k_of_reports)
+    if PERSON not in plan.counting.units:
         return least
-    if plan.applied:
+    if plan.columns.applied:
         return None
-    facts = prepared.encoded.relation.unit_facts(plan.units[PERSON], plan.absent)
+    facts = prepared.encoded.relation.unit_facts(plan.counting.units[PERSON], plan.columns.absent)
     return least * max(facts.most, 1)
 
 

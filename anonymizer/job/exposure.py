@@ -40,7 +40,7 @@ def exposure_found(found: Found) -> Exposure | None:
     relation, plan = found.prepared.encoded.relation, found.prepared.plan
     if _placed_elsewhere(found) or not fits_in_memory(plan, relation):
         return None
-    return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+    return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
 
 
 def exposure_in(found: Found, tables: Tables) -> Exposure | None:
@@ -54,7 +54,7 @@ def exposure_in(found: Found, tables: Tables) -> Exposure | None:
     if not fits_in_memory(plan, tables[0]):
         return None
     if not _placed_elsewhere(found):
-        return exposure_of(released_records(found), plan.exposure, plan.acknowledged)
+        return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
     numbers = {name: own for each in found.recoding.published() for name, own in _written_names(each)}
     return exposure_written(plan, tables[0], numbers)
 
@@ -63,7 +63,9 @@ def exposure_written(
     plan: Plan, release: Relation, numbers: Mapping[str, str] = MappingProxyType({})
 ) -> Exposure:
     """Return what a release shows of itself: the public kinds; ``numbers`` as for ``written_records``."""
-    return exposure_of(written_records(plan, release, numbers), plan.exposure, plan.acknowledged)
+    return exposure_of(
+        written_records(plan, release, numbers), plan.assessment.exposure, plan.assessment.acknowledged
+    )
 
 
 def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
@@ -74,7 +76,7 @@ def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
     ConfigError: one is not.
     """
     problems = []
-    for place, name in enumerate(plan.acknowledged):
+    for place, name in enumerate(plan.assessment.acknowledged):
         column = name.partition(":")[2]
         if column and column not in columns:
             what = f"'{name}' names no column of the input; {suggestion(column, columns)}"
@@ -98,8 +100,8 @@ def fits_in_memory(plan: Plan, release: Relation) -> bool:
 def _placed_elsewhere(found: Found) -> bool:
     """Return whether it is not known in memory what became of each record of the input."""
     problem, plan = found.prepared.problem, found.prepared.plan
-    out_of_core = problem.source is not None and not plan.algorithm.by_codes
-    return plan.applied or out_of_core or not found.prepared.encoded.relation.ordered
+    out_of_core = problem.source is not None and not plan.goal.algorithm.by_codes
+    return plan.columns.applied or out_of_core or not found.prepared.encoded.relation.ordered
 
 
 def unused_warnings(exposure: Exposure | None) -> list[str]:
@@ -127,21 +129,23 @@ def released_records(found: Found) -> ReleasedRecords:
     """Return the released records of a run in memory, in the order of the input."""
     prepared, recoding = found.prepared, found.recoding
     plan, relation = prepared.plan, prepared.encoded.relation
-    names = [name for name in plan.released(relation.columns) if name in relation.columns]
+    names = [name for name in plan.columns.released(relation.columns) if name in relation.columns]
     row = rows_of_records(relation, prepared.rows(recoding), recoding, names)
     kept = np.flatnonzero(~recoding.removed[row])
     shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
-    read = read_columns(relation, [_request(plan, name) for name in _with_records(plan, names)], plan.missing)
+    read = read_columns(
+        relation, [_request(plan, name) for name in _with_records(plan, names)], plan.columns.missing
+    )
     units, homes = (prepared.units.get(each) for each in (PERSON, HOUSEHOLD))
     return ReleasedRecords(
         tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items()),
         len(kept),
-        plan.k_of_reports or 2,
+        plan.goal.k_of_reports or 2,
         RECORD if units is None else PERSON,
         None if units is None else units[kept],
         None if homes is None else homes[kept],
         dict(_keys(found, kept)),
-        grouped=plan.algorithm.in_groups,
+        grouped=plan.goal.algorithm.in_groups,
     )
 
 
@@ -161,10 +165,10 @@ def written_records(
         ColumnRequest(each, ValueType.TEXT) if each in texts else _request(plan, each) for each in names
     ]
     columns = []
-    for name, read in read_columns(release, requests, plan.missing).items():
+    for name, read in read_columns(release, requests, plan.columns.missing).items():
         codes = read.codes[release.codes(name)]
         columns.append(ReleasedColumn(name, roles[name], codes, codes, read.column.missing))
-    k, grouped = plan.k_of_reports or 2, plan.algorithm.in_groups
+    k, grouped = plan.goal.k_of_reports or 2, plan.goal.algorithm.in_groups
     return ReleasedRecords(tuple(columns), release.rows, k, alone=True, grouped=grouped)
 
 
@@ -176,7 +180,7 @@ def _written_names(published: PublishedColumn) -> Iterator[tuple[str, str]]:
 
 def _with_records(plan: Plan, names: Iterable[str]) -> list[str]:
     """Return the columns that a release publishes with each record: Anatomy's sensitive one is in groups."""
-    groups = plan.algorithm.in_groups
+    groups = plan.goal.algorithm.in_groups
     return [name for name in names if not (groups and _role(plan, name) is Role.SENSITIVE)]
 
 
@@ -188,7 +192,7 @@ def _role(plan: Plan, name: str) -> Role:
 def _request(plan: Plan, name: str) -> ColumnRequest:
     """Return how a released column is read; groups are the texts or midpoints that are published."""
     if name in plan.columns:
-        return plan.request(name, plan.columns[name].type)
+        return plan.columns.request(name, plan.columns[name].type)
     return ColumnRequest(name, None)
 
 
@@ -213,14 +217,14 @@ def _keys(found: Found, kept: IntArray) -> Iterator[tuple[str, IntArray]]:
     prepared = found.prepared
     plan, relation = prepared.plan, prepared.encoded.relation
     for unit, codes in prepared.units.items():
-        if unit != PERSON or plan.pseudonym is None:
-            yield plan.units[unit], codes[kept]
-    known = set(plan.units.values())
+        if unit != PERSON or plan.counting.pseudonym is None:
+            yield plan.counting.units[unit], codes[kept]
+    known = set(plan.counting.units.values())
     roles = [(name, own.role) for name, own in plan.columns.items() if own.role in LEFT_OUT]
     dropped = [each for each in roles if each[0] in relation.columns and each[0] not in known]
-    for key in repeating(relation, dropped, plan.units):
+    for key in repeating(relation, dropped, plan.counting.units):
         if key.name not in known:
-            yield key.name, relation.unit_codes(key.name, set(plan.missing))[kept]
+            yield key.name, relation.unit_codes(key.name, set(plan.columns.missing))[kept]
 
 
 def exposure_entry(
@@ -234,7 +238,7 @@ def exposure_entry(
     ----------
     mended: what was changed in the config before; None where nobody asked for that.
     """
-    smallest = smallest_shown(plan.k_of_reports)
+    smallest = smallest_shown(plan.goal.k_of_reports)
     commands = [
         None if plan.command is None else plan.command.beside(SHOWN + 1 + number)
         for number in range(len(exposure.findings) + 1)
@@ -264,7 +268,7 @@ def exposure_entry(
 def _entry(plan: Plan, finding: Finding, exposure: Exposure, command: RunCommand | None) -> dict[str, Any]:
     remedy = finding.remedy
     assert remedy is not None, "a measured finding has one"
-    said = said_of(finding, exposure, smallest_shown(plan.k_of_reports))
+    said = said_of(finding, exposure, smallest_shown(plan.goal.k_of_reports))
     return {
         "kind": finding.kind.value,
         "columns": list(finding.columns),

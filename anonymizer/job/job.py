@@ -132,7 +132,7 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
     watch.begin(Phase.WRITE, "writing")
     with ExitStack() as stack:
         plan = found.prepared.plan
-        for column in found.recoding.published() if plan.marker is not None else ():
+        for column in found.recoding.published() if plan.target.marker is not None else ():
             check_marker(plan, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)
@@ -192,7 +192,7 @@ def reported(
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
-    k = plan.k_of_reports
+    k = plan.goal.k_of_reports
     sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
     return report
 
@@ -215,11 +215,11 @@ def unit_loss(found: Found) -> dict[str, Any] | None:
     None where there are none, or where it is not known which record is in which row of the release.
     """
     prepared, plan = found.prepared, found.prepared.plan
-    if plan.loss_unit is not None and prepared.people is not None:
+    if plan.counting.loss_unit is not None and prepared.people is not None:
         # Rounded weights add up to the number of units but for less than one half.
         own = weighted_losses(found.promised)
-        return {"unit": plan.loss_unit, "units": round(prepared.people), **own}
-    shares = None if plan.applied else shares_of_persons(prepared, found.recoding)
+        return {"unit": plan.counting.loss_unit, "units": round(prepared.people), **own}
+    shares = None if plan.columns.applied else shares_of_persons(prepared, found.recoding)
     if shares is None:
         return None
     return {**shares[1], **losses_over(found.recoding, shares[0])}

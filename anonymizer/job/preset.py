@@ -24,11 +24,11 @@ def preset_entry(plan: Plan, tables: Sequence[Relation], audited: Audited) -> di
     ----------
     tables: of the release, as they are written.
     """
-    if plan.preset is None:
+    if plan.assessment.preset is None:
         return None
-    preset = PRESETS[plan.preset]
+    preset = PRESETS[plan.assessment.preset]
     columns = tuple(column for table in tables for column in _columns(table, plan))
-    least = None if plan.algorithm.in_groups else _least(audited)
+    least = None if plan.goal.algorithm.in_groups else _least(audited)
     departures = [asdict(each) for each in preset.departures(Published(columns, least))]
     return {"name": preset.name, "title": preset.title, "departures": departures}
 
@@ -40,7 +40,7 @@ def _columns(table: Relation, plan: Plan) -> list[Column]:
 
     measured = measure(table).columns
     unreadable = not NamesRead.of(measured, NO_CHOICES).most
-    absent = {SUPPRESSED, MISSING, *plan.missing}
+    absent = {SUPPRESSED, MISSING, *plan.columns.missing}
     columns = []
     for facts in measured:
         kinds = kinds_of(facts, unreadable=unreadable)

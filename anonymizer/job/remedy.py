@@ -94,7 +94,7 @@ def _in_groups(plan: Plan, name: str, remedy: Remedy, k: int) -> dict[str, Any] 
     role = plan.columns[name].role.value if name in plan.columns else Role.INSENSITIVE.value
     kept = dict(_given(plan, name))
     hierarchy = _hierarchy(remedy.types[name], k, remedy.grouped[name])
-    if name in plan.bands:
+    if name in plan.columns.bands:
         again = _wider(own["hierarchy"])
         if again is None:
             return None
@@ -130,7 +130,7 @@ def _counted(plan: Plan, remedy: Remedy, k: int) -> Iterator[str]:
     """Yield a further constraint on the number of units, and what names these."""
     if remedy.counted is None:
         return
-    name = next((unit for unit, key in plan.units.items() if key == remedy.counted), None)
+    name = next((unit for unit, key in plan.counting.units.items() if key == remedy.counted), None)
     if name is None:
         name = remedy.counted
         yield f"{dotted(('input', 'units', name))}={flow(name)}"

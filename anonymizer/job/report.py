@@ -65,7 +65,7 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
 
     Small counts, which could disclose a person, are replaced by words.
     """
-    smallest = smallest_shown(plan.k_of_reports)
+    smallest = smallest_shown(plan.goal.k_of_reports)
     warnings: list[str] = []
     for column in columns:
         dates = plan.columns[column.name].dates
@@ -107,10 +107,10 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
 def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
     """Return warnings about keys that look alike, and about codes of missing values that no column has."""
     unnamed = {}
-    if ROWS_ARE_PERSONS not in plan.acknowledged:
-        unnamed = keys_by_name(((name, own.role) for name, own in plan.columns.items()), plan.units)
-    alike = key_warnings(relation, plan.units, unnamed, smallest_shown(plan.k_of_reports))
-    return [*alike, *unused_code_warnings(relation, plan.missing)]
+    if ROWS_ARE_PERSONS not in plan.assessment.acknowledged:
+        unnamed = keys_by_name(((name, own.role) for name, own in plan.columns.items()), plan.counting.units)
+    alike = key_warnings(relation, plan.counting.units, unnamed, smallest_shown(plan.goal.k_of_reports))
+    return [*alike, *unused_code_warnings(relation, plan.columns.missing)]
 
 
 def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
@@ -197,11 +197,11 @@ def report_parts(
     units = unit_facts(prepared, outcome.recoding)
     return ReportParts(
         plan.shown,
-        plan.described(prepared.problem.table),
+        plan.columns.described(prepared.problem.table),
         facts,
         ReleaseFacts(),
-        plan.algorithm.name,
-        plan.seed,
+        plan.goal.algorithm.name,
+        plan.goal.seed,
         outcome,
         of_all_knowledge(constraints, measured),
         {},
@@ -210,8 +210,8 @@ def report_parts(
         attack_matrix(
             [each for each in constraints if each.scenario is None],
             entries,
-            plan.k,
-            persons=PERSON in plan.units,
+            plan.goal.k,
+            persons=PERSON in plan.counting.units,
         ),
         [
             *warnings_of(prepared, units),
@@ -240,12 +240,12 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
     """
     plan = prepared.plan
     return [
-        *([IN_INPUT_DATABASE] if plan.in_input_database else []),
+        *([IN_INPUT_DATABASE] if plan.target.in_input_database else []),
         *_unprotected(prepared),
         *with_harm(Harm.DATA, prepared.encoded.relation.header_warnings),
         *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
         *_input_warnings(plan, prepared.encoded.relation),
-        *(anatomy_warnings(plan) if plan.algorithm.in_groups else []),
+        *(anatomy_warnings(plan) if plan.goal.algorithm.in_groups else []),
         *_weight_warnings(prepared),
         *unit_warnings(units),
     ]
@@ -254,15 +254,15 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
 def _unprotected(prepared: Prepared) -> Iterator[str]:
     """Yield a warning for each sensitive attribute without a constraint, with the one that `init` drafts."""
     plan, protected = prepared.plan, {constraint.attribute for constraint in prepared.constraints}
-    for name in plan.with_role(Role.SENSITIVE):
+    for name in plan.columns.with_role(Role.SENSITIVE):
         if name in protected:
             continue
         from anonymizer.profile.proposal import proposed_constraint  # noqa: PLC0415 - loads much
 
-        proposed = proposed_constraint(measure_column(prepared.encoded.relation, name, plan.numerals))
+        proposed = proposed_constraint(measure_column(prepared.encoded.relation, name, plan.columns.numerals))
         yield Warned(
             f"no constraint protects the sensitive attribute '{name}', which is released "
-            f"{'in groups' if name in plan.bands else 'unchanged'}",
+            f"{'in groups' if name in plan.columns.bands else 'unchanged'}",
             Harm.PRIVACY,
             None if proposed is None else f"constraints.+={flow(proposed[0])}",
         )
@@ -287,12 +287,12 @@ def _key_warnings(found: Found) -> Iterator[str]:
     if found.prepared.problem.source is not None:
         return
     relation = found.prepared.encoded.relation
-    roles = {name: plan.columns[name].role for name in plan.released(relation.columns)}
+    roles = {name: plan.columns[name].role for name in plan.columns.released(relation.columns)}
     shown = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)][:MOST_EXACT]
-    exact = [name for name in shown if name not in plan.bands]
-    measured = {name: measure_column(relation, name, plan.numerals) for name in exact}
+    exact = [name for name in shown if name not in plan.columns.bands]
+    measured = {name: measure_column(relation, name, plan.columns.numerals) for name in exact}
     kept = {name: own.role for name, own in plan.columns.items() if name in relation.columns}
-    yield from released_key_warnings(relation, kept, plan.numerals, measured)
+    yield from released_key_warnings(relation, kept, plan.columns.numerals, measured)
 
 
 def _unattacked(names: Sequence[str]) -> list[str]:
@@ -305,13 +305,15 @@ def _unattacked(names: Sequence[str]) -> list[str]:
 def _weight_warnings(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     relation, population = prepared.encoded.relation, prepared.problem.table.population
-    summed = rounding_warnings(plan, relation, [plan.loss_weights])
+    summed = rounding_warnings(plan, relation, [plan.counting.loss_weights])
     counted = () if population is None else population.warnings
     yield from with_harm(Harm.NOTE, dict.fromkeys([*summed, *counted]))
-    released = plan.released(plan.with_role(Role.WEIGHT))
-    for name in plan.with_role(Role.WEIGHT):
-        k = plan.k_of_reports or 2
-        yield from weight_warnings(relation, name, plan.missing, plan.numerals, k, released=name in released)
+    released = plan.columns.released(plan.columns.with_role(Role.WEIGHT))
+    for name in plan.columns.with_role(Role.WEIGHT):
+        k = plan.goal.k_of_reports or 2
+        yield from weight_warnings(
+            relation, name, plan.columns.missing, plan.columns.numerals, k, released=name in released
+        )
 
 
 def anatomy_warnings(plan: Plan) -> list[str]:
@@ -325,7 +327,7 @@ def anatomy_warnings(plan: Plan) -> list[str]:
             "the buckets are drawn from the seed: an adversary who knows it can confirm a guess of the whole "
             "table; set an unpredictable seed (the default is 0) and keep it secret"
         )
-    names = [each.model.name for each in plan.planned]
+    names = [each.model.name for each in plan.goal.planned]
     counting = [name for name in names if name in ("k-anonymity", "alpha-k-anonymity")]
     if counting:
         warnings.append(

@@ -102,7 +102,7 @@ class SearchTask(Task):
         if outcome.recoding is None:
             raise refusal(self.prepared, outcome, self.input, self._watch)
         if self.prepared.problem.gate.refused(outcome.recoding):
-            name = self.prepared.plan.algorithm.name
+            name = self.prepared.plan.goal.algorithm.name
             raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
         return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
 
@@ -133,7 +133,7 @@ def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -
 
 def control_of(plan: Plan, watch: RunMonitor) -> Control:
     """Return the budget of a plan, which starts now."""
-    return Control(*plan.budget, watch.stopped, watch.progress)
+    return Control(*plan.goal.budget, watch.stopped, watch.progress)
 
 
 def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
@@ -146,24 +146,24 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
     plan = prepared.plan
     watch.begin(Phase.SEARCH, "searching")
     control = control_of(plan, watch) if control is None else control
-    outcome: Outcome = plan.algorithm.search(prepared.problem, control)
+    outcome: Outcome = plan.goal.algorithm.search(prepared.problem, control)
     if (
         outcome.recoding is None
         or not outcome.recoding.along_hierarchies
         or outcome.best_possible is not None
         or prepared.problem.source is not None
-        or plan.bound is Bound.NONE
+        or plan.goal.bound is Bound.NONE
         or control.out_of_time()
     ):
         return outcome
     watch.begin(Phase.BOUND, "bounding what is possible")
     started = perf_counter()
     # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
-    seconds = plan.budget[0]
-    if plan.bound is Bound.QUICK:
+    seconds = plan.goal.budget[0]
+    if plan.goal.bound is Bound.QUICK:
         seconds = QUICK if seconds is None else min(seconds, QUICK)
     # A bound of the algorithm's own is worth more than one on every recoding that nobody is shown.
-    quick = plan.bound is Bound.QUICK and outcome.bound is not None
+    quick = plan.goal.bound is Bound.QUICK and outcome.bound is not None
     telling = TELLING * (outcome.objective or 0.0) if quick else 0.0
     possible = best_possible(prepared.problem, control.out_of_time, seconds, telling=telling)
     return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
@@ -177,10 +177,10 @@ def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunM
     table = prepared.problem.table
     if decided or any(barrier_of(each, table) for each in prepared.constraints):
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
-        numbered = list(zip(plan.paths(table.sensitive_names), prepared.constraints, strict=True))
-        seconds = plan.budget[0] or DIAGNOSIS_SECONDS
+        numbered = list(zip(plan.goal.paths(table.sensitive_names), prepared.constraints, strict=True))
+        seconds = plan.goal.budget[0] or DIAGNOSIS_SECONDS
         search = Diagnostician(
-            prepared.problem, numbered, plan.algorithm, seconds, watch.stopped, decided=decided
+            prepared.problem, numbered, plan.goal.algorithm, seconds, watch.stopped, decided=decided
         )
         diagnosis = search.diagnose()
     parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)

@@ -294,10 +294,10 @@ def sink_of(
     ------
     OutputError: the folder or table cannot be created, is an input, or cannot hold an Anatomy release.
     """
-    path, options = plan.output, reading_release(options, config)
+    path, options = plan.target.path, reading_release(options, config)
     own = [Path(plan.config)] if Path(plan.config).is_file() else []
-    people = [each.path for each in (plan.population, plan.control) if each is not None]
-    files = [*source.files, *plan.hierarchy_files, *people, *own, *source.earlier]
+    people = [each.path for each in (plan.counting.population, plan.counting.control) if each is not None]
+    files = [*source.files, *plan.columns.hierarchy_files, *people, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan, path)
     with (
         ReleaseFolder(directory, names, files, overwrite=overwrite) as folder,

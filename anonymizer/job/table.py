@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.config.load import check_columns
-from anonymizer.config.section import dotted
+from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import EngineRelation, Relation
 from anonymizer.data.table import ColumnRequest, Encoded, EngineTables, ReadColumn, read_columns
 from anonymizer.data.values import absent_texts, number_key
@@ -21,7 +21,7 @@ from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.feature_rows import NO_WORDS, Stage
 from anonymizer.model.features import Feature
 from anonymizer.model.identity import identity_pattern, text_identity
-from anonymizer.model.table import SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
+from anonymizer.model.table import COMMA, SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.people.population import check_held_out, open_people, with_counted_people
 from anonymizer.people.units import (
     Owning,
@@ -42,10 +42,9 @@ from anonymizer.plan.counted import (
     finest,
     row_limit_message,
 )
-from anonymizer.plan.plan import Plan, check_number_formats, check_suited, check_types
+from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.privacy.base import (
-    AttackModel,
     ClassConstraint,
     Constraint,
     ReleaseConstraint,
@@ -58,7 +57,7 @@ from anonymizer.search.base import AttackCheck, SearchProblem
 def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
     """Return the released columns that cannot be written from the distinct rows alone."""
     positions = {read.column.name: read.codes for read in columns.values()}
-    released = plan.released(relation.columns)
+    released = plan.columns.released(relation.columns)
     if not isinstance(relation, EngineRelation):
         return released
     return [
@@ -71,12 +70,12 @@ def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, 
 
 def _unsupported(plan: Plan, problem: SearchProblem) -> Iterator[str]:
     """Yield what the config asks for that needs all distinct rows in memory."""
-    if Feature.OUT_OF_CORE in plan.algorithm.supports:
-        yield from plan.algorithm.out_of_core_gaps(problem)
+    if Feature.OUT_OF_CORE in plan.goal.algorithm.supports:
+        yield from plan.goal.algorithm.out_of_core_gaps(problem)
     yield from (each.what for each in plan.conflicts(Stage.SEARCH, NO_WORDS))
-    if plan.attacks:
-        scene = AdversaryView(_published(problem.table, plan.weights))
-        for position, each in enumerate(plan.attacks):
+    if plan.assessment.attacks:
+        scene = AdversaryView(_published(problem.table, plan.assessment.weights))
+        for position, each in enumerate(plan.assessment.attacks):
             lacking = each.missing_requirement(scene)
             if lacking is not None:
                 yield f"attacks[{position}]: {each.name}, which needs {lacking}"
@@ -106,8 +105,8 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     ------
     InputError: the columns, values or hierarchies do not fit the config.
     """
-    if plan.control is not None:
-        with open_people(plan.control) as others:
+    if plan.counting.control is not None:
+        with open_people(plan.counting.control) as others:
             check_held_out(plan, relation, others)
     check_acknowledged(plan, relation.columns)
     prepared = prepare_table(plan, relation)
@@ -132,12 +131,12 @@ def check_search(prepared: Prepared) -> None:
     plan = prepared.plan
     if prepared.problem.source is None:
         return
-    refused, algorithm = [*_unsupported(plan, prepared.problem)], plan.algorithm
+    refused, algorithm = [*_unsupported(plan, prepared.problem)], plan.goal.algorithm
     relation, frame = prepared.encoded.relation, ""
     able = Feature.OUT_OF_CORE in algorithm.supports and not algorithm.by_codes
     if able and not isinstance(relation, EngineRelation):
         # Only an engine can join records to their recoding.
-        columns = plan.released(relation.columns)
+        columns = plan.columns.released(relation.columns)
         named = ", ".join(f"'{name}'" for name in columns)
         frame = (
             f". Out of core, {algorithm.name} cannot release columns {named} from a DataFrame; read the "
@@ -165,10 +164,10 @@ def read_attributes(plan: Plan, relation: Relation) -> dict[str, ReadColumn]:
         for name in relation.columns
         if plan.columns[name].role is role
     ]
-    check_number_formats(plan, relation)
-    check_types(plan, relation)
-    columns = read_columns(relation, plan.requests(names), plan.missing)
-    _refuse_stars(relation, [columns[name].column for name in plan.with_role(Role.QUASI_IDENTIFIER)])
+    _check_number_formats(plan, relation)
+    _check_types(plan, relation)
+    columns = read_columns(relation, plan.columns.requests(names), plan.columns.missing)
+    _refuse_stars(relation, [columns[name].column for name in plan.columns.with_role(Role.QUASI_IDENTIFIER)])
     return columns
 
 
@@ -189,9 +188,12 @@ def problem_of(
     InputError: the hierarchies do not fit the values.
     """
     known = {name: read.column for name, read in columns.items()}
-    attributes, sensitive = plan.quasi_identifiers(known, sources), plan.sensitive_attributes(known)
+    attributes, sensitive = (
+        plan.columns.quasi_identifiers(known, sources),
+        plan.columns.sensitive_attributes(known),
+    )
     _refuse_taken_marker(plan, relation, attributes)
-    constraints = tuple(plan.constraints([attribute.name for attribute in sensitive]))
+    constraints = tuple(plan.goal.constraints([attribute.name for attribute in sensitive]))
     sampling = sampling_of(plan, relation)
     every = [*columns.values(), *([] if sampling is None else [sampling[0]])]
     codings = [read.coding for read in every]
@@ -210,20 +212,23 @@ def problem_of(
     table = replace(table, sampling=None if sampling is None else sampling[1])
     encoded = Encoded(table.codes, table.counts, relation, tuple(every))
     units = {} if stored else by_content(plan, encoded, units_of_records(plan, relation))
-    if plan.whole is not None:
-        table, encoded = with_ties(table, encoded, units[plan.whole], linked=plan.pseudonym is not None)
-    asked = {plan.whole, *plan.counted_units}
+    if plan.counting.whole is not None:
+        table, encoded = with_ties(
+            table, encoded, units[plan.counting.whole], linked=plan.counting.pseudonym is not None
+        )
+    asked = {plan.counting.whole, *plan.counting.counted_units}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
         table, encoded = with_units(plan, table, encoded, own)
-    if plan.counts_population or plan.needs_households:
+    if plan.counting.counts_population or plan.counting.needs_households:
         table = with_counted_people(plan, relation, table, encoded, units)
-    problem = _problem(plan, table.by_weight(), constraints, owning_of(plan, encoded, units))
+    owning = owning_of(plan.columns, plan.counting, encoded, units) if plan.counting.attacks_units else None
+    problem = _problem(plan, table.by_weight(), constraints, owning)
     problem = replace(problem, source=source, most=found.most)
-    if plan.limit_unit is not None:
-        unit_limit = unit_limit_of(plan, relation, plan.limit_unit, units)
+    if plan.counting.limit is not None:
+        unit_limit = unit_limit_of(plan.counting, plan.goal.most, relation, plan.counting.limit, units)
         problem = replace(problem, unit_limit=unit_limit).losing_at_most(unit_limit.most)
-    if source is not None and not plan.algorithm.by_codes:
+    if source is not None and not plan.goal.algorithm.by_codes:
         problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
     return Prepared(plan, problem, encoded, constraints, found, units)
 
@@ -239,15 +244,6 @@ def _refuse(plan: Plan, relation: Relation, found: Counted, stage: Stage) -> Non
         raise InputError(each.what)
 
 
-def _check_measurable(plan: Plan, table: Table, constraints: Sequence[Constraint]) -> None:
-    """Refuse constraints that measure nothing on the quasi-identifiers of a table."""
-    for path, constraint in zip(plan.paths(table.sensitive_names), constraints, strict=True):
-        model = constraint.model
-        fault = model.fault(table.quasi_identifiers) if isinstance(model, AttackModel) else None
-        if fault is not None:
-            raise InputError(f"{plan.config}: {dotted(path)}: {model.name}: {fault}")
-
-
 def _problem(
     plan: Plan, table: Table, constraints: Sequence[Constraint], owning: Owning | None
 ) -> SearchProblem:
@@ -257,26 +253,64 @@ def _problem(
     ------
     InputError: a constraint measures nothing on it.
     """
-    check_suited(plan, constraints, table.sensitive)
-    _check_measurable(plan, table, constraints)
+    plan.goal.check_measurable(constraints, table.sensitive)
+    plan.goal.check_attacked(constraints, table.quasi_identifiers, table.sensitive_names)
     return SearchProblem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
         tuple(each for each in constraints if isinstance(each, TableConstraint)),
-        plan.metric,
-        plan.most(table.records),
-        plan.keep_rows,
-        plan.moving_reference,
-        plan.k,
-        plan.suppression,
+        plan.goal.metric,
+        plan.goal.most(table.records),
+        plan.goal.keep_rows,
+        plan.goal.moving_reference,
+        plan.goal.k,
+        plan.goal.suppression,
         AttackCheck(
             [each for each in constraints if isinstance(each, ReleaseConstraint)],
-            plan.seed,
-            every_step=plan.attacks_every_step,
+            plan.goal.seed,
+            every_step=plan.goal.every_step,
             owned=owning,
         ),
-        plan.seed,
+        plan.goal.seed,
     )
+
+
+def _check_types(plan: Plan, relation: Relation) -> None:
+    """Check that the release has all values of the unchanged columns.
+
+    Raises
+    ------
+    InputError: naming a column with values that it has not.
+    """
+    if not plan.target.is_text and not plan.target.in_duckdb:
+        quasi_identifiers = frozenset(plan.columns.with_role(Role.QUASI_IDENTIFIER))
+        unchanged = [
+            name for name in plan.columns.released(relation.columns) if name not in quasi_identifiers
+        ]
+        relation.check_storable(unchanged)
+
+
+def _check_number_formats(plan: Plan, relation: Relation) -> None:
+    """Check that a release writes its numbers in one format.
+
+    Stored numbers are written into a text file with a decimal point. Read with decimal commas, 1.125 would
+    become 1,125.
+
+    Raises
+    ------
+    InputError: naming the column with stored numbers.
+    """
+    if plan.columns.numerals != COMMA or isinstance(relation, FrameRelation) or not plan.target.is_text:
+        return
+    for name in relation.columns:
+        if not plan.columns[name].released or relation.is_text(name):
+            continue
+        if any(text is not None and "." in text for text, _ in relation.dictionary(name)):
+            raise InputError(
+                f"{relation.name}: column '{name}' stores numbers, which would be written to {plan.target.path} with "
+                "decimal points, but input.decimal is ','; set output.decimal to ',', or output.path to a "
+                ".parquet file, or remove input.decimal"
+            )
 
 
 def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
@@ -295,14 +329,14 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
 
 def _refuse_taken_marker(plan: Plan, relation: Relation, attributes: Sequence[QuasiIdentifier]) -> None:
     """Check that the marker of missing values has no other meaning in a released column."""
-    if plan.marker is None:
+    if plan.target.marker is None:
         return
     labels = {each.name: each.hierarchy.labels for each in attributes}
-    for name in plan.released(relation.columns):
+    for name in plan.columns.released(relation.columns):
         if name in labels:
             check_marker(plan, name, labels[name])
-        elif _has_value(plan, relation, name, plan.marker):
-            check_marker(plan, name, [plan.marker])
+        elif _has_value(plan, relation, name, plan.target.marker):
+            check_marker(plan, name, [plan.target.marker])
 
 
 def _has_value(plan: Plan, relation: Relation, name: str, text: str) -> bool:
@@ -310,7 +344,9 @@ def _has_value(plan: Plan, relation: Relation, name: str, text: str) -> bool:
     if number_key(text) is None:
         return bool(relation.profiling.count_matching(name, identity_pattern(text)))
     known = {own for own, _ in relation.dictionary(name) if own is not None}
-    request = plan.request(name, plan.columns[name].type) if name in plan.columns else ColumnRequest(name)
+    request = (
+        plan.columns.request(name, plan.columns[name].type) if name in plan.columns else ColumnRequest(name)
+    )
     return bool(request.absent_among(known, [text]))
 
 
@@ -321,8 +357,8 @@ def check_marker(plan: Plan, name: str, labels: Collection[str]) -> None:
     ------
     InputError: one is.
     """
-    if plan.marker is not None and absent_texts(labels, [plan.marker], ValueType.NUMBER):
+    if plan.target.marker is not None and absent_texts(labels, [plan.target.marker], ValueType.NUMBER):
         raise InputError(
-            f"{plan.config}: output.missing: {plan.marker!r} is also a value or a label of column '{name}', "
+            f"{plan.config}: output.missing: {plan.target.marker!r} is also a value or a label of column '{name}', "
             "so recipients would mistake it for a missing value; set another text"
         )

@@ -196,10 +196,14 @@ class TableShape(Shape):
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
         self.columns = [
-            [name for name in relation.columns if name == plan.pseudonym or plan.released([name])]
+            [
+                name
+                for name in relation.columns
+                if name == plan.counting.pseudonym or plan.columns.released([name])
+            ]
         ]
-        as_text = not isinstance(relation, FrameRelation) and CSV_FILES.named(plan.output or "")
-        self._decimal = plan.numerals.decimal if as_text else None
+        as_text = not isinstance(relation, FrameRelation) and CSV_FILES.named(plan.target.path or "")
+        self._decimal = plan.columns.numerals.decimal if as_text else None
 
     def read(self, table: Relation, found: Found) -> Relation:
         """Return the table with labels in place of numbers."""
@@ -211,7 +215,7 @@ class TableShape(Shape):
         scratch: Path | None,  # noqa: ARG002 - the input's engine needs none
     ) -> tuple[ReleaseQuery, ...]:
         """Return the table, from the frequency table alone if the release follows from it."""
-        pseudonym, shuffled = self._plan.pseudonym, self._plan.shuffled
+        pseudonym, shuffled = self._plan.counting.pseudonym, self._plan.target.shuffled
         if pseudonym is None:
             return (released_query(found, self.columns[0], self._decimal, shuffled=shuffled),)
         prepared = found.prepared
@@ -232,11 +236,11 @@ class TableShape(Shape):
         asked = countable_constraints(prepared.constraints)
         judged, references = classes, references_of(prepared)
         at_hand: set[str | None] = {None}
-        if self._plan.pseudonym is not None:
+        if self._plan.counting.pseudonym is not None:
             judged, at_hand = self._linked(release, found), {None, PERSON}
             references = None if references is None else _unit_references(found)
         here = [each.unit in at_hand and not each.model.needs_households for each in asked]
-        own = iter(measure(judged, [*compress(asked, here)], references, self._plan.grown))
+        own = iter(measure(judged, [*compress(asked, here)], references, self._plan.columns.grown))
         others = [each for each, known in zip(asked, here, strict=True) if not known]
         units = iter(self._measured_units(others, found))
         measured = [next(own if known else units) for known in here]
@@ -249,7 +253,7 @@ class TableShape(Shape):
         ------
         AuditFailed: the pseudonyms link other records than those of one person.
         """
-        table, column = found.prepared.problem.table, str(self._plan.pseudonym)
+        table, column = found.prepared.problem.table, str(self._plan.counting.pseudonym)
         units = UnitColumns({PERSON: column}, frozenset({None, ""}), PERSON)
         classes = count_classes(release, _names(found.prepared), table.sensitive, units)
         expected = released_records(found.prepared, found.recoding)
@@ -266,11 +270,11 @@ class TableShape(Shape):
             return []
         references = None if found.prepared.problem.moving_reference else _unit_references(found)
         classes = released_records(found.prepared, found.recoding)
-        return measure(classes, asked, references, self._plan.grown)
+        return measure(classes, asked, references, self._plan.columns.grown)
 
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Compare every column that is not recoded."""
-        own = [] if self._plan.pseudonym is None else [self._plan.pseudonym]
+        own = [] if self._plan.counting.pseudonym is None else [self._plan.counting.pseudonym]
         check_untouched(release, found, [*_names(found.prepared), *own])
         check_whole(found.prepared, found.recoding)
         check_unit_limit(found.prepared, found.recoding)
@@ -278,7 +282,7 @@ class TableShape(Shape):
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
         plan, prepared, recoding = self._plan, found.prepared, found.recoding
-        view = scene_of_run(prepared, recoding, tables[0], plan.weights)
+        view = scene_of_run(prepared, recoding, tables[0], plan.assessment.weights)
         return with_owners(prepared, recoding, view)
 
 
@@ -373,7 +377,7 @@ class AnatomyShape(Shape):
 
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
-        self._released = plan.released(relation.columns)
+        self._released = plan.columns.released(relation.columns)
         self._attribute = attribute_in_groups(plan)
         self.columns = pair_columns(self._released, self._attribute)
 
@@ -386,7 +390,9 @@ class AnatomyShape(Shape):
         relation = found.prepared.encoded.relation
         rows, groups = found.prepared.rows(found.recoding), groups_of_run(found)
         projections = project_pair(relation, rows, groups, self._released)
-        return tuple(relation.records_query(each, shuffled=self._plan.shuffled) for each in projections)
+        return tuple(
+            relation.records_query(each, shuffled=self._plan.target.shuffled) for each in projections
+        )
 
     def count(self, tables: Tables, found: Found) -> ReadBack:
         """Count the buckets."""
@@ -394,7 +400,7 @@ class AnatomyShape(Shape):
         recoding, names = groups_of_run(found), _names(prepared)
         grouped = read_pair(records, values, names, prepared.problem.table.sensitive[0])
         asked = countable_constraints(prepared.constraints)
-        measured = measure_pair(grouped, asked, references_of(prepared), self._plan.grown)
+        measured = measure_pair(grouped, asked, references_of(prepared), self._plan.columns.grown)
 
         def wrong() -> int:
             misassigned = misassigned_records(records.group_counts([*names, GROUP]), recoding)
@@ -412,8 +418,10 @@ class AnatomyShape(Shape):
         table, recoding = found.prepared.problem.table, groups_of_run(found)
         grouped = read_pair(records, values, _names(found.prepared), table.sensitive[0])
         grouped = replace(grouped, truth=known_truth(grouped, recoding))
-        release = read_release(self._plan, records, self._plan.weights)
-        original = known_original(self._plan.input, table, recoding, release, self._plan.missing)
+        release = read_release(self._plan, records, self._plan.assessment.weights)
+        original = known_original(
+            self._plan.target.input, table, recoding, release, self._plan.columns.missing
+        )
         return AdversaryView(release, original=original, grouped=grouped)
 
 
@@ -424,12 +432,12 @@ def shape_of(plan: Plan, relation: Relation) -> Shape:
     ------
     InputError: as for ``AnatomyShape``.
     """
-    return AnatomyShape(plan, relation) if plan.algorithm.in_groups else TableShape(plan, relation)
+    return AnatomyShape(plan, relation) if plan.goal.algorithm.in_groups else TableShape(plan, relation)
 
 
 def release_names(plan: Plan, path: str) -> tuple[str, ...]:
     """Return the file names of a release, given the path in the config."""
-    return pair_named(Path(path)).names if plan.algorithm.in_groups else (path,)
+    return pair_named(Path(path)).names if plan.goal.algorithm.in_groups else (path,)
 
 
 def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
@@ -519,7 +527,7 @@ def attribute_in_groups(plan: Plan) -> str:
     ------
     InputError: the config has none, or several.
     """
-    names = plan.with_role(Role.SENSITIVE)
+    names = plan.columns.with_role(Role.SENSITIVE)
     if len(names) != 1:
         found = f"{len(names)} ({', '.join(names)})" if names else "none"
         raise InputError(

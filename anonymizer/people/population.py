@@ -40,7 +40,8 @@ from anonymizer.model.table import (
 )
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Units
 from anonymizer.people.weights import exact_weights, rounding_warnings
-from anonymizer.plan.plan import Plan, PlannedPeople
+from anonymizer.plan.counting import PlannedPeople
+from anonymizer.plan.plan import Plan
 from anonymizer.search.rollup import RollUp
 
 
@@ -53,15 +54,15 @@ def with_counted_people(
     ----------
     units: of each record, as ``units_of_records`` returns them; none where the engine stores them.
     """
-    if plan.counts_population and PERSON in plan.units and not units:
+    if plan.counting.counts_population and PERSON in plan.counting.units and not units:
         raise InputError(
             f"{relation.name}: constraints that count the population count persons in memory only; set "
             "engine.name to memory"
         )
     row_of, persons = None, units.get(PERSON)
-    if persons is not None or plan.needs_households:
+    if persons is not None or plan.counting.needs_households:
         row_of = encoded.combination.astype(np.int64)
-    if plan.needs_households:
+    if plan.counting.needs_households:
         assert row_of is not None, "the records are in memory"
         households = Households.of_records(row_of, units[HOUSEHOLD], table.combinations, person_of=persons)
         table = replace(table, units={**table.units, MEMBERS: households})
@@ -83,13 +84,13 @@ def population_of(
     ------
     InputError: the population cannot be read, or the input cannot be a sample of it.
     """
-    if not plan.counts_population:
+    if not plan.counting.counts_population:
         return None
     with ExitStack() as stack:
-        source, weight = relation, plan.sampling_weight
-        if plan.population is not None:
-            source = stack.enter_context(open_people(plan.population))
-            weight = plan.population.weight
+        source, weight = relation, plan.columns.sampling_weight
+        if plan.counting.population is not None:
+            source = stack.enter_context(open_people(plan.counting.population))
+            weight = plan.counting.population.weight
             _check_columns(source, relation, [each.name for each in table.quasi_identifiers])
         return _Reader(plan, relation, source, table, persons).population(weight)
 
@@ -126,10 +127,13 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
         would be others.
     """
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        _check_columns(control, original, () if plan.foreign_names else plan.with_role(role))
-    sources = {name: each.hierarchy.source for name, each in plan.bands.items()}
+        _check_columns(
+            control, original, () if plan.assessment.foreign_names else plan.columns.with_role(role)
+        )
+    sources = {name: each.hierarchy.source for name, each in plan.columns.bands.items()}
     first, second = (
-        read_columns(each, plan.requests([*sources]), plan.missing) for each in (original, control)
+        read_columns(each, plan.columns.requests([*sources]), plan.columns.missing)
+        for each in (original, control)
     )
     for name, source in sources.items():
         if source.depends_on(first[name].column) != source.depends_on(second[name].column):
@@ -139,13 +143,17 @@ def check_held_out(plan: Plan, original: Relation, control: Relation) -> None:
                 "with the command hierarchy build before the run, with the values of both, and use it as "
                 "hierarchy: {file: ...}"
             )
-    for name, column in plan.units.items():
+    for name, column in plan.counting.units.items():
         if column in original.columns and column in control.columns:
             own, held = (
-                {text for text, _ in each.dictionary(column) if text is not None and text not in plan.absent}
+                {
+                    text
+                    for text, _ in each.dictionary(column)
+                    if text is not None and text not in plan.columns.absent
+                }
                 for each in (original, control)
             )
-            shared = shared_keys(own, held, plan.numerals)
+            shared = shared_keys(own, held, plan.columns.numerals)
             if shared:
                 raise InputError(
                     f"{control.name}: has records of {plural(len(shared), name)} of {original.name} (column "
@@ -226,18 +234,18 @@ class _Reader:
     def _sample_codes(self, column: Column) -> list[int]:
         """Return the code of each text of the input's dictionary."""
         dictionary = self.relation.dictionary(column.name)
-        request = self.plan.request(column.name, column.type)
+        request = self.plan.columns.request(column.name, column.type)
         codes: list[int] = column_of(self.relation.name, dictionary, request, self._missing).codes.tolist()
         return codes
 
     @property
     def _missing(self) -> frozenset[str]:
-        return frozenset({*self.plan.missing, MISSING})
+        return frozenset({*self.plan.columns.missing, MISSING})
 
     def _read(self, column: Column) -> tuple[list[str | None], Any]:
         """Return the texts of a column in either table, and the column of all of them."""
         counts: Counter[str | None] = Counter(dict(self.relation.dictionary(column.name)))
-        request = self.plan.request(column.name, column.type, "the input")
+        request = self.plan.columns.request(column.name, column.type, "the input")
         if self.source is not self.relation:
             others = self.source.dictionary(column.name)
             # Messages count the records of the population alone.
@@ -255,7 +263,7 @@ class _Reader:
         InputError: the hierarchy lacks a value, or is another one with the values of the population.
         """
         try:
-            (other,) = self.plan.quasi_identifiers({attribute.name: column})
+            (other,) = self.plan.columns.quasi_identifiers({attribute.name: column})
         except HierarchyError as error:
             raise HierarchyError(f"{self.source.name}: {error}") from None
         own, height = attribute.hierarchy, attribute.hierarchy.height
@@ -358,19 +366,20 @@ def people_of_file(
     DataError: the population has fewer people with some values than the file has, or the weights of a person
         differ.
     """
-    if plan.population is None:
-        weight = plan.sampling_weight
-        asked = [weight, plan.units.get(PERSON, weight)]
+    if plan.counting.population is None:
+        weight = plan.columns.sampling_weight
+        asked = [weight, plan.counting.units.get(PERSON, weight)]
         if weight is None or any(each not in relation.columns for each in asked):
             return None
         return _by_weight(plan, relation, names, weight)
     groups = relation.group_counts(names)
     order = np.lexsort(groups.codes.T[::-1])
     rows = groups.codes[order]
-    with open_people(plan.population) as source:
+    with open_people(plan.counting.population) as source:
         _check_columns(source, relation, names)
-        typed = plan.typed(_types_in_population(plan, source, relation, names), "the input")
-        people = _alone(typed, source, names, plan.population.weight)
+        types = _types_in_population(plan, source, relation, names)
+        typed = replace(plan, columns=plan.columns.typed(types, "the input"))
+        people = _alone(typed, source, names, plan.counting.population.weight)
     values, fitting = [], []
     for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
@@ -380,7 +389,7 @@ def people_of_file(
     if not all(fitting):
         return None
     sample, what = (groups.counts[order], RECORD) if persons is None else (persons, PERSON)
-    if persons is None and PERSON in plan.units:  # a release shows only that a class has a person
+    if persons is None and PERSON in plan.counting.units:  # a release shows only that a class has a person
         sample, what = np.ones_like(sample), PERSON
     found, smaller = _at_lowest(people, values, rows, fitting, sample)
     if len(smaller):
@@ -427,9 +436,9 @@ def _types_in_population(
     A run reads its population so. Where the file has generalized values, they say nothing about the type.
     """
     found: dict[str, ValueType | None] = {}
-    for request in plan.requests(names):
+    for request in plan.columns.requests(names):
         try:
-            column = read_columns(relation, [request], plan.missing)[request.name].column
+            column = read_columns(relation, [request], plan.columns.missing)[request.name].column
         except DataError:
             continue
         key = key_of(column.type, column.numerals, column.dates)
@@ -441,10 +450,10 @@ def _types_in_population(
 
 def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
     """Return the texts of a column as other labels of the column spell equal values."""
-    absent = plan.absent_among(name, texts)
+    absent = plan.columns.absent_among(name, texts)
     # Labels that numbers stand for have a decimal point, whatever the file has.
-    shown = plan.numerals if plan.columns[name].labels is NumberLabels.RANGE else POINT
-    keys = [text_identity, key_of(ValueType.NUMBER, plan.numerals), key_of(ValueType.DATE)]
+    shown = plan.columns.numerals if plan.columns[name].labels is NumberLabels.RANGE else POINT
+    keys = [text_identity, key_of(ValueType.NUMBER, plan.columns.numerals), key_of(ValueType.DATE)]
     of_labels = [text_identity, key_of(ValueType.NUMBER, shown), key_of(ValueType.DATE)]
     spelled: dict[Any, str] = {key(label): label for key in of_labels for label in sorted(labels)}
     spelled.pop(None, None)
@@ -475,8 +484,8 @@ def _too_few(
 def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | None) -> Population:
     """Return a population in the hierarchies of its own values."""
     groups, scaled, scale, _ = _counted(plan, source, names, weight, sample=False)
-    read = read_columns(source, plan.requests(names), plan.missing)
-    own = plan.quasi_identifiers({name: each.column for name, each in read.items()})
+    read = read_columns(source, plan.columns.requests(names), plan.columns.missing)
+    own = plan.columns.quasi_identifiers({name: each.column for name, each in read.items()})
     attributes = tuple(
         PopulationAttribute(
             each.hierarchy.labels,
@@ -501,7 +510,7 @@ def _counted(
     ------
     DataError: a weight is no positive number, or a person of the sample has two.
     """
-    person = plan.units.get(PERSON) if sample else None
+    person = plan.counting.units.get(PERSON) if sample else None
     asked = [*names, *(each for each in (weight, person) if each is not None)]
     for name in asked:
         source.position(name)
@@ -511,7 +520,7 @@ def _counted(
     each, scale = exact_weights(plan, source, weight, groups, len(names))
     if person is None:
         return groups, groups.counts * each, scale, None
-    known = np.array([text not in plan.absent for text in groups.values[-1]], dtype=np.bool_)
+    known = np.array([text not in plan.columns.absent for text in groups.values[-1]], dtype=np.bool_)
     person_of = groups.codes[:, -1].astype(np.int64)
     person_of = np.where(known[person_of], person_of, -1)
     owned = np.flatnonzero(person_of >= 0)

@@ -25,7 +25,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Role, SamplingWeights
 from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, UnitsByName
 from anonymizer.people.population import people_of_rows
-from anonymizer.people.units import owned_view, stored_units, units_of_rows
+from anonymizer.people.units import owning_of, stored_units, units_of_rows
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.query import rows_of_records
@@ -44,7 +44,7 @@ def class_of_records(prepared: Prepared, recoding: Recoding) -> tuple[IntArray, 
 
 def _rows(prepared: Prepared, recoding: Recoding) -> CodeArray:
     """Return the row of the recoding's table for each record, shape (records,)."""
-    released = tuple(prepared.plan.released(prepared.encoded.relation.columns))
+    released = tuple(prepared.plan.columns.released(prepared.encoded.relation.columns))
     return rows_of_records(prepared.encoded.relation, prepared.rows(recoding), recoding, released)
 
 
@@ -64,7 +64,7 @@ def released_records(prepared: Prepared, recoding: Recoding) -> Classes:
         first[class_of[records]] = records
         rows = prepared.rows(recoding)[first].astype(np.int64)
         people = people_of_rows(prepared.problem.table, recoding, rows)
-    linked = prepared.plan.pseudonym is not None
+    linked = prepared.plan.counting.pseudonym is not None
     classes = _classes(prepared, class_of, records, number, linked=linked, people=people)
 
     if not classes.linked:
@@ -83,7 +83,8 @@ def with_owners(prepared: Prepared, recoding: Recoding, view: AdversaryView) -> 
     if not prepared.units or view.original is None:
         return view
     table, encoded = prepared.problem.table, prepared.encoded
-    return owned_view(prepared.plan, encoded, prepared.units, table, recoding, view)
+    owning = owning_of(prepared.plan.columns, prepared.plan.counting, encoded, prepared.units)
+    return owning(table, recoding, view)
 
 
 def all_records(prepared: Prepared, recoding: Recoding) -> Classes:
@@ -169,7 +170,7 @@ def _classes(
     }
     own = {name: each[records] for name, each in prepared.units.items()}
     items = np.arange(len(records))
-    units = dict(units_of_rows(own, items, len(records), prepared.plan.recorded_units))
+    units = dict(units_of_rows(own, items, len(records), prepared.plan.counting.recorded_units))
     if HOUSEHOLD in own:
         households = own[HOUSEHOLD]
         units[MEMBERS] = Households.of_records(items, households, len(records), person_of=own.get(PERSON))
@@ -191,7 +192,7 @@ def shares_of_persons(prepared: Prepared, recoding: Recoding) -> tuple[IntArray,
     sizes, missing = np.bincount(unit_of[known]), int((~known).sum())
     # A record without a key is a person of its own.
     sizes, numbers = np.append(np.maximum(sizes, 1), 1), np.append(sizes > 0, missing).astype(np.int64)
-    weights, codes = SamplingWeights.of_units(PERSON, prepared.plan.units[PERSON], sizes, numbers)
+    weights, codes = SamplingWeights.of_units(PERSON, prepared.plan.counting.units[PERSON], sizes, numbers)
     own = weights.values[codes[np.where(known, unit_of, len(sizes) - 1)]]
     shares = count_exactly(_rows(prepared, recoding), own, recoding.table.combinations)
     return shares, {"unit": PERSON, "units": int(numbers.sum())}
@@ -210,15 +211,15 @@ def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     AuditFailed: some are, and others of the same unit are not.
     """
     plan = prepared.plan
-    if plan.whole is None:
+    if plan.counting.whole is None:
         return
-    units, suppressed = prepared.units[plan.whole], suppressed_records(prepared, recoding)
+    units, suppressed = prepared.units[plan.counting.whole], suppressed_records(prepared, recoding)
     records = np.bincount(units[units >= 0])
     gone = np.bincount(units[suppressed & (units >= 0)], minlength=len(records))
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
         raise AuditFailed(
-            f"some but not all records of {plural(torn, plan.whole)} are suppressed, but suppression.whole "
+            f"some but not all records of {plural(torn, plan.counting.whole)} are suppressed, but suppression.whole "
             "requires all or none"
         )
 
@@ -278,13 +279,13 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
     if not prepared.units and not prepared.problem.table.units:
         return None
     lost = _lost(prepared, recoding)
-    facts = {name: _facts_of(prepared, name) | lost.get(name, {}) for name in plan.units}
-    if not prepared.units or recoding is None or plan.applied:
+    facts = {name: _facts_of(prepared, name) | lost.get(name, {}) for name in plan.counting.units}
+    if not prepared.units or recoding is None or plan.columns.applied:
         return facts
     suppressed = suppressed_records(prepared, recoding)
-    if plan.whole is not None:
-        facts[plan.whole]["suppressed"] = _distinct(prepared.units[plan.whole][suppressed])
-    if plan.pseudonym is not None:
+    if plan.counting.whole is not None:
+        facts[plan.counting.whole]["suppressed"] = _distinct(prepared.units[plan.counting.whole][suppressed])
+    if plan.counting.pseudonym is not None:
         facts[PERSON]["linked_classes"] = released_records(prepared, recoding).number
         return facts
     linked = _linked_by(prepared, ~suppressed)
@@ -296,16 +297,16 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
 def _facts_of(prepared: Prepared, name: str) -> dict[str, Any]:
     """Return the facts about a unit in the input, counted by the engine if it stores the units."""
     plan, relation = prepared.plan, prepared.encoded.relation
-    column = plan.units[name]
+    column = plan.counting.units[name]
     if name in prepared.units:
         units = prepared.units[name]
         sizes, blank = np.bincount(units[units >= 0]), int((units < 0).sum())
         number, most = int(np.count_nonzero(sizes)) + blank, int(sizes.max(initial=min(blank, 1)))
         if name == HOUSEHOLD and PERSON in prepared.units:
             # Persons have a household in records that do not name it, too.
-            blank = relation.unit_facts(column, plan.absent).without
+            blank = relation.unit_facts(column, plan.columns.absent).without
     else:
-        own = relation.unit_facts(column, plan.absent)
+        own = relation.unit_facts(column, plan.columns.absent)
         number, blank, most = own.units + own.without, own.without, max(own.most, min(own.without, 1))
     facts = {
         "column": column,
@@ -314,7 +315,9 @@ def _facts_of(prepared: Prepared, name: str) -> dict[str, Any]:
         "records_without": blank,
         "most_records": most,
     }
-    return facts if name != PERSON or plan.pseudonym is None else {**facts, "released_as": "pseudonym"}
+    return (
+        facts if name != PERSON or plan.counting.pseudonym is None else {**facts, "released_as": "pseudonym"}
+    )
 
 
 def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
@@ -335,8 +338,8 @@ def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
         return {}
     several = np.bincount(own) > 1
     last = np.empty(len(several), dtype=np.int64)
-    recoded = prepared.plan.with_role(Role.QUASI_IDENTIFIER)
-    for name in prepared.plan.released(relation.columns):
+    recoded = prepared.plan.columns.with_role(Role.QUASI_IDENTIFIER)
+    for name in prepared.plan.columns.released(relation.columns):
         if name in recoded or not several.any():
             continue
         # A missing value is one, too.
@@ -364,7 +367,7 @@ def values_of_records(plan: Plan, relation: Relation, name: str) -> IntArray:
 
 def columns_of_keys(plan: Plan, *names: str) -> KeyColumns:
     """Return columns of keys, read as the run reads them."""
-    return KeyColumns(names, tuple(plan.missing), plan.numerals)
+    return KeyColumns(names, tuple(plan.columns.missing), plan.columns.numerals)
 
 
 def values_of_texts(relation: Relation, texts: Sequence[str | None], keys: KeyColumns) -> IntArray:

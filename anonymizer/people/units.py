@@ -27,8 +27,9 @@ from anonymizer.model.units import (
     UnitsByName,
     numbered_by_content,
 )
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting
 from anonymizer.plan.plan import Plan
-from anonymizer.privacy.base import AttackModel
 from anonymizer.release.query import rows_of_records
 from anonymizer.search.base import UnitLimit
 
@@ -47,39 +48,44 @@ def stored_units(
     InputError: the engine counts records only.
     DataError: as for ``units_of_records``.
     """
-    asked = plan.counted_units
+    asked = plan.counting.counted_units
     if not asked:
         return {}
-    absent = plan.absent
-    for name, column in plan.units.items():
-        if plan.whole_units and (missing := relation.unit_facts(column, absent).without):
+    absent = plan.counting.absent
+    for name, column in plan.counting.units.items():
+        if plan.counting.required and (missing := relation.unit_facts(column, absent).without):
             raise DataError(without_unit(relation, name, column, missing))
-    if PERSON in plan.units and HOUSEHOLD in plan.units:
-        nested = plan.units[PERSON], plan.units[HOUSEHOLD]
+    if PERSON in plan.counting.units and HOUSEHOLD in plan.counting.units:
+        nested = plan.counting.units[PERSON], plan.counting.units[HOUSEHOLD]
         _check_households(plan, relation, relation.units_in_several(*nested, absent))
-        without = relation.unit_facts(plan.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
+        without = (
+            relation.unit_facts(plan.counting.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
+        )
         if without:
             raise DataError(
-                f"{relation.name}: column '{plan.units[HOUSEHOLD]}' is empty in {plural(without, 'record')}, "
+                f"{relation.name}: column '{plan.counting.units[HOUSEHOLD]}' is empty in {plural(without, 'record')}, "
                 "and only a run in memory looks up a household in other records of the person; fill it in, "
                 "or set engine.name to memory"
             )
-    columns = {name: plan.units[name] for name in asked}
-    return relation.stored_units(codings, columns, absent, plan.recorded_units.union(recorded))
+    columns = {name: plan.counting.units[name] for name in asked}
+    return relation.stored_units(codings, columns, absent, plan.counting.recorded_units.union(recorded))
 
 
-def unit_limit_of(plan: Plan, relation: Relation, unit: str, units: Mapping[str, IntArray]) -> UnitLimit:
+def unit_limit_of(
+    counting: Counting, limit: Callable[[int], int], relation: Relation, unit: str, units: Mapping[str, IntArray]
+) -> UnitLimit:
     """Return how many units may lose a record.
 
     Parameters
     ----------
+    limit: returns how many of a number of units may.
     units: of each record, as ``units_of_records`` returns them; none where the engine stores them.
     """
     if unit in units:
-        return UnitLimit.of_records(unit, plan.most, units[unit])
-    own = relation.unit_facts(plan.units[unit], plan.absent)
+        return UnitLimit.of_records(unit, limit, units[unit])
+    own = relation.unit_facts(counting.units[unit], counting.absent)
     number, most = own.units + own.without, max(own.most, 1)
-    return UnitLimit(unit, plan.most(number), number, lambda lost: min(lost * most, relation.rows))
+    return UnitLimit(unit, limit(number), number, lambda lost: min(lost * most, relation.rows))
 
 
 def with_units(
@@ -91,15 +97,15 @@ def with_units(
     ----------
     units: that constraints count, as ``units_of_records`` returns them.
     """
-    rows, most = encoded.combination.astype(np.int64), plan.most_parts
-    if most and plan.whole is None:
-        divided = DividedRows.of(rows, units, plan.recorded_units)
+    rows, most = encoded.combination.astype(np.int64), plan.counting.most_parts
+    if most and plan.counting.whole is None:
+        divided = DividedRows.of(rows, units, plan.counting.recorded_units)
         if len(divided.counts) <= most:
             table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
             for array in (table.codes, table.counts, row_of):
                 freeze(array)
             return table, replace(encoded, codes=table.codes, counts=table.counts, rows=row_of)
-    found = units_of_rows(units, rows, table.combinations, plan.recorded_units)
+    found = units_of_rows(units, rows, table.combinations, plan.counting.recorded_units)
     return replace(table, units=found), encoded
 
 
@@ -130,7 +136,7 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
     ------
     DataError: a record lacks a unit that it must have, or a person is in two households.
     """
-    found = {name: _units(plan, relation, name, column) for name, column in plan.units.items()}
+    found = {name: _units(plan, relation, name, column) for name, column in plan.counting.units.items()}
     if PERSON in found and HOUSEHOLD in found:
         _check_households(plan, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
         found[HOUSEHOLD] = households_of_persons(found[HOUSEHOLD], found[PERSON])
@@ -139,18 +145,18 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
 
 def by_content(plan: Plan, encoded: Encoded, units: dict[str, IntArray]) -> dict[str, IntArray]:
     """Number units by what is released of their records, where rows are divided by them."""
-    if not units or not (plan.most_parts or plan.whole):
+    if not units or not (plan.counting.most_parts or plan.counting.whole):
         return units
-    relation, keys = encoded.relation, set(plan.units.values())
+    relation, keys = encoded.relation, set(plan.counting.units.values())
     table = {each.column.name for each in encoded.columns}
-    unchanged = [name for name in plan.released(relation.columns) if name not in table | keys]
+    unchanged = [name for name in plan.columns.released(relation.columns) if name not in table | keys]
     columns = [encoded.combination, *map(relation.codes, unchanged)]
     return numbered_by_content(numbered(columns, relation.rows)[0], units)
 
 
 def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
-    units = relation.unit_codes(column, plan.absent)
-    if plan.whole_units and (missing := int((units < 0).sum())):
+    units = relation.unit_codes(column, plan.counting.absent)
+    if plan.counting.required and (missing := int((units < 0).sum())):
         raise DataError(without_unit(relation, name, column, missing))
     return units
 
@@ -173,7 +179,7 @@ def _in_several(inner: IntArray, outer: IntArray) -> int:
 def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
     """Refuse persons in two households, given their number."""
     if persons:
-        person, household = plan.units[PERSON], plan.units[HOUSEHOLD]
+        person, household = plan.counting.units[PERSON], plan.counting.units[HOUSEHOLD]
         raise DataError(
             f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
             f"households of column '{household}'; a person must have only one household; if persons moved, "
@@ -203,15 +209,17 @@ Owning = Callable[[Table, Recoding, AdversaryView], AdversaryView]
 """Returns the view of a release with the owners of its records, given the searched table and its recoding."""
 
 
-def owning_of(plan: Plan, encoded: Encoded, units: Mapping[str, IntArray]) -> Owning | None:
-    """Return how the attacks of constraints learn whose the records are; None if they count records."""
-    if all(each.unit is None for each in plan.planned if isinstance(each.model, AttackModel)):
-        return None
-    return partial(owned_view, plan, encoded, units)
+def owning_of(
+    planned: Columns, counting: Counting, encoded: Encoded, units: Mapping[str, IntArray]
+) -> Owning:
+    """Return how attacks learn whose the records are."""
+    released = tuple(planned.released(encoded.relation.columns))
+    return partial(owned_view, released, counting.pseudonym is not None, encoded, units)
 
 
 def owned_view(
-    plan: Plan,
+    released: tuple[str, ...],
+    linked: bool,
     encoded: Encoded,
     units: Mapping[str, IntArray],
     table: Table,
@@ -222,12 +230,13 @@ def owned_view(
 
     Parameters
     ----------
+    released: names of the released columns of the input.
+    linked: whether a pseudonym links the records of a person.
     encoded: the records; their distinct rows are those of ``table``, the searched one.
     units: of each record, as ``units_of_records`` returns them.
     """
     assert view.original is not None, "whose records are owned"
-    released = tuple(plan.released(encoded.relation.columns))
     rows = rows_of_records(encoded.relation, encoded.combination, recoding, released)
     owners = owners_of_records(table, recoding, rows, units, view.release, view.original)
-    owners = replace(owners, linked=plan.pseudonym is not None)
+    owners = replace(owners, linked=linked)
     return replace(view, original=replace(view.original, owners=owners))

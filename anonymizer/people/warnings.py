@@ -125,26 +125,28 @@ def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
     The classes are counted if the distinct rows are in memory and the records have an order.
     """
     plan = prepared.plan
-    if ROWS_ARE_PERSONS in plan.acknowledged or plan.counts_persons:
+    if ROWS_ARE_PERSONS in plan.assessment.acknowledged or plan.counting.counts_persons:
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
-    keys = _uncounted(plan, keys_among(relation, columns, plan.units))
-    if keys and prepared.problem.source is None and relation.ordered and not plan.applied:
+    keys = _uncounted(plan, keys_among(relation, columns, plan.counting.units))
+    if keys and prepared.problem.source is None and relation.ordered and not plan.columns.applied:
         own, number = class_of_records(prepared, recoding)
         keys = [_counted(relation, each, own, number, plan) for each in keys]
-    return warnings_of(keys, plan.k, _in_place_of_records(plan))
+    return warnings_of(keys, plan.goal.k, _in_place_of_records(plan))
 
 
 def _uncounted(plan: Plan, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
     """Return the keys whose values no constraint counts."""
-    counted = {plan.units[unit] for unit in plan.counted_units if unit in plan.units}
+    counted = {
+        plan.counting.units[unit] for unit in plan.counting.counted_units if unit in plan.counting.units
+    }
     return [each for each in keys if each.name not in counted]
 
 
 def _in_place_of_records(plan: Plan) -> list[str]:
     """Return the units that constraints count; none if a constraint counts records."""
-    return [] if any(each.unit is None for each in plan.planned) else plan.counted_units
+    return [] if any(each.unit is None for each in plan.goal.planned) else plan.counting.counted_units
 
 
 def _counted(
@@ -154,14 +156,18 @@ def _counted(
     values = values_of_records(plan, relation, key.name)
     counted = (class_of >= 0) & (values >= 0)
     found = distinct_in_groups(class_of[counted], values[counted], number)
-    return replace(key, below=int((found < (plan.k or 2)).sum()), classes=number)
+    return replace(key, below=int((found < (plan.goal.k or 2)).sum()), classes=number)
 
 
 def _unlike_constraints(plan: Plan, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
-    unlike = ". Constraints count persons, so the numbers cannot be compared" if plan.counts_persons else ""
+    unlike = (
+        ". Constraints count persons, so the numbers cannot be compared"
+        if plan.counting.counts_persons
+        else ""
+    )
     return f"records{NOT_PEOPLE}{reason}{unlike}"
 
 
@@ -178,11 +184,11 @@ def records_warnings(
     found: attacks with the knowledge of each result.
     answers: to the three questions of European law.
     """
-    unlike = plan.counts_persons and ROWS_ARE_PERSONS not in plan.acknowledged
+    unlike = plan.counting.counts_persons and ROWS_ARE_PERSONS not in plan.assessment.acknowledged
     counted, ignoring, three = [], [], "singling out, linkability and inference"
     for attack, knowledge in found:
-        places = [place for place, each in enumerate(plan.attacks) if each.name == attack.name]
-        own = next((place for place in places if plan.attacks[place] is attack), None)
+        places = [place for place, each in enumerate(plan.assessment.attacks) if each.name == attack.name]
+        own = next((place for place in places if plan.assessment.attacks[place] is attack), None)
         name = attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])"
         if knowledge.get(LINKS) == IGNORED:
             ignoring.append(name)
@@ -191,14 +197,14 @@ def records_warnings(
     answers = list(answers)
     if any("unit" not in each.knowledge for each in answers):
         counted.append(three)
-    if answers and plan.pseudonym is not None:
+    if answers and plan.counting.pseudonym is not None:
         ignoring.append(three)
     said = []
     if ignoring:
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
     if counted and unlike:
-        needed = f"count persons only if input and control have column '{plan.units[PERSON]}'"
+        needed = f"count persons only if input and control have column '{plan.counting.units[PERSON]}'"
         counting = _unlike_constraints(plan)
         counting += f". {three.capitalize()} {needed}" if three in counted else ""
         said.append(f"{listed(list(dict.fromkeys(counted)))} counted {counting}")
@@ -212,16 +218,16 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
     ----------
     original: the records that the adversary has, None without.
     """
-    if ROWS_ARE_PERSONS in plan.acknowledged:
+    if ROWS_ARE_PERSONS in plan.assessment.acknowledged:
         return []
-    unowned = PERSON in plan.units and view.holders is None
+    unowned = PERSON in plan.counting.units and view.holders is None
     said = [f"attacks count {_unlike_constraints(plan, _unowned(plan, original, view))}"] if unowned else []
-    if original is None or plan.counts_persons:
+    if original is None or plan.counting.counts_persons:
         return said
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    keys = _uncounted(plan, keys_among(original, columns, plan.units))
-    return [*said, *warnings_of(keys, plan.k, _in_place_of_records(plan))]
+    keys = _uncounted(plan, keys_among(original, columns, plan.counting.units))
+    return [*said, *warnings_of(keys, plan.goal.k, _in_place_of_records(plan))]
 
 
 def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
@@ -231,7 +237,7 @@ def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
         return ", because no original records are given (--original)"
     if view.grouped is not None:
         return ", because nobody knows whose the records of an Anatomy release are"
-    lacking = [each for each in plan.units.values() if each not in original.columns]
+    lacking = [each for each in plan.counting.units.values() if each not in original.columns]
     if lacking:
         return f", because {original.name} has no column '{lacking[0]}'"
     if own.links.records < view.release.records:
@@ -253,7 +259,9 @@ def check_warnings(
     plan: of the config; None without one.
     """
     k, units, keys = (
-        (None, {}, KeyColumns(())) if plan is None else (plan.k, plan.units, columns_of_keys(plan))
+        (None, {}, KeyColumns(()))
+        if plan is None
+        else (plan.goal.k, plan.counting.units, columns_of_keys(plan))
     )
     counted = []
     for key in keys_among(relation, columns, units):

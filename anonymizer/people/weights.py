@@ -40,8 +40,8 @@ def check_weights(plan: Plan, relation: Relation, name: str) -> Numerals:
     ------
     DataError: there is no such column, or a weight is not a positive number.
     """
-    numerals = plan.numerals if relation.is_text(name) else POINT
-    fault = wrong_weights(relation, name, plan.missing, numerals)
+    numerals = plan.columns.numerals if relation.is_text(name) else POINT
+    fault = wrong_weights(relation, name, plan.columns.missing, numerals)
     if fault:
         raise DataError(f"{relation.name}: column '{name}' {fault}")
     return numerals
@@ -54,9 +54,9 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
     ------
     DataError: as for ``exact_weights``, or a record lacks the unit that it must have.
     """
-    if plan.loss_unit is not None:
-        return _shares_of_units(plan, relation, plan.loss_unit)
-    name = plan.loss_weights
+    if plan.counting.loss_unit is not None:
+        return _shares_of_units(plan, relation, plan.counting.loss_unit)
+    name = plan.counting.loss_weights
     if name is None:
         return None
     relation.position(name)
@@ -68,21 +68,21 @@ def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWei
     records = np.array([number for _, number in dictionary], dtype=np.int64)
     counts = count_exactly(codes, records, len(distinct))
     labels, numbers = tuple(shown[code] for code in range(len(distinct))), distinct / scale
-    column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.numerals)
+    column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.columns.numerals)
     return ReadColumn(column, codes.astype(np.int32)), SamplingWeights(name, distinct, scale)
 
 
 def _shares_of_units(plan: Plan, relation: Relation, unit: str) -> tuple[ReadColumn, SamplingWeights]:
     """Return the key of a unit, coded by the weight of the records with each key, and these weights."""
-    name = plan.units[unit]
+    name = plan.counting.units[unit]
     relation.position(name)
-    dictionary, absent = relation.dictionary(name), plan.absent
+    dictionary, absent = relation.dictionary(name), plan.counting.absent
     records = np.array([number for _, number in dictionary], dtype=np.int64)
     unknown = np.array([text in absent for text, _ in dictionary], dtype=np.bool_)
     missing = int(records[unknown].sum())
-    if missing and plan.whole_units:
+    if missing and plan.counting.required:
         raise DataError(without_unit(relation, unit, name, missing))
-    if missing and unit == HOUSEHOLD and PERSON in plan.units:
+    if missing and unit == HOUSEHOLD and PERSON in plan.counting.units:
         # A weight belongs to a key, and the household of such a record follows from that of its person.
         raise DataError(
             f"{relation.name}: column '{name}' is empty in {plural(missing, 'record')}, so the records of "

@@ -30,15 +30,17 @@ def put_in_bands(plan: Plan, relation: Relation) -> None:
     ------
     InputError: a value or a hierarchy does not fit the config, or the engine cannot replace values.
     """
-    if plan.bands:
+    if plan.columns.bands:
         check_columns(plan.columns, relation.columns, relation.name, plan.config)
-        relation.relabel({name: _labels(plan, relation, name, own) for name, own in plan.bands.items()})
+        relation.relabel(
+            {name: _labels(plan, relation, name, own) for name, own in plan.columns.bands.items()}
+        )
 
 
 def put_values_in_bands(plan: Plan, relation: Relation) -> None:
     """Do the same for a file that may be a release, whose columns may have the groups already."""
     found = {}
-    for name, own in plan.bands.items():
+    for name, own in plan.columns.bands.items():
         with suppress(DataError, HierarchyError):
             found[name] = _labels(plan, relation, name, own)
     if found:
@@ -53,10 +55,12 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
     DataError: a value is not of the column's type.
     HierarchyError: the hierarchy does not fit the values, or has nothing to release in their place.
     """
-    request = ColumnRequest(name, own.column.type, plan.numerals, own.column.dates)
-    read = read_columns(relation, [request], plan.missing)[name]
+    request = ColumnRequest(name, own.column.type, plan.columns.numerals, own.column.dates)
+    read = read_columns(relation, [request], plan.columns.missing)[name]
     hierarchy, leaf = place(
-        read.column, own.hierarchy.source, Placement(plan.folder, own.hierarchy.unknown, plan.missing)
+        read.column,
+        own.hierarchy.source,
+        Placement(plan.columns.folder, own.hierarchy.unknown, plan.columns.missing),
     )
     if hierarchy.height < 2:
         raise HierarchyError(
@@ -67,11 +71,13 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
     shown: list[str | float | None] = [hierarchy.labels[node] for node in nodes]
     if plan.columns[name].distance == "ordered":
         groups = [hierarchy.labels[node] for node in nodes[: len(read.column.present)]]
-        _check_order(groups, name, plan.numerals.decimal)
+        _check_order(groups, name, plan.columns.numerals.decimal)
     if own.form is NumberLabels.MIDPOINT:
         stored = not relation.is_text(name)
         shown = [
-            None if code == read.column.missing else _midpoint(str(label), name, plan.numerals, stored=stored)
+            None
+            if code == read.column.missing
+            else _midpoint(str(label), name, plan.columns.numerals, stored=stored)
             for code, label in enumerate(shown)
         ]
     return _for_texts(relation.dictionary(name), read, shown)

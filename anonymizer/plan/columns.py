@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from anonymizer.config.attribute import AttributeSettings
+from anonymizer.config.model import Config
+from anonymizer.data.relation import Relation
+from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
-from anonymizer.hierarchy.placement import LevelRange, Unknown
-from anonymizer.hierarchy.source import HierarchySource
+from anonymizer.hierarchy.placement import (
+    LevelRange,
+    Placement,
+    Unknown,
+    build_quasi_identifier,
+    build_sensitive_attribute,
+    in_numbers,
+)
+from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.dates import ISO, DateFormat
-from anonymizer.model.table import NumberLabels, Role, ValueType
+from anonymizer.model.features import SuppressionMethod
+from anonymizer.model.recoding import Published
+from anonymizer.model.table import (
+    MISSING,
+    Column,
+    NumberLabels,
+    Numerals,
+    QuasiIdentifier,
+    Role,
+    SensitiveAttribute,
+    Table,
+    ValueType,
+)
+from anonymizer.search.base import SearchAlgorithm
 from anonymizer.system import check_file
+
+APPLIED_REMEDY = "leave these records out, or repeat the earlier run with unknown: top"
+"""Remedy for values outside a hierarchy that an earlier run has fixed."""
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})
 
@@ -113,6 +140,222 @@ class Bands:
 
 _ORDERED_SOURCES = (IntervalSource, DateSource)
 """Hierarchies of numbers and dates only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Mapping[str, PlannedColumn]):
+    """The columns of a config by name, in its order, and how their texts are read.
+
+    Attributes
+    ----------
+    config: name of the config in messages.
+    folder: that relative paths of hierarchies start from.
+    by_name: columns as they are released.
+    missing: texts that mean a missing value.
+    numerals: number format of texts.
+    bands: of columns that are released in groups without being generalized.
+    applied: whether the recoding of an earlier run is applied.
+    publishes: returns what the search publishes of some quasi-identifiers.
+    hides: whether the release may have stars.
+    """
+
+    config: str
+    folder: Path
+    by_name: Mapping[str, PlannedColumn]
+    missing: tuple[str, ...]
+    numerals: Numerals
+    bands: Mapping[str, Bands]
+    applied: bool
+    publishes: Callable[[Sequence[QuasiIdentifier]], frozenset[Published]]
+    hides: bool
+
+    def __getitem__(self, name: str) -> PlannedColumn:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns with a role, in the order of the config."""
+        return tuple(name for name, each in self.items() if each.role is role)
+
+    def among(self, names: Iterable[str], role: Role) -> list[str]:
+        """Return the names whose columns have a role, in the given order."""
+        own = frozenset(self.with_role(role))
+        return [name for name in names if name in own]
+
+    def released(self, names: Iterable[str]) -> list[str]:
+        """Return the names of released columns in the given order, with those outside the config."""
+        dropped = {name for name, each in self.items() if not each.released}
+        return [name for name in names if name not in dropped]
+
+    @property
+    def absent(self) -> frozenset[str | None]:
+        """Every text of a dictionary that means a missing value; None is a null."""
+        return frozenset({None, *self.missing})
+
+    @property
+    def sampling_weight(self) -> str | None:
+        """The column of sampling weights; None without exactly one."""
+        weights = self.with_role(Role.WEIGHT)
+        return weights[0] if len(weights) == 1 else None
+
+    @property
+    def hierarchy_files(self) -> list[Path]:
+        """The files that the hierarchies are read from."""
+        given = [self.hierarchy(name) for name in self]
+        return [path for each in given if each is not None for path in each.files]
+
+    @property
+    def grown(self) -> frozenset[str]:
+        """The sensitive attributes whose hierarchy is built from the data."""
+        return frozenset(
+            name
+            for name in self.with_role(Role.SENSITIVE)
+            if (given := self[name].hierarchy) is not None and given.source.rule_built
+        )
+
+    def digest(self, name: str) -> str | None:
+        """Return the digest of a column's hierarchy; None without one."""
+        hierarchy = self.hierarchy(name)
+        return None if hierarchy is None else hierarchy.digest()
+
+    def hierarchy(self, name: str) -> PlannedHierarchy | None:
+        """Return the hierarchy that the config has for a column."""
+        return self.bands[name].hierarchy if name in self.bands else self[name].hierarchy
+
+    def described(self, table: Table) -> dict[str, Any]:
+        """Return role, type and hierarchy digest by column, in the order of the config."""
+        types = {each.name: each.column.type.value for each in table.quasi_identifiers}
+        types |= {each.name: each.column.type.value for each in table.sensitive}
+        return {
+            name: {"role": each.role.value, "type": types.get(name), "hierarchy_sha256": self.digest(name)}
+            for name, each in self.items()
+        }
+
+    def requests(self, names: Iterable[str]) -> list[ColumnRequest]:
+        """Return the request to read each column, in the order of the names."""
+        return [self.request(name, self[name].type) for name in names]
+
+    def request(self, name: str, kind: ValueType | None, inherited: str = "") -> ColumnRequest:
+        """Return the request to read a column as a type, None to detect it.
+
+        Parameters
+        ----------
+        inherited: where the type is from if the config does not declare it.
+        """
+        column = self[name]
+        inherited = column.inherited or (inherited if column.type is None else "")
+        generalized = column.role is Role.QUASI_IDENTIFIER
+        grouped = name in self.bands
+        return ColumnRequest(name, kind, self.numerals, column.dates, generalized, grouped, inherited)
+
+    def absent_among(self, name: str, texts: Iterable[str | None]) -> set[str | None]:
+        """Return the texts of a column of the config that mean a missing value, and a null."""
+        known = [text for text in texts if text is not None]
+        request = self.request(name, self[name].type)
+        return {None, *request.absent_among(known, (*self.missing, MISSING))}
+
+    def quasi_identifiers(
+        self, columns: Mapping[str, Column], sources: Mapping[str, HierarchySource[Any]] = NO_SOURCES
+    ) -> tuple[QuasiIdentifier, ...]:
+        """Return the quasi-identifiers among some columns with their hierarchies.
+
+        Parameters
+        ----------
+        sources: of hierarchies by name, in place of the config's.
+        """
+        found = [
+            self._quasi_identifier(column, self[name], sources.get(name))
+            for name, column in columns.items()
+            if self[name].role is Role.QUASI_IDENTIFIER
+        ]
+        forms = [self[each.name].labels for each in found]
+        published = self.publishes(found)
+        return tuple(
+            each if form is NumberLabels.RANGE else in_numbers(each, form, published, hides=self.hides)
+            for each, form in zip(found, forms, strict=True)
+        )
+
+    def _quasi_identifier(
+        self, column: Column, planned: PlannedColumn, source: HierarchySource[Any] | None
+    ) -> QuasiIdentifier:
+        placement = self._placement(planned.hierarchy)
+        own = FlatSource() if planned.hierarchy is None else source or planned.hierarchy.source
+        built = build_quasi_identifier(column, own, placement, planned.weight, planned.levels)
+        return built if planned.hierarchy else replace(built, by_range=column.numbers is not None)
+
+    def sensitive_attributes(self, columns: Mapping[str, Column]) -> tuple[SensitiveAttribute, ...]:
+        """Return the sensitive attributes among some columns with their hierarchies."""
+        return tuple(
+            self._sensitive_attribute(column, self[name])
+            for name, column in columns.items()
+            if self[name].role is Role.SENSITIVE
+        )
+
+    def read_sensitive(self, relation: Relation, names: Sequence[str]) -> tuple[SensitiveAttribute, ...]:
+        """Read sensitive attributes from a file."""
+        read = read_columns(relation, self.requests(names), self.missing)
+        return self.sensitive_attributes({name: each.column for name, each in read.items()})
+
+    def _sensitive_attribute(self, column: Column, planned: PlannedColumn) -> SensitiveAttribute:
+        if planned.hierarchy is None:
+            return SensitiveAttribute(column, distance=planned.distance)
+        placement = self._placement(planned.hierarchy)
+        return build_sensitive_attribute(column, planned.hierarchy.source, placement, planned.distance)
+
+    def _placement(self, hierarchy: PlannedHierarchy | None) -> Placement:
+        unknown = Unknown.ERROR if hierarchy is None else hierarchy.unknown
+        placement = Placement(self.folder, unknown, self.missing)
+        return replace(placement, remedy=APPLIED_REMEDY) if self.applied else placement
+
+    def typed(self, types: Mapping[str, ValueType | None], inherited: str) -> Columns:
+        """Return the columns with known column types instead of detected ones.
+
+        Parameters
+        ----------
+        inherited: where they are from, such as "the earlier run".
+        """
+        columns = {
+            name: replace(
+                each, type=types.get(name) or each.type, inherited=inherited if each.type is None else ""
+            )
+            for name, each in self.items()
+        }
+        return replace(self, by_name=columns)
+
+    def without_hierarchies(self, names: Iterable[str]) -> Columns:
+        """Return the columns with the hierarchies of some columns removed."""
+        bare = set(names)
+        columns = {
+            name: replace(each, hierarchy=None, levels=LevelRange()) if name in bare else each
+            for name, each in self.items()
+        }
+        return replace(self, by_name=columns)
+
+
+def columns_of(config: Config, algorithm: SearchAlgorithm, suppression: SuppressionMethod) -> Columns:
+    """Return the columns of a config, for a search."""
+    planned = planned_columns(config.attributes, config.folder, config.to_dict()["attributes"])
+    bands = {
+        name: Bands(planned[name], form)
+        for name, each in config.attributes.items()
+        if (form := each.bands) is not None
+    }
+    return Columns(
+        config=config.source,
+        folder=config.folder,
+        by_name={name: bands[name].released() if name in bands else each for name, each in planned.items()},
+        missing=config.input.missing,
+        numerals=config.numerals,
+        bands=bands,
+        applied=config.apply is not None,
+        publishes=partial(algorithm.publishes, method=suppression),
+        hides=config.suppression.keep_rows or suppression is SuppressionMethod.CELLS,
+    )
 
 
 def planned_columns(

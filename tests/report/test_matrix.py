@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.attacks.base import ATTACKS, Attack
-from anonymizer.plan.plan import bind
+from anonymizer.plan.goal import bind
 from anonymizer.plugins import Settings as PlugInSettings
 from anonymizer.plugins import Threat
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, PrivacyModel

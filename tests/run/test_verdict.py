@@ -24,7 +24,7 @@ from anonymizer.job import advice, job
 from anonymizer.model.arrays import distinct_in_groups
 from anonymizer.model.table import Role, ValueType
 from anonymizer.people.keys import keys_of, repeats
-from anonymizer.plan.plan import bind
+from anonymizer.plan.goal import bind
 from anonymizer.profile.column_statistics import ColumnFacts
 from anonymizer.report.build import attack_matrix
 from anonymizer.report.facts import UselessColumns
