@@ -368,7 +368,9 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     with ExitStack() as stack:
         release = _opened(stack, release_df, reading_release(OPTIONS, loaded))
         original = _opened(stack, original_df, _of_input(loaded))
-        measured = measures_of(plan, comparison_of(adversary_from_files(plan, release, original)))
+        measured = measures_of(
+            plan.goal, plan.assessment, comparison_of(adversary_from_files(plan, release, original))
+        )
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
 
@@ -461,19 +463,19 @@ def attack(
         known, held = (_opened_if_given(stack, each, given) for each in (original_df, control_df))
         view = _adversary_view(plan, release, known, second, values)
         uncounted = attack_warnings(plan, known, view)
-        warning = origin_warning(plan, view, force=force)
+        warning = origin_warning(plan.assessment, view, force=force)
         answers: list[Answer] = []
         if held is not None:
             if known is None:
                 raise InputError("control_df needs the original records for comparison; give original_df")
             answers = answers_of_files(plan, view, release, known, held)
-        attacked = run_attacks(plan, view)
+        attacked = run_attacks(plan.goal, plan.assessment, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     warnings = [*uncounted, *([] if warning is None else [warning])]
     if view.holders is not None:
         by = [(each.by, each.finding.knowledge) for each in attacked]
-        warnings += records_warnings(plan, by, answers)
+        warnings += records_warnings(plan.counting, plan.assessment, by, answers)
     if warnings:
         found.attrs["warnings"] = warnings
     if answers:

@@ -41,7 +41,7 @@ def measure(path: Path) -> tuple[float, dict[str, float], int]:
     """Return the seconds of the GROUP BY and of each attack on what it counted, and the combinations."""
     with open_file(path) as relation:
         grouped = seconds_of(lambda: relation.group_counts(adult.ATTRIBUTES))
-        release = read_release(plan_of(config()), relation)
+        release = read_release(plan_of(config()).columns, relation)
     scene, random = AdversaryView(release), np.random.default_rng(0)
     seconds = {}
     for name in NAMES:

@@ -21,6 +21,7 @@ from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role
 from anonymizer.people.population import check_held_out
 from anonymizer.plan.bands import put_in_bands
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import Plan
 
 
@@ -46,23 +47,25 @@ def adversary_from_files(
     InputError: the release has no quasi-identifier of the config, or shares none with the original, or is one
         of the two files of an Anatomy release.
     """
-    release, original, second = by_config_names(plan, release, original, second)
+    release, original, second = by_config_names(plan.assessment, release, original, second)
     for each in (release, second):
-        _refuse_half(plan, each)
+        _refuse_half(plan.columns, each)
     if original is not None:
-        put_in_bands(plan, original)
-    release = with_published_labels(plan, release)
-    second = None if second is None else with_published_labels(plan, second)
-    seen = scene_of_release(plan, release, weights)
+        put_in_bands(plan.columns, original)
+    release = with_published_labels(plan.columns, release)
+    second = None if second is None else with_published_labels(plan.columns, second)
+    seen = scene_of_release(plan.columns, release, weights, plan.counting.pseudonym)
     table, named = seen.release, seen.named
     own = None if original is None else original_of_files(plan, table, release, original)
     if second is None:
         return AdversaryView(table, None, own, named=named)
-    other = read_release(plan, second)
+    other = read_release(plan.columns, second)
     same = None if original is None else original_of_files(plan, other, second, original)
     pair = None
     if not plan.assessment.attacks or any(each.compares_releases for each in plan.assessment.attacks):
-        pair = pair_of_releases(plan, (table, release), (other, second), links_by_originals(own, same))
+        pair = pair_of_releases(
+            plan.columns, plan.assessment, (table, release), (other, second), links_by_originals(own, same)
+        )
     return AdversaryView(table, other, own, same, pair=pair, named=named)
 
 
@@ -85,22 +88,24 @@ def answers_of_files(
             f"{control.name}: records that were held out are compared with a release of one table, and with "
             "its original records; give both, or leave them out"
         )
-    release, original, other = by_config_names(plan, release, original, control)  # type: ignore[assignment]
+    release, original, other = by_config_names(plan.assessment, release, original, control)  # type: ignore[assignment]
     assert other is not None
     check_held_out(plan, original, other)
-    put_in_bands(plan, other)
-    held_out = original_of_files(plan, view.release, with_labels(plan, release), other, first=original)
+    put_in_bands(plan.columns, other)
+    held_out = original_of_files(
+        plan, view.release, with_labels(plan.columns, release), other, first=original
+    )
     scenarios = {
         each.scenario: each.knowledge for each in plan.goal.planned if each.scenario and each.knowledge
     }
     return worst_answers(view.release, view.original, held_out, scenarios)
 
 
-def _refuse_half(plan: Plan, relation: Relation | None) -> None:
+def _refuse_half(columns: Columns, relation: Relation | None) -> None:
     """Refuse a single file of an Anatomy release: it has the column ``group`` and lacks others."""
-    if relation is None or GROUP in plan.columns or GROUP not in relation.columns:
+    if relation is None or GROUP in columns or GROUP not in relation.columns:
         return
-    lacking = [name for name in plan.columns.with_role(Role.SENSITIVE) if name not in relation.columns]
+    lacking = [name for name in columns.with_role(Role.SENSITIVE) if name not in relation.columns]
     if lacking or COUNT in relation.columns:
         halved = f"the column '{GROUP}' and not '{lacking[0]}'" if lacking else f"'{GROUP}' and '{COUNT}'"
         raise InputError(

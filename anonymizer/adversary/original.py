@@ -31,6 +31,9 @@ from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting
 from anonymizer.plan.plan import Plan
 from anonymizer.release.classes import value_codes
 
@@ -99,10 +102,10 @@ def original_of_files(
     columns = {name: read[name].column for name in names}
     levels = entry_beside(release, "recoding", "levels")
     if first is None:
-        dependent = _dependent(plan, columns, levels)
-        shared = _attributes_of_input(plan, table, release, relation, columns, dependent)
+        dependent = _dependent(plan.columns, columns, levels)
+        shared = _attributes_of_input(plan.columns, table, release, relation, columns, dependent)
     else:
-        shared = plan.columns.quasi_identifiers(columns, _sources_of(plan, first, columns))
+        shared = plan.columns.quasi_identifiers(columns, _sources_of(plan.columns, first, columns))
     known = [levels.get(each.name) for each in shared]
     heights = [each.hierarchy.height for each in shared]
     known = [
@@ -121,10 +124,10 @@ def original_of_files(
         links,
         names,
         truth,
-        _true_links(plan, encoded, relation, release, table),
+        _true_links(plan.columns, plan.assessment, encoded, relation, release, table),
         _unmatched_columns(release, relation),
         _owners(
-            plan,
+            plan.counting,
             relation,
             encoded,
             links if first is None else None,
@@ -134,38 +137,39 @@ def original_of_files(
 
 
 def _sources_of(
-    plan: Plan, first: Relation, columns: Mapping[str, Column]
+    planned: Columns, first: Relation, columns: Mapping[str, Column]
 ) -> dict[str, HierarchySource[Any]]:
     """Return the hierarchies that decide by the records, as other records of the config have them."""
     sources = {}
     for name, column in columns.items():
-        planned = plan.columns[name].hierarchy
-        if planned is not None and planned.source.rule_built and name in first.columns:
-            before = read_columns(first, plan.columns.requests([name]), plan.columns.missing)[name].column
-            sources[name] = source_as_of(planned.source, before, column)
+        own = planned[name].hierarchy
+        if own is not None and own.source.rule_built and name in first.columns:
+            before = read_columns(first, planned.requests([name]), planned.missing)[name].column
+            sources[name] = source_as_of(own.source, before, column)
     return sources
 
 
-def _dependent(plan: Plan, columns: Mapping[str, Column], levels: Mapping[str, Any]) -> dict[str, Column]:
+def _dependent(
+    planned: Columns, columns: Mapping[str, Column], levels: Mapping[str, Any]
+) -> dict[str, Column]:
     """Return the columns whose published labels only a hierarchy built from the records explains.
 
     Parameters
     ----------
     levels: published level of each column, as far as the release tells.
     """
-    planned = {name: plan.columns[name].hierarchy for name in columns}
     # At level 0 values are published, which no hierarchy explains.
     return {
         name: column
         for name, column in columns.items()
-        if (own := planned[name]) is not None
+        if (own := planned[name].hierarchy) is not None
         and own.source.depends_on_records(column)
         and levels.get(name) != 0
     }
 
 
 def _attributes_of_input(
-    plan: Plan,
+    planned: Columns,
     table: PublishedTable,
     release: Relation,
     relation: Relation,
@@ -184,10 +188,10 @@ def _attributes_of_input(
     """
     if _is_other(release, relation, table):
         # Its own hierarchies may have the same labels by chance, so values alone count.
-        bare = plan.columns.without_hierarchies(dependent)
-        _refuse_unread(plan, table, relation.name, bare.quasi_identifiers(dependent))
-    attributes = plan.columns.quasi_identifiers(columns)
-    _refuse_unread(plan, table, relation.name, [each for each in attributes if each.name in dependent])
+        bare = planned.without_hierarchies(dependent)
+        _refuse_unread(planned, table, relation.name, bare.quasi_identifiers(dependent))
+    attributes = planned.quasi_identifiers(columns)
+    _refuse_unread(planned, table, relation.name, [each for each in attributes if each.name in dependent])
     return attributes
 
 
@@ -198,7 +202,7 @@ def _is_other(release: Relation, relation: Relation, table: PublishedTable) -> b
 
 
 def _refuse_unread(
-    plan: Plan, table: PublishedTable, source: str, attributes: Sequence[QuasiIdentifier]
+    columns: Columns, table: PublishedTable, source: str, attributes: Sequence[QuasiIdentifier]
 ) -> None:
     """Refuse published labels that only a hierarchy built from other records would explain.
 
@@ -212,13 +216,13 @@ def _refuse_unread(
     InputError: naming an attribute, a label and remedies.
     """
     for each in attributes:
-        name, planned = each.name, plan.columns[each.name].hierarchy
+        name, planned = each.name, columns[each.name].hierarchy
         assert planned is not None, "their hierarchies depend on the records"
         labels = table.labels[table.names.index(name)]
-        meaning = meaning_of(each, labels, plan.columns.missing)
+        meaning = meaning_of(each, labels, columns.missing)
         unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
         for text in (labels[place] or "" for place in unread.tolist()):
-            if text not in {"", MISSING, *plan.columns.missing} and not text.startswith("{"):
+            if text not in {"", MISSING, *columns.missing} and not text.startswith("{"):
                 raise InputError(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "
@@ -228,7 +232,7 @@ def _refuse_unread(
 
 
 def _owners(
-    plan: Plan, relation: Relation, encoded: Encoded, links: Links | None, linked: bool
+    counting: Counting, relation: Relation, encoded: Encoded, links: Links | None, linked: bool
 ) -> Owners | None:
     """Return the owners of the released records by the units of the original ones.
 
@@ -241,7 +245,7 @@ def _owners(
         has no meaning.
     linked: whether the release links the records of a person.
     """
-    known = bool(plan.counting.units) and set(plan.counting.units.values()) <= set(relation.columns)
+    known = bool(counting.units) and set(counting.units.values()) <= set(relation.columns)
     if not known or not (links is None or links.forced):
         return None
     placed = np.zeros(len(encoded.counts), dtype=np.int64)
@@ -249,7 +253,7 @@ def _owners(
         placed[:] = -1
         placed[links.original] = links.release
     rows, linked = encoded.combination.astype(np.int64), linked and links is not None
-    return Owners.of(rows, placed[rows], units_of_records(plan, relation), linked=linked)
+    return Owners.of(rows, placed[rows], units_of_records(counting, relation), linked=linked)
 
 
 def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
@@ -296,22 +300,29 @@ def _reconstructed(
 
 
 def _true_links(
-    plan: Plan, encoded: Encoded, original: Relation, release: Relation, table: PublishedTable
+    columns: Columns,
+    assessment: Assessment,
+    encoded: Encoded,
+    original: Relation,
+    release: Relation,
+    table: PublishedTable,
 ) -> Links | None:
     """Return the links of equal keys, without a key those of row i to row i.
 
     None if the numbers of rows differ, or a file has no order.
     """
     if not (original.ordered and release.ordered) or (
-        plan.assessment.key is None and original.rows != release.rows
+        assessment.key is None and original.rows != release.rows
     ):
         return None
-    own, other = paired_records(plan, original, release)
+    own, other = paired_records(columns, assessment, original, release)
     rows = rows_of_records(release, table)
     return links_of_pairs(encoded.combination[own], rows[other], np.ones(len(own), dtype=np.int64))
 
 
-def paired_records(plan: Plan, first: Relation, second: Relation) -> tuple[IntArray, IntArray]:
+def paired_records(
+    columns: Columns, assessment: Assessment, first: Relation, second: Relation
+) -> tuple[IntArray, IntArray]:
     """Return the record numbers of two files that belong together, shape (pairs,) each.
 
     Those with the same key; without a key, record i belongs to record i. Missing keys belong to no record.
@@ -321,14 +332,12 @@ def paired_records(plan: Plan, first: Relation, second: Relation) -> tuple[IntAr
     DataError: a file lacks the column.
     InputError: a key is in several records.
     """
-    key = plan.assessment.key
+    key = assessment.key
     if key is None:
         every = np.arange(min(first.rows, second.rows))
         return every, every
-    texts = [notated_texts(each, key, plan.columns.numerals) for each in (first, second)]
-    identity = identity_of_keys(
-        [*texts[0], *texts[1]], plan.columns.numerals, (*plan.columns.missing, MISSING)
-    )
+    texts = [notated_texts(each, key, columns.numerals) for each in (first, second)]
+    identity = identity_of_keys([*texts[0], *texts[1]], columns.numerals, (*columns.missing, MISSING))
     records: list[dict[str, int]] = []
     for each, own_texts in zip((first, second), texts, strict=True):
         keys, dictionary = [identity(text) for text in own_texts], each.dictionary(key)

@@ -23,7 +23,8 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SUPPRESSED, UNKNOWN, NumberColumns, NumberLabels, Role
 from anonymizer.model.units import PERSON
 from anonymizer.people.weights import check_weight_columns, check_weights
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.classes import value_codes
 from anonymizer.release.folder import PUBLIC_REPORT
@@ -31,7 +32,7 @@ from anonymizer.system import check_file
 
 
 def by_config_names(
-    plan: Plan, release: Relation, original: Relation | None, other: Relation | None
+    assessment: Assessment, release: Relation, original: Relation | None, other: Relation | None
 ) -> tuple[Relation, Relation | None, Relation | None]:
     """Return files with the names that columns have in the config, by the option ``columns`` of attacks.
 
@@ -39,37 +40,37 @@ def by_config_names(
     ------
     InputError: a name in ``columns`` is in none of the files.
     """
-    names = plan.assessment.foreign_names
+    names = assessment.foreign_names
     known = [each for each in (release, original, other) if each is not None]
     every = [column for each in known for column in each.columns]
     for foreign in names:
         if foreign not in every:
             raise InputError(
-                f"{plan.config}: attacks: columns: '{foreign}' is not a column of "
+                f"{assessment.config}: attacks: columns: '{foreign}' is not a column of "
                 f"{listed([each.name for each in known])}; {suggestion(foreign, every)}"
             )
-    others = [None if each is None else as_in_config(plan, each) for each in (original, other)]
-    return as_in_config(plan, release), others[0], others[1]
+    others = [None if each is None else as_in_config(assessment, each) for each in (original, other)]
+    return as_in_config(assessment, release), others[0], others[1]
 
 
-def as_in_config(plan: Plan, relation: Relation) -> Relation:
+def as_in_config(assessment: Assessment, relation: Relation) -> Relation:
     """Return a file with the names that its columns have in the config."""
-    return renamed(relation, plan.assessment.foreign_names)
+    return renamed(relation, assessment.foreign_names)
 
 
-def unite_published(plan: Plan, relation: Relation) -> None:
+def unite_published(columns: Columns, relation: Relation) -> None:
     """Write each value of the quasi-identifiers of a release in one way, in place."""
-    names = plan.columns.among(relation.columns, Role.QUASI_IDENTIFIER)
-    unite_spellings(relation, plan.columns.requests(names), plan.columns.missing)
+    names = columns.among(relation.columns, Role.QUASI_IDENTIFIER)
+    unite_spellings(relation, columns.requests(names), columns.missing)
 
 
-def with_published_labels(plan: Plan, relation: Relation) -> Relation:
+def with_published_labels(columns: Columns, relation: Relation) -> Relation:
     """Return a release with labels in place of numbers, and one spelling of each value."""
-    unite_published(plan, relation)
-    return with_labels(plan, relation)
+    unite_published(columns, relation)
+    return with_labels(columns, relation)
 
 
-def with_labels(plan: Plan, relation: Relation) -> Relation:
+def with_labels(columns: Columns, relation: Relation) -> Relation:
     """Return a release with labels in place of the numbers that a config asks for.
 
     An empty field is what the public report next to the release says; without one, it is any value. A column
@@ -78,21 +79,21 @@ def with_labels(plan: Plan, relation: Relation) -> Relation:
     if relation.stored is not relation:
         return relation
     reported, numbers = entry_beside(relation, "release", "numbers"), {}
-    for name, column in plan.columns.items():
+    for name, column in columns.items():
         own = NumberColumns(name, column.labels)
         if column.labels is NumberLabels.RANGE or not set(own.columns) <= set(relation.columns):
             continue
         entry = reported.get(name)
-        if entry or not any(_has_codes(plan, relation, each) for each in own.columns):
+        if entry or not any(_has_codes(columns, relation, each) for each in own.columns):
             empty = entry.get("empty") if isinstance(entry, Mapping) else None
             numbers[name] = ReadNumbers(own, empty if empty in UNKNOWN else SUPPRESSED)
-    return labelled(relation, numbers, plan.columns.numerals.decimal)
+    return labelled(relation, numbers, columns.numerals.decimal)
 
 
-def _has_codes(plan: Plan, relation: Relation, name: str) -> bool:
+def _has_codes(columns: Columns, relation: Relation, name: str) -> bool:
     """Return whether a column has a text, not an empty one, that means a missing value."""
     texts = [text for text, _ in relation.dictionary(name) if text and text.strip()]
-    return bool(split_absent(texts, plan.columns.missing, plan.columns.numerals)[0])
+    return bool(split_absent(texts, columns.missing, columns.numerals)[0])
 
 
 def scene_of_run(
@@ -111,7 +112,7 @@ def scene_of_run(
     InputError: the release differs from the recoding of the input.
     """
     plan = prepared.plan
-    table = read_release(plan, release, weights)
+    table = read_release(plan.columns, release, weights)
     if prepared.problem.source is not None:
         return AdversaryView(table)
     return AdversaryView(
@@ -122,7 +123,7 @@ def scene_of_run(
     )
 
 
-def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
+def read_release(columns: Columns, relation: Relation, weights: Sequence[str] = ()) -> PublishedTable:
     """Count a release by its quasi-identifiers and sensitive attributes.
 
     Parameters
@@ -133,27 +134,27 @@ def read_release(plan: Plan, relation: Relation, weights: Sequence[str] = ()) ->
     ------
     InputError: it has no quasi-identifier of the config.
     """
-    return scene_of_release(plan, relation, weights, linked=False).release
+    return scene_of_release(columns, relation, weights).release
 
 
 def scene_of_release(
-    plan: Plan, relation: Relation, weights: Sequence[str] = (), *, linked: bool = True
+    columns: Columns, relation: Relation, weights: Sequence[str] = (), pseudonym: str | None = None
 ) -> AdversaryView:
     """Return the view of somebody who has a release alone; parameters and errors as for ``read_release``.
 
     Parameters
     ----------
-    linked: whether to read the pseudonyms of persons, if it has any.
+    pseudonym: the column with the pseudonyms of persons, which are read if it has any; None to read none.
     """
-    names = plan.columns.among(relation.columns, Role.QUASI_IDENTIFIER)
+    names = columns.among(relation.columns, Role.QUASI_IDENTIFIER)
     if not names:
-        wanted = ", ".join(plan.columns.with_role(Role.QUASI_IDENTIFIER))
-        raise InputError(f"{relation.name}: has no quasi-identifier of {plan.config}; expected {wanted}")
-    attributes = plan.columns.read_sensitive(relation, plan.columns.among(relation.columns, Role.SENSITIVE))
+        wanted = ", ".join(columns.with_role(Role.QUASI_IDENTIFIER))
+        raise InputError(f"{relation.name}: has no quasi-identifier of {columns.config}; expected {wanted}")
+    attributes = columns.read_sensitive(relation, columns.among(relation.columns, Role.SENSITIVE))
     check_weight_columns(relation, weights)
-    pseudonym = [plan.counting.pseudonym] if linked and plan.counting.pseudonym in relation.columns else []
+    owner = [pseudonym] if pseudonym is not None and pseudonym in relation.columns else []
     secret = [attribute.name for attribute in attributes]
-    groups = relation.group_counts([*names, *secret, *weights, *pseudonym])
+    groups = relation.group_counts([*names, *secret, *weights, *owner])
     codes = {}
     for position, attribute in enumerate(attributes, start=len(names)):
         texts = groups.values[position]
@@ -161,11 +162,11 @@ def scene_of_release(
         codes[attribute.name] = SensitiveCodes(attribute, values[groups.codes[:, position]])
     sums = {}
     for position, name in enumerate(weights, start=len(names) + len(attributes)):
-        numerals = check_weights(plan, relation, name)
+        numerals = check_weights(columns, relation, name)
         each = np.array([numerals.number(str(text)) for text in groups.values[position]], dtype=np.float64)
         sums[name] = each[groups.codes[:, position]] * groups.counts
     table, row_of = _merged(relation.name, names, groups, codes, sums)
-    if not pseudonym:
+    if not owner:
         return AdversaryView(table)
     absent = np.array([text is None or not text for text in groups.values[-1]], dtype=np.bool_)
     persons = groups.codes[:, -1].astype(np.int64)

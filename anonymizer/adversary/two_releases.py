@@ -22,15 +22,15 @@ from anonymizer.model.adversary import Links, PublishedTable, ReleasePair, Truth
 from anonymizer.model.dates import ISO
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import MISSING, SUPPRESSED, Column, ValueType
-from anonymizer.plan.columns import PlannedColumn
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns, PlannedColumn
 
 CountedRelease = tuple[PublishedTable, Relation]
 """A release as its recipient counts it, and its records."""
 
 
 def pair_of_releases(
-    plan: Plan, first: CountedRelease, second: CountedRelease, links: Links
+    columns: Columns, assessment: Assessment, first: CountedRelease, second: CountedRelease, links: Links
 ) -> ReleasePair | None:
     """Return two releases in one domain of values; None if they share no quasi-identifier.
 
@@ -49,11 +49,11 @@ def pair_of_releases(
     names = tuple(name for name in table.names if name in other.names)
     if not names:
         return None
-    read = [_read_together(plan, name, _labels(table, name), _labels(other, name)) for name in names]
+    read = [_read_together(columns, name, _labels(table, name), _labels(other, name)) for name in names]
     aligned = None
     ordered = relation.ordered and second_relation.ordered
-    if ordered and (plan.assessment.key is not None or relation.rows == second_relation.rows):
-        own, same = paired_records(plan, relation, second_relation)
+    if ordered and (assessment.key is not None or relation.rows == second_relation.rows):
+        own, same = paired_records(columns, assessment, relation, second_relation)
         rows = rows_of_records(relation, table)[own], rows_of_records(second_relation, other)[same]
         aligned = links_of_pairs(*rows, np.ones(len(own), dtype=np.int64))
     truth = Truth.RECONSTRUCTED if links.records else Truth.UNKNOWN
@@ -67,20 +67,20 @@ def _labels(table: PublishedTable, name: str) -> tuple[str | None, ...]:
 
 
 def _read_together(
-    plan: Plan, name: str, first: Sequence[str | None], second: Sequence[str | None]
+    columns: Columns, name: str, first: Sequence[str | None], second: Sequence[str | None]
 ) -> tuple[ValueCoverage, ValueCoverage]:
     """Return what the texts of a column cover in either release."""
-    planned = plan.columns[name]
+    planned = columns[name]
     source = None if planned.hierarchy is None else planned.hierarchy.source
     first, second = (
         [None if each is None else text_identity(each) for each in labels] for labels in (first, second)
     )
-    codes = {MISSING, "", *plan.columns.missing, *plan.columns.absent_among(name, {*first, *second})}
+    codes = {MISSING, "", *columns.missing, *columns.absent_among(name, {*first, *second})}
     absent = frozenset(each for each in codes if each is not None)
     texts = sorted({each for each in (*first, *second) if each is not None} - absent - {SUPPRESSED})
     listed_values = source is not None and not source.rule_built
     if not listed_values and not isinstance(source, MaskSource) and planned.type is not ValueType.TEXT:
-        number = _number_of(plan, planned)
+        number = _number_of(columns, planned)
         ranges = {each: _ranges(each, number, isinstance(source, DateSource)) for each in texts}
         if all(each is not None for each in ranges.values()):
             everything = [(-np.inf, np.inf)]
@@ -94,20 +94,16 @@ def _read_together(
             one, other = coverage_of_ranges(name, readings)
             return one, other
     bare = not listed_values and not isinstance(source, MaskSource)
-    own = plan.columns.without_hierarchies([name]) if bare else plan.columns
+    own = columns.without_hierarchies([name]) if bare else columns
     values = {member for each in texts for member in _members(each)}
     if source is not None and listed_values:
         # A text outside the hierarchy covers nothing.
         counts = np.ones(len(texts), dtype=np.int64)
-        tree = source.build(
-            Column(name, ValueType.TEXT, tuple(texts), counts, None, None), plan.columns.folder
-        )
+        tree = source.build(Column(name, ValueType.TEXT, tuple(texts), counts, None, None), columns.folder)
         values = {label for level, label in tree if level == 0} - absent
     lacking = any(each is None or each in absent for each in (*first, *second))
     dictionary = [*((each, 1) for each in sorted(values)), *([(None, 1)] if lacking else [])]
-    column = column_of(
-        f"column '{name}'", dictionary, plan.columns.request(name, ValueType.TEXT), absent
-    ).column
+    column = column_of(f"column '{name}'", dictionary, columns.request(name, ValueType.TEXT), absent).column
     (attribute,) = own.quasi_identifiers({name: column})
     return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
 
@@ -116,11 +112,11 @@ def _members(label: str) -> list[str]:
     return set_members(label) if label.startswith("{") and label.endswith("}") else [label]
 
 
-def _number_of(plan: Plan, planned: PlannedColumn) -> Callable[[str], float | None]:
+def _number_of(columns: Columns, planned: PlannedColumn) -> Callable[[str], float | None]:
     """Return the function from texts of a column to numbers or the ordinals of dates."""
 
     def number(text: str) -> float | None:
-        own = None if planned.type is ValueType.DATE else plan.columns.numerals.number(text)
+        own = None if planned.type is ValueType.DATE else columns.numerals.number(text)
         if own is not None:
             return own if np.isfinite(own) else None
         found = planned.dates.number(text)

@@ -31,6 +31,7 @@ from anonymizer.job.table import check_search, problem_of, read_attributes
 from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.table import NumberLabels, Role, ValueType
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.counted import row_limit_message
 from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.plan.prepared import Prepared
@@ -225,27 +226,27 @@ def read_new_records(
         these records, or a search that may follow needs all distinct rows in memory.
     """
     typed = replace(plan, columns=plan.columns.typed(previous.types, "the earlier run"))
-    columns = read_attributes(typed, relation)
-    check_columns_of(earlier, relation, typed)
+    columns = read_attributes(typed.columns, typed.target, relation)
+    check_columns_of(earlier, relation, typed.columns)
     for name in typed.columns.with_role(Role.QUASI_IDENTIFIER):
         spellings = previous.recoding.spellings(name)
         if spellings is not None:
             columns[name] = _respelled(columns[name], earlier, spellings)
-    sources = _sources(typed, previous, columns)
+    sources = _sources(typed.columns, previous, columns)
     prepared = problem_of(typed, relation, columns, sources)
     if searches:
         check_search(prepared)
     return NewRecords(prepared, sources)
 
 
-def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
+def check_columns_of(earlier: Relation, relation: Relation, columns: Columns) -> None:
     """Check that the earlier release and the new records have the same released columns.
 
     Raises
     ------
     DataError: they differ.
     """
-    expected = set(plan.columns.released(relation.columns))
+    expected = set(columns.released(relation.columns))
     if set(earlier.columns) != expected:
         raise DataError(
             f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
@@ -274,11 +275,11 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
 
 
 def _sources(
-    plan: Plan, previous: Previous, columns: Mapping[str, ReadColumn]
+    planned: Columns, previous: Previous, columns: Mapping[str, ReadColumn]
 ) -> dict[str, HierarchySource[Any]]:
     sources = {}
     for name, before in previous.recoding.depends_on.items():
-        hierarchy = plan.columns[name].hierarchy
+        hierarchy = planned[name].hierarchy
         assert hierarchy is not None, "the configs have the same hierarchies"
         sources[name] = hierarchy.source.as_for(columns[name].column, before)
     return sources

@@ -68,7 +68,7 @@ def check_input(case: AuditCase) -> list[str]:
         _check_facts(case, source)
         _check_column_order(case, source)
         plan = plan_of(config)
-        put_in_bands(plan, source)
+        put_in_bands(plan.columns, source)
         _check_untouched(case, source)
         job = prepare_table(plan, source)
         if job.problem.source is not None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,7 +44,8 @@ from anonymizer.model.table import (
     exact,
 )
 from anonymizer.model.units import PERSON
-from anonymizer.plan.plan import Plan, plan_of
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import find_anatomy_files
 from anonymizer.release.classes import NO_UNIT_COLUMNS, UnitColumns, classes_for, count_classes, read_pair
@@ -256,7 +256,7 @@ def _counted(relations: Sequence[Relation], report: AuditedReport, config: Confi
     if not _as_expected(relation, _released(config), report.found):
         return None
     names = plan.columns.among(relation.columns, Role.SENSITIVE)
-    attributes = _sensitive(plan, relation, names, report)
+    attributes = _sensitive(plan.columns, relation, names, report)
     quasi_identifiers, pseudonym = config.with_role(Role.QUASI_IDENTIFIER), config.input.pseudonym
     classes = linked = count_classes(relation, quasi_identifiers, attributes)
     units = NO_UNIT_COLUMNS
@@ -268,11 +268,12 @@ def _counted(relations: Sequence[Relation], report: AuditedReport, config: Confi
     def judged(constraint: Constraint, as_texts: bool) -> Classes:  # noqa: ARG001 - all judge the classes
         if not as_texts:
             return linked
-        read = _sensitive(plan, relation, names, report, as_texts=True)
+        read = _sensitive(plan.columns, relation, names, report, as_texts=True)
         return count_classes(relation, quasi_identifiers, read, units)
 
     def look() -> AdversaryView:
-        return scene_of_release(_of_release(plan, attributes), relation, plan.assessment.weights)
+        columns = _of_release(plan.columns, attributes)
+        return scene_of_release(columns, relation, plan.assessment.weights, plan.counting.pseudonym)
 
     return AuditCase(report, config, plan, [relation], classes, judged, own, look)
 
@@ -325,32 +326,32 @@ def _counted_pair(relations: Sequence[Relation], report: AuditedReport, config: 
     """Count an Anatomy release; None if a table has other columns than expected."""
     (records, values), found = relations, report.found
     plan = plan_of(config)
-    name = attribute_in_groups(plan)
+    name = attribute_in_groups(plan.columns)
     if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found, (GROUP,)):
         return None
     if not _as_expected(values, {GROUP, name, COUNT}, found, (GROUP, name, COUNT)):
         return None
-    attribute = _sensitive(plan, values, [name], report)[0]
+    attribute = _sensitive(plan.columns, values, [name], report)[0]
     own = [each for each in records.columns if each in config.with_role(Role.QUASI_IDENTIFIER)]
     grouped = read_pair(records, values, own, attribute)
 
     def judged(constraint: Constraint, as_texts: bool) -> Classes:
         if not as_texts:
             return classes_for(grouped, constraint)
-        read = _sensitive(plan, values, [name], report, as_texts=True)[0]
+        read = _sensitive(plan.columns, values, [name], report, as_texts=True)[0]
         return classes_for(read_pair(records, values, own, read), constraint)
 
     def look() -> AdversaryView:
-        tuples = read_release(_of_release(plan, [attribute]), records, plan.assessment.weights)
+        tuples = read_release(_of_release(plan.columns, [attribute]), records, plan.assessment.weights)
         return AdversaryView(tuples, grouped=grouped)
 
     return AuditCase(report, config, plan, relations, grouped.values.classes(), judged, [name], look)
 
 
-def _of_release(plan: Plan, attributes: Sequence[SensitiveAttribute]) -> Plan:
-    """Return a plan without the sensitive hierarchies that are missing or built from the input."""
+def _of_release(columns: Columns, attributes: Sequence[SensitiveAttribute]) -> Columns:
+    """Return the columns without the sensitive hierarchies that are missing or built from the input."""
     missing = {each.name for each in attributes if each.hierarchy is None}
-    return replace(plan, columns=plan.columns.without_hierarchies(missing | plan.columns.grown))
+    return columns.without_hierarchies(missing | columns.grown)
 
 
 def _released(config: Config) -> set[str]:
@@ -374,7 +375,7 @@ def _as_expected(
 
 
 def _sensitive(
-    plan: Plan,
+    planned: Columns,
     relation: Relation,
     names: Sequence[str],
     report: AuditedReport,
@@ -389,18 +390,15 @@ def _sensitive(
     """
     types = {name: each.type for name, each in report.reported.attributes.items()}
     default = ValueType.TEXT if as_texts else None
-    requests = [
-        plan.columns.request(name, types.get(name) or plan.columns[name].type or default) for name in names
-    ]
-    read = read_columns(relation, requests, plan.columns.missing)
+    requests = [planned.request(name, types.get(name) or planned[name].type or default) for name in names]
+    read = read_columns(relation, requests, planned.missing)
     columns = {name: each.column for name, each in read.items()}
     try:
-        return list(plan.columns.sensitive_attributes(columns))
+        return list(planned.sensitive_attributes(columns))
     except HierarchyError as error:
         if not as_texts:
             what = f"distances along a hierarchy that is not available are not measured: {error}"
             report.found.findings.append(what)
         return [
-            SensitiveAttribute(column, distance=plan.columns[name].distance)
-            for name, column in columns.items()
+            SensitiveAttribute(column, distance=planned[name].distance) for name, column in columns.items()
         ]

@@ -29,8 +29,9 @@ from anonymizer.model.classes import Classes, released
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
 from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
 from anonymizer.model.units import PERSON, RECORD
-from anonymizer.plan.columns import PlannedColumn, PlannedHierarchy
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.columns import Columns, PlannedColumn, PlannedHierarchy
+from anonymizer.plan.counting import Counting
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named
@@ -358,7 +359,7 @@ def _judge(case: AuditCase, constraint: Constraint, key: Key) -> None:
         return
     classes = case.judged(constraint, False)
     at_hand = not isinstance(constraint, ReleaseConstraint) and _reference_at_hand(
-        case.plan, constraint, classes
+        case.plan.columns, case.plan.goal, constraint, classes
     )
     if not at_hand:
         claims.compare((*key, "verifiable_from_release"), found=False)
@@ -391,7 +392,7 @@ def measure_with_input(case: AuditCase, prepared: Prepared, recoding: Recoding, 
     certain: whether no other recoding fits, so that it is known whose the released records are.
     """
     measurable = countable_constraints(prepared.constraints)
-    asked = [each for each in measurable if certain or _counts_records(each, prepared.plan)]
+    asked = [each for each in measurable if certain or _counts_records(each, prepared.plan.counting)]
     if not case.unmeasured or not asked:
         return
     own = replace(prepared, constraints=tuple(asked))
@@ -412,11 +413,9 @@ def measure_with_input(case: AuditCase, prepared: Prepared, recoding: Recoding, 
                 case.claims.agree(("config", "reference"))
 
 
-def _counts_records(constraint: CountedConstraint, plan: Plan) -> bool:
+def _counts_records(constraint: CountedConstraint, counting: Counting) -> bool:
     """Return whether a constraint is measured on the classes of the release, whosever its records are."""
-    return (
-        constraint.unit is None and not constraint.model.needs_households and plan.counting.pseudonym is None
-    )
+    return constraint.unit is None and not constraint.model.needs_households and counting.pseudonym is None
 
 
 def _identity(constraint: Constraint) -> tuple[Any, ...]:
@@ -452,11 +451,11 @@ def _uses_reference(constraint: CountedConstraint) -> bool:
     return isinstance(constraint, ClassConstraint) and constraint.model.uses_reference
 
 
-def _reference_at_hand(plan: Plan, constraint: CountedConstraint, classes: Classes) -> bool:
+def _reference_at_hand(columns: Columns, goal: Goal, constraint: CountedConstraint, classes: Classes) -> bool:
     """Return whether a constraint needs neither the input's distribution nor a hierarchy built from it."""
-    if not plan.goal.moving_reference and _uses_reference(constraint):
+    if not goal.moving_reference and _uses_reference(constraint):
         return False
-    if constraint.attribute not in plan.columns.grown:
+    if constraint.attribute not in columns.grown:
         return True
     counts, _ = classes.sensitive_counts(constraint.attribute, combined=constraint.combined)
     return not constraint.model.along_hierarchy(counts.attribute)
@@ -784,7 +783,7 @@ def check_exposure(case: AuditCase) -> None:
     Columns that nobody outside is said to know are in the internal report alone.
     """
     claims, release = case.claims, case.relations[0]
-    if claims.get(("exposure",)) is ABSENT or not fits_in_memory(case.plan, release):
+    if claims.get(("exposure",)) is ABSENT or not fits_in_memory(case.plan.engine, release):
         return
     found = exposure_written(case.plan, release)
     section = ("exposure", "public" if claims.internal else "findings")

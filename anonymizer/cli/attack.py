@@ -107,18 +107,18 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         view = opened.view(second, watch.phase)
         for warning in attack_warnings(plan, source, view):
             results.warn(warning, "Warning: ")
-        results.warn(origin_warning(plan, view, force=force))
+        results.warn(origin_warning(plan.assessment, view, force=force))
         if target is not None:
             watch.phase(f"beliefs about target {target}")
             results.believe(opened.beliefs(view, target))
             return
-        for name, what in {} if quiet else skipped_attacks(plan, view).items():
+        for name, what in {} if quiet else skipped_attacks(plan.assessment, view).items():
             with above_live_line():
                 messages(quiet=quiet).print(f"not run: {name} needs {what}", soft_wrap=True)
         if control is not None:
             watch.phase(f"the three questions, with {control.name} as control")
         answers = opened.answers(view, control)
-        for attacked in attack_in_turn(plan, view, watch):
+        for attacked in attack_in_turn(plan.goal, plan.assessment, view, watch):
             results.add(attacked)
         if view.holders is not None:
             results.count_records(plan, answers)
@@ -160,7 +160,7 @@ class _Results:
         """Print the warning about attacks that counted records where others counted persons."""
         from anonymizer.people.warnings import records_warnings  # noqa: PLC0415 - --help needs none of it
 
-        for warning in records_warnings(plan, self._counted, answers):
+        for warning in records_warnings(plan.counting, plan.assessment, self._counted, answers):
             self.warn(warning, "Warning: ")
 
     def add(self, attacked: Attacked) -> None:
@@ -282,19 +282,19 @@ class _Opened:
         hidden: list[str] = []
         if target.isascii() and target.isdigit():
             table = self.source or self.file(self.paths[0])
-            relation = as_in_config(plan, table)
+            relation = as_in_config(plan.assessment, table)
             persons = persons_of(relation, names, [int(target)], None if self.source is None else plan)
             if self.source is None and len(self.paths) == 1:
-                hidden = hidden_of(plan, relation, int(target))
+                hidden = hidden_of(plan.columns, relation, int(target))
         elif not Path(target).is_file():
             raise InputError(f"--target: '{target}' is neither a row number nor a file")
         else:
-            relation = as_in_config(plan, self.records(Path(target)))
+            relation = as_in_config(plan.assessment, self.records(Path(target)))
             persons = persons_of(relation, names, plan=plan)
             if self.source is None and view.grouped is None:
-                opened = as_in_config(plan, self.file(self.release))
+                opened = as_in_config(plan.assessment, self.file(self.release))
                 known = original_of_files(plan, view.release, opened, relation)
-        return beliefs_about(view, persons, attack_of(plan), plan.goal.seed, known, hidden, plan)
+        return beliefs_about(view, persons, attack_of(plan.assessment), plan.goal.seed, known, hidden, plan)
 
     def answers(self, view: AdversaryView, control: Path | None) -> list[Answer]:
         """Return the answers to the three questions; none without held-out records."""

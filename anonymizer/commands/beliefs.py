@@ -18,6 +18,8 @@ from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.identity import text_identity
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import MISSING, POINT, Column, Numerals, Role, ValueType
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import Plan
 
 MOST = 1000
@@ -142,20 +144,20 @@ def _reader(kind: ValueType, *formats: tuple[Numerals, DateFormat]) -> Callable[
     return read
 
 
-def hidden_of(plan: Plan, relation: Relation, row: int) -> list[str]:
+def hidden_of(columns: Columns, relation: Relation, row: int) -> list[str]:
     """Return the sensitive attributes whose value is missing in a row of a release, its number from 1."""
-    names = plan.columns.among(relation.columns, Role.SENSITIVE)
+    names = columns.among(relation.columns, Role.SENSITIVE)
     texts = {name: [text for text, _ in relation.dictionary(name)] for name in names}
     return [
         name
         for name, own in texts.items()
-        if own[relation.codes(name)[row - 1]] in plan.columns.absent_among(name, own)
+        if own[relation.codes(name)[row - 1]] in columns.absent_among(name, own)
     ]
 
 
-def attack_of(plan: Plan) -> Definetti | None:
+def attack_of(assessment: Assessment) -> Definetti | None:
     """Return deFinetti's attack as a config lists it, None if it does not."""
-    return next((each for each in plan.assessment.attacks if type(each) is Definetti), None)
+    return next((each for each in assessment.attacks if type(each) is Definetti), None)
 
 
 def persons_of(

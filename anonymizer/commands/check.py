@@ -39,6 +39,8 @@ from anonymizer.people.units import units_of_records
 from anonymizer.people.warnings import check_warnings, released_key_warnings
 from anonymizer.people.weights import rounding_warnings
 from anonymizer.plan.bands import put_in_bands, put_values_in_bands
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting
 from anonymizer.plan.goal import probes
 from anonymizer.plan.plan import Plan
 from anonymizer.privacy.base import PRIVACY_MODELS, Constraint, CountedConstraint, ReleaseConstraint
@@ -184,8 +186,8 @@ def check_config(relation: Relation, plan: Plan, *, is_input: bool = False) -> C
     ------
     InputError: the file lacks a quasi-identifier or a sensitive column of the config.
     """
-    relation = relation if is_input else with_labels(plan, relation)
-    put_values_in_bands(plan, relation)
+    relation = relation if is_input else with_labels(plan.columns, relation)
+    put_values_in_bands(plan.columns, relation)
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         for name in plan.columns.with_role(role):
             relation.position(name)
@@ -206,15 +208,15 @@ def check_config(relation: Relation, plan: Plan, *, is_input: bool = False) -> C
     found = _check_table(
         relation, plan.columns.with_role(Role.QUASI_IDENTIFIER), attributes, plan, known, own_units
     )
-    return replace(found, warnings=[*_unknown_units(plan, relation), *unused, *found.warnings])
+    return replace(found, warnings=[*_unknown_units(plan.counting, relation), *unused, *found.warnings])
 
 
-def _unknown_units(plan: Plan, relation: Relation) -> Iterator[str]:
+def _unknown_units(counting: Counting, relation: Relation) -> Iterator[str]:
     """Yield a warning for each unit that is to be counted and that the file does not name."""
-    asked = {each.unit for each in plan.goal.planned} | (
-        {HOUSEHOLD} if plan.counting.needs_households else set()
+    asked = {each.unit for each in counting.constraints} | (
+        {HOUSEHOLD} if counting.needs_households else set()
     )
-    for name, column in plan.counting.units.items():
+    for name, column in counting.units.items():
         if name in asked and column not in relation.columns:
             yield (
                 f"no column '{column}' in this file, so it does not say which records belong to one {name}: "
@@ -257,7 +259,7 @@ def _check_table(
     warnings = [*relation.header_warnings, *key_warnings(relation, named, unnamed)]
     warnings += [own for each in attributes for own in sensitive_warnings(each.column)]
     if people is not None and people.estimated and plan is not None:
-        warnings += rounding_warnings(plan, relation, [plan.columns.sampling_weight])
+        warnings += rounding_warnings(plan.columns, relation, [plan.columns.sampling_weight])
     if plan is not None:
         warnings += released_key_warnings(relation, known, plan.columns.numerals)
     counted = PERSON in units.columns if plan is None else plan.counting.counts_persons
@@ -349,7 +351,7 @@ def open_pair(pair: AnatomyFiles, config: Config | None = None) -> Iterator[Rela
         yield records, values
 
 
-def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
+def grouped_of_config(columns: Columns, tables: RelationPair) -> AnatomyRelease:
     """Count an Anatomy release by the roles of a config.
 
     Raises
@@ -358,12 +360,12 @@ def grouped_of_config(plan: Plan, tables: RelationPair) -> AnatomyRelease:
     DataError: a column is missing, or the tables do not belong together.
     """
     records, values = tables
-    names = plan.columns.with_role(Role.QUASI_IDENTIFIER)
+    names = columns.with_role(Role.QUASI_IDENTIFIER)
     for name in (*names, GROUP):
         records.position(name)
-    sensitive = attribute_in_groups(plan)
+    sensitive = attribute_in_groups(columns)
     values.position(sensitive)
-    (attribute,) = plan.columns.read_sensitive(values, [sensitive])
+    (attribute,) = columns.read_sensitive(values, [sensitive])
     own = [name for name in records.columns if name in names]
     return read_pair(records, values, own, attribute)
 
@@ -375,7 +377,7 @@ def check_pair_config(tables: RelationPair, plan: Plan) -> Check:
     ------
     InputError: a file lacks a column of the config, or the files do not belong together.
     """
-    return _check_groups(grouped_of_config(plan, tables), plan)
+    return _check_groups(grouped_of_config(plan.columns, tables), plan)
 
 
 def check_pair_names(
@@ -431,14 +433,14 @@ def scene_of_pair(
     ------
     InputError: a column is missing, the files do not belong together, or the original has other columns.
     """
-    records, original, values = by_config_names(plan, tables[0], original, tables[1])
+    records, original, values = by_config_names(plan.assessment, tables[0], original, tables[1])
     assert values is not None
-    unite_published(plan, records)
-    grouped = grouped_of_config(plan, (records, values))
-    release = read_release(plan, records, weights)
+    unite_published(plan.columns, records)
+    grouped = grouped_of_config(plan.columns, (records, values))
+    release = read_release(plan.columns, records, weights)
     if original is None:
         return AdversaryView(release, grouped=grouped)
-    put_in_bands(plan, original)
+    put_in_bands(plan.columns, original)
     name = grouped.sensitive.attribute.name
     own = original_of_files(plan, release, records, original, name)
     if own.sensitive and own.names == release.names:

@@ -472,7 +472,7 @@ def _tried(proposal: Proposal, config: Config, relation: Relation) -> Proposal:
     """
     plan = plan_of(config).for_a_look()
     try:
-        put_in_bands(plan, relation)
+        put_in_bands(plan.columns, relation)
         found = forecast(prepare(plan, relation).problem)
     except (DataError, InputError) as error:
         return replace(proposal, warnings=(*proposal.warnings, f"'run' refuses this draft: {error}"))

@@ -25,6 +25,7 @@ from anonymizer.model.arrays import FloatArray
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import QuasiIdentifier, Role, Table
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.search.base import (
@@ -231,7 +232,7 @@ def _measured(
     """
     width, attacked = len(problem.table.quasi_identifiers), not problem.gate.open
     stars = _mean(losses, problem.table.quasi_identifiers) >= STARS
-    search = _search_of(plan, width, attacked=attacked)
+    search = _search_of(plan.goal, width, attacked=attacked)
     quick = (
         problem.source is None
         # A part of the records has a part of each person's.
@@ -257,9 +258,9 @@ def _measured(
     return {"measured_by": search.name if changes else None, "records": records, "changes": changes}
 
 
-def _search_of(plan: Plan, width: int, *, attacked: bool) -> SearchAlgorithm:
+def _search_of(goal: Goal, width: int, *, attacked: bool) -> SearchAlgorithm:
     """Return the quick search that measures changes: the plan's own where it is quick."""
-    own = plan.goal.algorithm
+    own = goal.algorithm
     if own.name == QUICK or (own.full_domain and width <= NARROW and not attacked):
         return own
     return SEARCH_ALGORITHMS[QUICK]()
@@ -350,7 +351,7 @@ def _gains(
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
     most = SHOWN if part.table.units else max(SHOWN, SEARCHES // len(attributes))
-    tried = _changes(plan, search, part, before, starred, columns)
+    tried = _changes(plan.goal, search, part, before, starred, columns)
     changes = list(islice((each for each in tried if _is_allowed(plan, each)), most))
     found: dict[int, dict[str, Any]] = {}
     # Columns gain most: after these, the others need not be searched further than to what is shown.
@@ -395,7 +396,7 @@ def _is_allowed(plan: Plan, change: Change) -> bool:
 
 
 def _changes(
-    plan: Plan,
+    goal: Goal,
     search: SearchAlgorithm,
     part: SearchProblem,
     before: FloatArray,
@@ -410,7 +411,7 @@ def _changes(
     starred: columns that the release publishes as ``*``.
     dearest: columns to leave out, one at a time.
     """
-    wide = search.name != plan.goal.algorithm.name and (plan.goal.algorithm.full_domain or not part.gate.open)
+    wide = search.name != goal.algorithm.name and (goal.algorithm.full_domain or not part.gate.open)
     other = (f"algorithm={{name: {search.name}}}",) if wide else ()
     # A release of stars because of attacks says nothing about columns.
     columns = [_without(part, (at,), other) for at in dearest if part.gate.open]
@@ -418,11 +419,11 @@ def _changes(
         yield _without(part, starred, other)
     yield from columns[:1]
     stars = _mean(before, part.table.quasi_identifiers) >= STARS
-    yield from _other_labels(plan, part, starred)
+    yield from _other_labels(goal, part, starred)
     if search.full_domain or stars:
-        yield from _other_search(plan, part)
+        yield from _other_search(goal, part)
         yield from _suppressing_more(part, other)
-    yield from _weaker(plan, part, other)
+    yield from _weaker(goal, part, other)
     yield from columns[1:]
 
 
@@ -453,9 +454,9 @@ def _without(part: SearchProblem, positions: tuple[int, ...], other: tuple[str, 
     return Change(what, (*other, *dropped), problem, positions)
 
 
-def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
+def _other_labels(goal: Goal, part: SearchProblem, starred: tuple[int, ...]) -> Iterator[Change]:
     """Yield intervals where the algorithm publishes numbers without a hierarchy as ``*``."""
-    own = plan.goal.algorithm
+    own = goal.algorithm
     attributes = [part.table.quasi_identifiers[at] for at in starred]
     bare = [each.name for each in attributes if each.by_range]
     found = own.in_intervals() if bare else None
@@ -464,9 +465,9 @@ def _other_labels(plan: Plan, part: SearchProblem, starred: tuple[int, ...]) -> 
         yield Change(f"publish {listed(bare)} as intervals", (override,), part, search=search)
 
 
-def _other_search(plan: Plan, part: SearchProblem) -> Iterator[Change]:
+def _other_search(goal: Goal, part: SearchProblem) -> Iterator[Change]:
     """Yield the quick algorithm in place of another one."""
-    own, quick = plan.goal.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
+    own, quick = goal.algorithm.name, SEARCH_ALGORITHMS[QUICK]()
     if own != QUICK and part.suppression in quick.suppressions():
         what, override = f"search with {QUICK} instead of {own}", f"algorithm={{name: {QUICK}}}"
         yield Change(what, (override,), part, search=quick)
@@ -490,9 +491,9 @@ FEWEST = 5
 """Smallest k that advice proposes."""
 
 
-def _weaker(plan: Plan, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
+def _weaker(goal: Goal, part: SearchProblem, other: tuple[str, ...]) -> Iterator[Change]:
     """Yield the problem with half of the k of its only k-anonymity."""
-    found = [(path, each) for path, each in plan.goal.entries.items() if each.model.name == "k-anonymity"]
+    found = [(path, each) for path, each in goal.entries.items() if each.model.name == "k-anonymity"]
     if len(found) != 1:
         # What is measured has to be what the one key changes.
         return

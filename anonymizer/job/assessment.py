@@ -27,7 +27,8 @@ from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.recoding import Outcome
 from anonymizer.people.population import open_people
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint, CountConditions
@@ -141,7 +142,9 @@ class Attacked:
     found: Sequence[Timed[AttackResult]] | None
 
 
-def attack_in_turn(plan: Plan, scene: AdversaryView, watch: RunMonitor = UNWATCHED) -> Iterator[Attacked]:
+def attack_in_turn(
+    goal: Goal, assessment: Assessment, scene: AdversaryView, watch: RunMonitor = UNWATCHED
+) -> Iterator[Attacked]:
     """Run the attacks of a config, and yield each as it ends; without any, all that apply by default.
 
     If the user ends them, the attack that runs and the others are yielded without results.
@@ -150,13 +153,11 @@ def attack_in_turn(plan: Plan, scene: AdversaryView, watch: RunMonitor = UNWATCH
     ------
     InputError: a requirement of an attack in the config is missing, or the release lacks a column.
     """
-    attacks = ATTACKING.chosen(plan.assessment.attacks, scene, plan.config)
+    attacks = ATTACKING.chosen(assessment.attacks, scene, goal.config)
     for number, attack in enumerate(attacks, 1):
         watch.begin(Phase.ATTACK, f"attack {attack.name} ({number} of {len(attacks)})")
         pace = Pace((attack.name, scene.release.records), watch.say, watch.stopped)
-        yield Attacked(
-            attack.name, None if watch.stopped() else _followed(attack, scene, plan.goal.seed, pace)
-        )
+        yield Attacked(attack.name, None if watch.stopped() else _followed(attack, scene, goal.seed, pace))
 
 
 def _followed(
@@ -170,17 +171,17 @@ def _followed(
         return None
 
 
-def run_attacks(plan: Plan, scene: AdversaryView) -> list[Timed[AttackResult]]:
+def run_attacks(goal: Goal, assessment: Assessment, scene: AdversaryView) -> list[Timed[AttackResult]]:
     """Return the results of all attacks of a config; raises as ``attack_in_turn`` does."""
-    return [each for attacked in attack_in_turn(plan, scene) for each in attacked.found or ()]
+    return [each for attacked in attack_in_turn(goal, assessment, scene) for each in attacked.found or ()]
 
 
-def skipped_attacks(plan: Plan, scene: AdversaryView) -> dict[str, str]:
+def skipped_attacks(assessment: Assessment, scene: AdversaryView) -> dict[str, str]:
     """Return the missing requirements of attacks that do not apply; empty if the config lists attacks."""
-    return {} if plan.assessment.attacks else ATTACKING.lacking(scene)
+    return {} if assessment.attacks else ATTACKING.lacking(scene)
 
 
-def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | None:
+def origin_warning(assessment: Assessment, scene: AdversaryView, *, force: bool) -> str | None:
     """Return how many records of a release could come from the original; None without an original.
 
     A record of the release could come from one record of the original if it generalizes the values of that
@@ -205,11 +206,11 @@ def origin_warning(plan: Plan, scene: AdversaryView, *, force: bool) -> str | No
             f"{original.source}: lacks the quasi-identifier {columns} of {release.source}; give the original "
             "of the release, or compare the other columns with --force (Python: force=True)"
         )
-    if original.aligned_links is not None and plan.assessment.key is not None:
+    if original.aligned_links is not None and assessment.key is not None:
         number = original.aligned_links.records
         have = f"{number:,} of {release.records:,} records of {release.source} have"
         return f"{have} the key of a record of {original.source}"
-    if original.aligned_links is not None and any(each.named.aligned for each in plan.assessment.attacks):
+    if original.aligned_links is not None and any(each.named.aligned for each in assessment.attacks):
         return f"row i of {release.source} is assumed to come from row i of {original.source} (aligned: true)"
     stemming, records = original.links.records, release.records
     if 2 * stemming < records and not force:
@@ -286,15 +287,15 @@ def _is_plain(asked: CountConditions) -> bool:
 MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_MEASURES)
 
 
-def measures_of(plan: Plan, comparison: Comparison) -> list[Timed[UtilityFinding]]:
+def measures_of(goal: Goal, assessment: Assessment, comparison: Comparison) -> list[Timed[UtilityFinding]]:
     """Run the utility measures of a config; without any, all that apply with their defaults.
 
     Raises
     ------
     InputError: a requirement of a measure in the config is missing.
     """
-    measures = MEASURING.chosen(plan.assessment.utility, comparison, plan.config)
-    return run_timed(measures, plan.goal.seed, lambda measure, random: measure.measure(comparison, random))
+    measures = MEASURING.chosen(assessment.utility, comparison, goal.config)
+    return run_timed(measures, goal.seed, lambda measure, random: measure.measure(comparison, random))
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,7 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
     # A Ctrl-C that ended the search does not end the attacks.
     earlier = watch.stopped()
     own = replace(watch, stopped=lambda: not earlier and watch.stopped())
-    for each in attack_in_turn(plan, view, own) if plan.assessment.attacks else ():
+    for each in attack_in_turn(plan.goal, plan.assessment, view, own) if plan.assessment.attacks else ():
         if each.found is None:
             unattacked.append(each.name)
             continue
@@ -366,7 +367,7 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
         watch.attacked([result.finding for result in each.found])
     if plan.assessment.utility:
         watch.begin(Phase.UTILITY, "measuring utility")
-        utility = measures_of(plan, comparison_of(view))
+        utility = measures_of(plan.goal, plan.assessment, comparison_of(view))
     answers: list[Answer] = []
     if plan.counting.control is not None:
         watch.phase("the three questions, with people who were held out")

@@ -15,7 +15,8 @@ from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, QuasiIdentifier, Role
 from anonymizer.model.units import PERSON
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.report.columns import LEFT_OUT, UNCHANGED, LeftBy, SeenColumn, column_entries
 from anonymizer.report.facts import smallest_shown
@@ -41,12 +42,10 @@ def seen_columns(found: Found, tables: Tables) -> tuple[SeenColumn, ...]:
 
 
 def columns_entry(
-    plan: Plan, seen: tuple[SeenColumn, ...], exposure: Exposure | None
+    goal: Goal, assessment: Assessment, seen: tuple[SeenColumn, ...], exposure: Exposure | None
 ) -> list[dict[str, Any]]:
     """Return the ``columns`` entry of the report."""
-    return column_entries(
-        seen, exposure, plan.assessment.acknowledged, smallest_shown(plan.goal.k_of_reports)
-    )
+    return column_entries(seen, exposure, assessment.acknowledged, smallest_shown(goal.k_of_reports))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class _Release:
     def __init__(self, found: Found, tables: Tables) -> None:
         self._plan, self._recoding = found.prepared.plan, found.recoding
         self._table = tables[0]
-        self._whole = fits_in_memory(self._plan, tables[0])
+        self._whole = fits_in_memory(self._plan.engine, tables[0])
         self._smallest = smallest_shown(self._plan.goal.k_of_reports)
         self._least = _fewest_records(found)
         attributes, published = self._recoding.table.quasi_identifiers, self._recoding.published()

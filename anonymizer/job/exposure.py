@@ -25,6 +25,10 @@ from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.people.keys import repeating
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.goal import Goal
+from anonymizer.plan.memory import EngineLimits
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.query import rows_of_records
@@ -38,7 +42,7 @@ BYTES = 32
 def exposure_found(found: Found) -> Exposure | None:
     """Return what a release will show that was found and is not written yet; None where that is not known."""
     relation, plan = found.prepared.encoded.relation, found.prepared.plan
-    if _placed_elsewhere(found) or not fits_in_memory(plan, relation):
+    if _placed_elsewhere(found) or not fits_in_memory(plan.engine, relation):
         return None
     return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
 
@@ -51,7 +55,7 @@ def exposure_in(found: Found, tables: Tables) -> Exposure | None:
     tables: of the release, which is read where it is not known what became of each record of the input.
     """
     plan = found.prepared.plan
-    if not fits_in_memory(plan, tables[0]):
+    if not fits_in_memory(plan.engine, tables[0]):
         return None
     if not _placed_elsewhere(found):
         return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
@@ -64,11 +68,13 @@ def exposure_written(
 ) -> Exposure:
     """Return what a release shows of itself: the public kinds; ``numbers`` as for ``written_records``."""
     return exposure_of(
-        written_records(plan, release, numbers), plan.assessment.exposure, plan.assessment.acknowledged
+        written_records(plan.columns, plan.goal, release, numbers),
+        plan.assessment.exposure,
+        plan.assessment.acknowledged,
     )
 
 
-def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
+def check_acknowledged(assessment: Assessment, columns: Collection[str]) -> None:
     """Check that acknowledged findings are of columns of the input.
 
     Raises
@@ -76,13 +82,13 @@ def check_acknowledged(plan: Plan, columns: Collection[str]) -> None:
     ConfigError: one is not.
     """
     problems = []
-    for place, name in enumerate(plan.assessment.acknowledged):
+    for place, name in enumerate(assessment.acknowledged):
         column = name.partition(":")[2]
         if column and column not in columns:
             what = f"'{name}' names no column of the input; {suggestion(column, columns)}"
             problems.append(ConfigProblem(f"acknowledge[{place}]", what))
     if problems:
-        raise ConfigError(plan.config, problems)
+        raise ConfigError(assessment.config, problems)
 
 
 UNMEASURED = (
@@ -92,9 +98,9 @@ UNMEASURED = (
 """Warning where that is so."""
 
 
-def fits_in_memory(plan: Plan, release: Relation) -> bool:
+def fits_in_memory(engine: EngineLimits, release: Relation) -> bool:
     """Return whether the records of a release can be read, and fit into memory."""
-    return release.ordered and release.rows * len(release.columns) * BYTES <= plan.engine.space
+    return release.ordered and release.rows * len(release.columns) * BYTES <= engine.space
 
 
 def _placed_elsewhere(found: Found) -> bool:
@@ -134,11 +140,13 @@ def released_records(found: Found) -> ReleasedRecords:
     kept = np.flatnonzero(~recoding.removed[row])
     shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
     read = read_columns(
-        relation, [_request(plan, name) for name in _with_records(plan, names)], plan.columns.missing
+        relation,
+        [_request(plan.columns, name) for name in _with_records(plan.columns, plan.goal, names)],
+        plan.columns.missing,
     )
     units, homes = (prepared.units.get(each) for each in (PERSON, HOUSEHOLD))
     return ReleasedRecords(
-        tuple(_column(plan, relation, own, shown.get(name), kept) for name, own in read.items()),
+        tuple(_column(plan.columns, relation, own, shown.get(name), kept) for name, own in read.items()),
         len(kept),
         plan.goal.k_of_reports or 2,
         RECORD if units is None else PERSON,
@@ -150,7 +158,7 @@ def released_records(found: Found) -> ReleasedRecords:
 
 
 def written_records(
-    plan: Plan, release: Relation, numbers: Mapping[str, str] = MappingProxyType({})
+    planned: Columns, goal: Goal, release: Relation, numbers: Mapping[str, str] = MappingProxyType({})
 ) -> ReleasedRecords:
     """Return the records of a release as they are written, in its order.
 
@@ -158,17 +166,20 @@ def written_records(
     ----------
     numbers: the quasi-identifier of each column of numbers that one is released in.
     """
-    roles = {name: _role(plan, numbers.get(name, name)) for name in _with_records(plan, release.columns)}
+    roles = {
+        name: _role(planned, numbers.get(name, name))
+        for name in _with_records(planned, goal, release.columns)
+    }
     names = [name for name, role in roles.items() if role not in LEFT_OUT and name != GROUP]
     texts = {name for name in names if name in numbers or roles[name] is Role.QUASI_IDENTIFIER}
     requests = [
-        ColumnRequest(each, ValueType.TEXT) if each in texts else _request(plan, each) for each in names
+        ColumnRequest(each, ValueType.TEXT) if each in texts else _request(planned, each) for each in names
     ]
     columns = []
-    for name, read in read_columns(release, requests, plan.columns.missing).items():
+    for name, read in read_columns(release, requests, planned.missing).items():
         codes = read.codes[release.codes(name)]
         columns.append(ReleasedColumn(name, roles[name], codes, codes, read.column.missing))
-    k, grouped = plan.goal.k_of_reports or 2, plan.goal.algorithm.in_groups
+    k, grouped = goal.k_of_reports or 2, goal.algorithm.in_groups
     return ReleasedRecords(tuple(columns), release.rows, k, alone=True, grouped=grouped)
 
 
@@ -178,32 +189,32 @@ def _written_names(published: PublishedColumn) -> Iterator[tuple[str, str]]:
         yield from ((name, published.name) for name in published.numbers.columns)
 
 
-def _with_records(plan: Plan, names: Iterable[str]) -> list[str]:
+def _with_records(columns: Columns, goal: Goal, names: Iterable[str]) -> list[str]:
     """Return the columns that a release publishes with each record: Anatomy's sensitive one is in groups."""
-    groups = plan.goal.algorithm.in_groups
-    return [name for name in names if not (groups and _role(plan, name) is Role.SENSITIVE)]
+    groups = goal.algorithm.in_groups
+    return [name for name in names if not (groups and _role(columns, name) is Role.SENSITIVE)]
 
 
-def _role(plan: Plan, name: str) -> Role:
+def _role(columns: Columns, name: str) -> Role:
     """Return the role of a released column; those outside the config are insensitive."""
-    return plan.columns[name].role if name in plan.columns else Role.INSENSITIVE
+    return columns[name].role if name in columns else Role.INSENSITIVE
 
 
-def _request(plan: Plan, name: str) -> ColumnRequest:
+def _request(columns: Columns, name: str) -> ColumnRequest:
     """Return how a released column is read; groups are the texts or midpoints that are published."""
-    if name in plan.columns:
-        return plan.columns.request(name, plan.columns[name].type)
+    if name in columns:
+        return columns.request(name, columns[name].type)
     return ColumnRequest(name, None)
 
 
 def _column(
-    plan: Plan, relation: Relation, read: ReadColumn, shown: CodeArray | None, kept: IntArray
+    columns: Columns, relation: Relation, read: ReadColumn, shown: CodeArray | None, kept: IntArray
 ) -> ReleasedColumn:
     column = read.column
     own = read.codes[relation.codes(column.name)][kept]
     return ReleasedColumn(
         column.name,
-        _role(plan, column.name),
+        _role(columns, column.name),
         own if shown is None else shown,
         own,
         column.missing,

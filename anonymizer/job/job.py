@@ -133,7 +133,7 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
     with ExitStack() as stack:
         plan = found.prepared.plan
         for column in found.recoding.published() if plan.target.marker is not None else ():
-            check_marker(plan, column.name, column.labels)
+            check_marker(plan.config, plan.target, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)
         watch.begin(Phase.VERIFY, "reading back and verifying")
@@ -185,7 +185,7 @@ def reported(
         ],
         advice=None if applied else advice_of(found, watch.stopped),
         exposure=exposure,
-        columns=columns_entry(plan, verified.columns, verified.exposure),
+        columns=columns_entry(plan.goal, plan.assessment, verified.columns, verified.exposure),
         preset=verified.preset,
         weighted_loss=weighted_loss(found),
         unit_loss=unit_loss(found),

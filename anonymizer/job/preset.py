@@ -11,6 +11,7 @@ from anonymizer.errors import Exposed
 from anonymizer.job.verify import Audited
 from anonymizer.model.report import Report
 from anonymizer.model.table import MISSING, SUPPRESSED, Role
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import Plan
 from anonymizer.presets.preset import PRESETS
 from anonymizer.presets.rules import Column, Published
@@ -27,20 +28,20 @@ def preset_entry(plan: Plan, tables: Sequence[Relation], audited: Audited) -> di
     if plan.assessment.preset is None:
         return None
     preset = PRESETS[plan.assessment.preset]
-    columns = tuple(column for table in tables for column in _columns(table, plan))
+    columns = tuple(column for table in tables for column in _columns(table, plan.columns))
     least = None if plan.goal.algorithm.in_groups else _least(audited)
     departures = [asdict(each) for each in preset.departures(Published(columns, least))]
     return {"name": preset.name, "title": preset.title, "departures": departures}
 
 
-def _columns(table: Relation, plan: Plan) -> list[Column]:
+def _columns(table: Relation, planned: Columns) -> list[Column]:
     from anonymizer.profile.column_statistics import measure  # noqa: PLC0415 - most runs have no preset
     from anonymizer.profile.kinds import kinds_of  # noqa: PLC0415
     from anonymizer.profile.proposal import NO_CHOICES, NamesRead  # noqa: PLC0415
 
     measured = measure(table).columns
     unreadable = not NamesRead.of(measured, NO_CHOICES).most
-    absent = {SUPPRESSED, MISSING, *plan.columns.missing}
+    absent = {SUPPRESSED, MISSING, *planned.missing}
     columns = []
     for facts in measured:
         kinds = kinds_of(facts, unreadable=unreadable)
@@ -51,7 +52,7 @@ def _columns(table: Relation, plan: Plan) -> list[Column]:
             else [text or "" for text, _ in table.dictionary(facts.name)]
         )
         shown = [text for text in texts if text not in absent]
-        role = plan.columns[facts.name].role if facts.name in plan.columns else Role.INSENSITIVE
+        role = planned[facts.name].role if facts.name in planned else Role.INSENSITIVE
         columns.append(Column(facts.name, kinds, shown, role))
     return columns
 

@@ -9,6 +9,7 @@ from anonymizer.config.section import dotted
 from anonymizer.config.written import flow
 from anonymizer.exposure.finding import Kind, Remedy
 from anonymizer.model.table import Role, ValueType
+from anonymizer.plan.counting import Counting
 from anonymizer.plan.plan import Plan
 
 ORDER = (Kind.PREDICTS, Kind.UNIT, Kind.COMPUTED, Kind.SINGLED_OUT, Kind.UNDONE, Kind.RARE_VALUES)
@@ -40,7 +41,7 @@ def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:
         return []
     columns = settings_of(plan, remedy, k).items()
     changed = [f"{dotted(('attributes', name))}={flow(own)}" for name, own in columns]
-    return [*changed, *_counted(plan, remedy, k), *_protected(plan, remedy)]
+    return [*changed, *_counted(plan.counting, remedy, k), *_protected(plan, remedy)]
 
 
 def settings_of(plan: Plan, remedy: Remedy, k: int) -> dict[str, Any]:
@@ -126,11 +127,11 @@ def _short(number: float) -> int | float:
     return int(number) if number == int(number) else number
 
 
-def _counted(plan: Plan, remedy: Remedy, k: int) -> Iterator[str]:
+def _counted(counting: Counting, remedy: Remedy, k: int) -> Iterator[str]:
     """Yield a further constraint on the number of units, and what names these."""
     if remedy.counted is None:
         return
-    name = next((unit for unit, key in plan.counting.units.items() if key == remedy.counted), None)
+    name = next((unit for unit, key in counting.units.items() if key == remedy.counted), None)
     if name is None:
         name = remedy.counted
         yield f"{dotted(('input', 'units', name))}={flow(name)}"

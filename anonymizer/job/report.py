@@ -27,6 +27,8 @@ from anonymizer.people.population import population_facts
 from anonymizer.people.released import unit_facts
 from anonymizer.people.warnings import records_warnings, released_key_warnings, unit_warnings
 from anonymizer.people.weights import rounding_warnings
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.profile.column_statistics import (
@@ -60,15 +62,15 @@ from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
 from anonymizer.report.wording import useless_warnings
 
 
-def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
+def text_warnings(planned: Columns, goal: Goal, columns: Sequence[Column]) -> list[str]:
     """Return warnings about texts that may not mean what they are read as.
 
     Small counts, which could disclose a person, are replaced by words.
     """
-    smallest = smallest_shown(plan.goal.k_of_reports)
+    smallest = smallest_shown(goal.k_of_reports)
     warnings: list[str] = []
     for column in columns:
-        dates = plan.columns[column.name].dates
+        dates = planned[column.name].dates
         if column.type is ValueType.DATE and (other := dates.swapped(column.present)) is not None:
             what = (
                 f"column '{column.name}' is read as {dates}, and {other} fits all its values, too; "
@@ -77,9 +79,9 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
             warnings.append(Warned(what, Harm.DATA))
         if column.type is not ValueType.TEXT:
             continue
-        if plan.columns[column.name].role is Role.SENSITIVE:
+        if planned[column.name].role is Role.SENSITIVE:
             warnings += sensitive_warnings(column, smallest)
-        hierarchy = plan.columns[column.name].hierarchy
+        hierarchy = planned[column.name].hierarchy
         masked = hierarchy is not None and hierarchy.source.masks_right
         if masked and (uneven := uneven_codes(column.present)):
             warnings.append(Warned(f"column '{column.name}': {uneven}", Harm.DATA))
@@ -89,13 +91,13 @@ def text_warnings(plan: Plan, columns: Sequence[Column]) -> list[str]:
                 "set input.decimal to ','"
             )
             warnings.append(Warned(what, Harm.DATA))
-        if (harm := _harm_of_spelled_dates(plan, column)) is not None:
+        if (harm := _harm_of_spelled_dates(planned, column)) is not None:
             what = (
                 f"column '{column.name}' looks like dates, but {harm}; {date_remedy(column.present)}, with "
                 "`type: date`"
             )
             # Two spellings of one sensitive date count as two values.
-            own = plan.columns[column.name].role
+            own = planned[column.name].role
             warnings.append(Warned(what, Harm.PRIVACY if own is Role.SENSITIVE else Harm.DATA))
     padded = [each for each in columns if each.padded]
     numbers, texts = (
@@ -113,9 +115,9 @@ def _input_warnings(plan: Plan, relation: Relation) -> list[str]:
     return [*alike, *unused_code_warnings(relation, plan.columns.missing)]
 
 
-def _harm_of_spelled_dates(plan: Plan, column: Column) -> str | None:
+def _harm_of_spelled_dates(columns: Columns, column: Column) -> str | None:
     """Return what is wrong with a column of texts that are dates of some form; None if nothing is."""
-    own = plan.columns[column.name]
+    own = columns[column.name]
     source = None if own.hierarchy is None else own.hierarchy.source
     by_order = isinstance(source, OrderSource) and source.settings.values is None
     if not (own.role is Role.SENSITIVE or by_order or isinstance(source, AutoSource)):
@@ -216,7 +218,8 @@ def report_parts(
         [
             *warnings_of(prepared, units),
             *records_warnings(
-                plan,
+                plan.counting,
+                plan.assessment,
                 [(each.by, each.finding.knowledge) for each in verified.attacks],
                 verified.answers,
             ),
@@ -243,7 +246,7 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
         *([IN_INPUT_DATABASE] if plan.target.in_input_database else []),
         *_unprotected(prepared),
         *with_harm(Harm.DATA, prepared.encoded.relation.header_warnings),
-        *text_warnings(plan, [read.column for read in prepared.encoded.columns]),
+        *text_warnings(plan.columns, plan.goal, [read.column for read in prepared.encoded.columns]),
         *_input_warnings(plan, prepared.encoded.relation),
         *(anatomy_warnings(plan) if plan.goal.algorithm.in_groups else []),
         *_weight_warnings(prepared),
@@ -305,7 +308,7 @@ def _unattacked(names: Sequence[str]) -> list[str]:
 def _weight_warnings(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     relation, population = prepared.encoded.relation, prepared.problem.table.population
-    summed = rounding_warnings(plan, relation, [plan.counting.loss_weights])
+    summed = rounding_warnings(plan.columns, relation, [plan.counting.loss_weights])
     counted = () if population is None else population.warnings
     yield from with_harm(Harm.NOTE, dict.fromkeys([*summed, *counted]))
     released = plan.columns.released(plan.columns.with_role(Role.WEIGHT))

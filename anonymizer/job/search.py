@@ -21,6 +21,7 @@ from anonymizer.model.recoding import TELLING, Bound, FullDomainRecoding, Outcom
 from anonymizer.model.table import Role
 from anonymizer.people.released import with_person_records
 from anonymizer.plan.columns import NO_SOURCES
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.release.recoding import StoredRecoding, keep_cuts
@@ -95,7 +96,7 @@ class SearchTask(Task):
 
     def find(self) -> Found:
         """Search; all searches of a run share one budget."""
-        self._control = self._control or control_of(self.prepared.plan, self._watch)
+        self._control = self._control or control_of(self.prepared.plan.goal, self._watch)
         outcome = search(self.prepared, self._watch, self._control)
         self._earlier = (*self._earlier, *outcome.runners_up)
         outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
@@ -131,9 +132,9 @@ def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -
     )
 
 
-def control_of(plan: Plan, watch: RunMonitor) -> Control:
+def control_of(goal: Goal, watch: RunMonitor) -> Control:
     """Return the budget of a plan, which starts now."""
-    return Control(*plan.goal.budget, watch.stopped, watch.progress)
+    return Control(*goal.budget, watch.stopped, watch.progress)
 
 
 def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
@@ -145,7 +146,7 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
     """
     plan = prepared.plan
     watch.begin(Phase.SEARCH, "searching")
-    control = control_of(plan, watch) if control is None else control
+    control = control_of(plan.goal, watch) if control is None else control
     outcome: Outcome = plan.goal.algorithm.search(prepared.problem, control)
     if (
         outcome.recoding is None

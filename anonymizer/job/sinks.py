@@ -298,7 +298,7 @@ def sink_of(
     own = [Path(plan.config)] if Path(plan.config).is_file() else []
     people = [each.path for each in (plan.counting.population, plan.counting.control) if each is not None]
     files = [*source.files, *plan.columns.hierarchy_files, *people, *own, *source.earlier]
-    names = () if path is None or is_url(path) else release_names(plan, path)
+    names = () if path is None or is_url(path) else release_names(plan.goal, path)
     with (
         ReleaseFolder(directory, names, files, overwrite=overwrite) as folder,
         _sink(config, directory, folder, options, overwrite=overwrite) as sink,

@@ -114,7 +114,7 @@ class DataSource:
         with self.opened(options, watch) as relation:
             if relation.spelled:
                 raise OtherSpelling(relation.spelled)
-            put_in_bands(plan, relation)
+            put_in_bands(plan.columns, relation)
             yield SearchTask(plan, relation, input_facts(self.title, relation), watch)
 
     def opened(self, options: EngineOptions, watch: RunMonitor) -> Relation:

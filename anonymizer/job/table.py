@@ -34,7 +34,7 @@ from anonymizer.people.units import (
     with_units,
 )
 from anonymizer.people.weights import sampling_of
-from anonymizer.plan.columns import NO_SOURCES
+from anonymizer.plan.columns import NO_SOURCES, Columns
 from anonymizer.plan.counted import (
     Counted,
     coarsest,
@@ -42,7 +42,8 @@ from anonymizer.plan.counted import (
     finest,
     row_limit_message,
 )
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.goal import Goal
+from anonymizer.plan.plan import Plan, Target
 from anonymizer.plan.prepared import Prepared
 from anonymizer.privacy.base import (
     ClassConstraint,
@@ -54,16 +55,18 @@ from anonymizer.release.query import follows_from_codes
 from anonymizer.search.base import AttackCheck, SearchProblem
 
 
-def columns_outside_table(plan: Plan, relation: Relation, columns: Mapping[str, ReadColumn]) -> list[str]:
+def columns_outside_table(
+    planned: Columns, relation: Relation, columns: Mapping[str, ReadColumn]
+) -> list[str]:
     """Return the released columns that cannot be written from the distinct rows alone."""
     positions = {read.column.name: read.codes for read in columns.values()}
-    released = plan.columns.released(relation.columns)
+    released = planned.released(relation.columns)
     if not isinstance(relation, EngineRelation):
         return released
     return [
         name
         for name in released
-        if plan.columns[name].role is not Role.QUASI_IDENTIFIER
+        if planned[name].role is not Role.QUASI_IDENTIFIER
         and not follows_from_codes(relation, name, positions)
     ]
 
@@ -108,7 +111,7 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
     if plan.counting.control is not None:
         with open_people(plan.counting.control) as others:
             check_held_out(plan, relation, others)
-    check_acknowledged(plan, relation.columns)
+    check_acknowledged(plan.assessment, relation.columns)
     prepared = prepare_table(plan, relation)
     check_search(prepared)
     if prepared.problem.source is not None:
@@ -118,7 +121,7 @@ def prepare(plan: Plan, relation: Relation) -> Prepared:
 
 def prepare_table(plan: Plan, relation: Relation) -> Prepared:
     """Do the same without a search; the distinct rows may then exceed memory."""
-    return problem_of(plan, relation, read_attributes(plan, relation))
+    return problem_of(plan, relation, read_attributes(plan.columns, plan.target, relation))
 
 
 def check_search(prepared: Prepared) -> None:
@@ -150,24 +153,24 @@ def check_search(prepared: Prepared) -> None:
         )
 
 
-def read_attributes(plan: Plan, relation: Relation) -> dict[str, ReadColumn]:
+def read_attributes(planned: Columns, target: Target, relation: Relation) -> dict[str, ReadColumn]:
     """Read the quasi-identifiers and then the sensitive attributes, both in the order of the input.
 
     Raises
     ------
     InputError: the columns or values do not fit the config.
     """
-    check_columns(plan.columns, relation.columns, relation.name, plan.config)
+    check_columns(planned, relation.columns, relation.name, planned.config)
     names = [
         name
         for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         for name in relation.columns
-        if plan.columns[name].role is role
+        if planned[name].role is role
     ]
-    _check_number_formats(plan, relation)
-    _check_types(plan, relation)
-    columns = read_columns(relation, plan.columns.requests(names), plan.columns.missing)
-    _refuse_stars(relation, [columns[name].column for name in plan.columns.with_role(Role.QUASI_IDENTIFIER)])
+    _check_number_formats(planned, target, relation)
+    _check_types(planned, target, relation)
+    columns = read_columns(relation, planned.requests(names), planned.missing)
+    _refuse_stars(relation, [columns[name].column for name in planned.with_role(Role.QUASI_IDENTIFIER)])
     return columns
 
 
@@ -192,9 +195,9 @@ def problem_of(
         plan.columns.quasi_identifiers(known, sources),
         plan.columns.sensitive_attributes(known),
     )
-    _refuse_taken_marker(plan, relation, attributes)
+    _refuse_taken_marker(plan.columns, plan.target, relation, attributes)
     constraints = tuple(plan.goal.constraints([attribute.name for attribute in sensitive]))
-    sampling = sampling_of(plan, relation)
+    sampling = sampling_of(plan.columns, plan.counting, relation)
     every = [*columns.values(), *([] if sampling is None else [sampling[0]])]
     codings = [read.coding for read in every]
     found = count_distinct_rows(plan.engine, relation, codings)
@@ -204,14 +207,18 @@ def problem_of(
     if found.beyond:
         _refuse(plan, relation, found, Stage.BEYOND)
     if stored:
-        found.combinations.units = stored_units(plan, relation, codings)
+        found.combinations.units = stored_units(plan.counting, relation, codings)
     source = None
     if found.beyond:
         source = EngineTables(attributes, sensitive, found.combinations, plan.engine.temp_directory)
     table = finest(attributes, sensitive, found) if source is None else coarsest(source, attributes, found)
     table = replace(table, sampling=None if sampling is None else sampling[1])
     encoded = Encoded(table.codes, table.counts, relation, tuple(every))
-    units = {} if stored else by_content(plan, encoded, units_of_records(plan, relation))
+    units = (
+        {}
+        if stored
+        else by_content(plan.columns, plan.counting, encoded, units_of_records(plan.counting, relation))
+    )
     if plan.counting.whole is not None:
         table, encoded = with_ties(
             table, encoded, units[plan.counting.whole], linked=plan.counting.pseudonym is not None
@@ -219,17 +226,17 @@ def problem_of(
     asked = {plan.counting.whole, *plan.counting.counted_units}
     own = {name: each for name, each in units.items() if name in asked}
     if own:
-        table, encoded = with_units(plan, table, encoded, own)
+        table, encoded = with_units(plan.counting, table, encoded, own)
     if plan.counting.counts_population or plan.counting.needs_households:
         table = with_counted_people(plan, relation, table, encoded, units)
     owning = owning_of(plan.columns, plan.counting, encoded, units) if plan.counting.attacks_units else None
-    problem = _problem(plan, table.by_weight(), constraints, owning)
+    problem = _problem(plan.goal, table.by_weight(), constraints, owning)
     problem = replace(problem, source=source, most=found.most)
     if plan.counting.limit is not None:
         unit_limit = unit_limit_of(plan.counting, plan.goal.most, relation, plan.counting.limit, units)
         problem = replace(problem, unit_limit=unit_limit).losing_at_most(unit_limit.most)
     if source is not None and not plan.goal.algorithm.by_codes:
-        problem = replace(problem, placing=bool(columns_outside_table(plan, relation, columns)))
+        problem = replace(problem, placing=bool(columns_outside_table(plan.columns, relation, columns)))
     return Prepared(plan, problem, encoded, constraints, found, units)
 
 
@@ -245,7 +252,7 @@ def _refuse(plan: Plan, relation: Relation, found: Counted, stage: Stage) -> Non
 
 
 def _problem(
-    plan: Plan, table: Table, constraints: Sequence[Constraint], owning: Owning | None
+    goal: Goal, table: Table, constraints: Sequence[Constraint], owning: Owning | None
 ) -> SearchProblem:
     """Return the search problem of a table in memory.
 
@@ -253,44 +260,42 @@ def _problem(
     ------
     InputError: a constraint measures nothing on it.
     """
-    plan.goal.check_measurable(constraints, table.sensitive)
-    plan.goal.check_attacked(constraints, table.quasi_identifiers, table.sensitive_names)
+    goal.check_measurable(constraints, table.sensitive)
+    goal.check_attacked(constraints, table.quasi_identifiers, table.sensitive_names)
     return SearchProblem(
         table,
         tuple(each for each in constraints if isinstance(each, ClassConstraint)),
         tuple(each for each in constraints if isinstance(each, TableConstraint)),
-        plan.goal.metric,
-        plan.goal.most(table.records),
-        plan.goal.keep_rows,
-        plan.goal.moving_reference,
-        plan.goal.k,
-        plan.goal.suppression,
+        goal.metric,
+        goal.most(table.records),
+        goal.keep_rows,
+        goal.moving_reference,
+        goal.k,
+        goal.suppression,
         AttackCheck(
             [each for each in constraints if isinstance(each, ReleaseConstraint)],
-            plan.goal.seed,
-            every_step=plan.goal.every_step,
+            goal.seed,
+            every_step=goal.every_step,
             owned=owning,
         ),
-        plan.goal.seed,
+        goal.seed,
     )
 
 
-def _check_types(plan: Plan, relation: Relation) -> None:
+def _check_types(columns: Columns, target: Target, relation: Relation) -> None:
     """Check that the release has all values of the unchanged columns.
 
     Raises
     ------
     InputError: naming a column with values that it has not.
     """
-    if not plan.target.is_text and not plan.target.in_duckdb:
-        quasi_identifiers = frozenset(plan.columns.with_role(Role.QUASI_IDENTIFIER))
-        unchanged = [
-            name for name in plan.columns.released(relation.columns) if name not in quasi_identifiers
-        ]
+    if not target.is_text and not target.in_duckdb:
+        quasi_identifiers = frozenset(columns.with_role(Role.QUASI_IDENTIFIER))
+        unchanged = [name for name in columns.released(relation.columns) if name not in quasi_identifiers]
         relation.check_storable(unchanged)
 
 
-def _check_number_formats(plan: Plan, relation: Relation) -> None:
+def _check_number_formats(columns: Columns, target: Target, relation: Relation) -> None:
     """Check that a release writes its numbers in one format.
 
     Stored numbers are written into a text file with a decimal point. Read with decimal commas, 1.125 would
@@ -300,16 +305,16 @@ def _check_number_formats(plan: Plan, relation: Relation) -> None:
     ------
     InputError: naming the column with stored numbers.
     """
-    if plan.columns.numerals != COMMA or isinstance(relation, FrameRelation) or not plan.target.is_text:
+    if columns.numerals != COMMA or isinstance(relation, FrameRelation) or not target.is_text:
         return
     for name in relation.columns:
-        if not plan.columns[name].released or relation.is_text(name):
+        if not columns[name].released or relation.is_text(name):
             continue
         if any(text is not None and "." in text for text, _ in relation.dictionary(name)):
             raise InputError(
-                f"{relation.name}: column '{name}' stores numbers, which would be written to {plan.target.path} with "
-                "decimal points, but input.decimal is ','; set output.decimal to ',', or output.path to a "
-                ".parquet file, or remove input.decimal"
+                f"{relation.name}: column '{name}' stores numbers, which would be written to {target.path} "
+                "with decimal points, but input.decimal is ','; set output.decimal to ',', or output.path to "
+                "a .parquet file, or remove input.decimal"
             )
 
 
@@ -327,38 +332,38 @@ def _refuse_stars(relation: Relation, columns: Sequence[Column]) -> None:
             )
 
 
-def _refuse_taken_marker(plan: Plan, relation: Relation, attributes: Sequence[QuasiIdentifier]) -> None:
+def _refuse_taken_marker(
+    columns: Columns, target: Target, relation: Relation, attributes: Sequence[QuasiIdentifier]
+) -> None:
     """Check that the marker of missing values has no other meaning in a released column."""
-    if plan.target.marker is None:
+    if target.marker is None:
         return
     labels = {each.name: each.hierarchy.labels for each in attributes}
-    for name in plan.columns.released(relation.columns):
+    for name in columns.released(relation.columns):
         if name in labels:
-            check_marker(plan, name, labels[name])
-        elif _has_value(plan, relation, name, plan.target.marker):
-            check_marker(plan, name, [plan.target.marker])
+            check_marker(columns.config, target, name, labels[name])
+        elif _has_value(columns, relation, name, target.marker):
+            check_marker(columns.config, target, name, [target.marker])
 
 
-def _has_value(plan: Plan, relation: Relation, name: str, text: str) -> bool:
+def _has_value(columns: Columns, relation: Relation, name: str, text: str) -> bool:
     """Return whether a column has a value, however it is spelled."""
     if number_key(text) is None:
         return bool(relation.profiling.count_matching(name, identity_pattern(text)))
     known = {own for own, _ in relation.dictionary(name) if own is not None}
-    request = (
-        plan.columns.request(name, plan.columns[name].type) if name in plan.columns else ColumnRequest(name)
-    )
+    request = columns.request(name, columns[name].type) if name in columns else ColumnRequest(name)
     return bool(request.absent_among(known, [text]))
 
 
-def check_marker(plan: Plan, name: str, labels: Collection[str]) -> None:
+def check_marker(config: str, target: Target, name: str, labels: Collection[str]) -> None:
     """Check that no value or label of a column is the marker of missing values, in any spelling.
 
     Raises
     ------
     InputError: one is.
     """
-    if plan.target.marker is not None and absent_texts(labels, [plan.target.marker], ValueType.NUMBER):
+    if target.marker is not None and absent_texts(labels, [target.marker], ValueType.NUMBER):
         raise InputError(
-            f"{plan.config}: output.missing: {plan.target.marker!r} is also a value or a label of column '{name}', "
+            f"{config}: output.missing: {target.marker!r} is also a value or a label of column '{name}', "
             "so recipients would mistake it for a missing value; set another text"
         )

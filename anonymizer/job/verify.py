@@ -39,6 +39,8 @@ from anonymizer.people.released import (
     released_records,
     with_owners,
 )
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.privacy.base import CountedConstraint
@@ -378,7 +380,7 @@ class AnatomyShape(Shape):
     def __init__(self, plan: Plan, relation: Relation) -> None:
         self._plan = plan
         self._released = plan.columns.released(relation.columns)
-        self._attribute = attribute_in_groups(plan)
+        self._attribute = attribute_in_groups(plan.columns)
         self.columns = pair_columns(self._released, self._attribute)
 
     def queries(
@@ -418,7 +420,7 @@ class AnatomyShape(Shape):
         table, recoding = found.prepared.problem.table, groups_of_run(found)
         grouped = read_pair(records, values, _names(found.prepared), table.sensitive[0])
         grouped = replace(grouped, truth=known_truth(grouped, recoding))
-        release = read_release(self._plan, records, self._plan.assessment.weights)
+        release = read_release(self._plan.columns, records, self._plan.assessment.weights)
         original = known_original(
             self._plan.target.input, table, recoding, release, self._plan.columns.missing
         )
@@ -435,9 +437,9 @@ def shape_of(plan: Plan, relation: Relation) -> Shape:
     return AnatomyShape(plan, relation) if plan.goal.algorithm.in_groups else TableShape(plan, relation)
 
 
-def release_names(plan: Plan, path: str) -> tuple[str, ...]:
+def release_names(goal: Goal, path: str) -> tuple[str, ...]:
     """Return the file names of a release, given the path in the config."""
-    return pair_named(Path(path)).names if plan.goal.algorithm.in_groups else (path,)
+    return pair_named(Path(path)).names if goal.algorithm.in_groups else (path,)
 
 
 def verify(shape: Shape, tables: Tables, found: Found) -> Audited:
@@ -520,18 +522,18 @@ def _names(prepared: Prepared) -> list[str]:
     return [each.name for each in prepared.problem.table.quasi_identifiers]
 
 
-def attribute_in_groups(plan: Plan) -> str:
+def attribute_in_groups(columns: Columns) -> str:
     """Return the sensitive attribute that Anatomy publishes in buckets.
 
     Raises
     ------
     InputError: the config has none, or several.
     """
-    names = plan.columns.with_role(Role.SENSITIVE)
+    names = columns.with_role(Role.SENSITIVE)
     if len(names) != 1:
         found = f"{len(names)} ({', '.join(names)})" if names else "none"
         raise InputError(
-            f"{plan.config}: attributes: an Anatomy release has one sensitive attribute; found {found}; "
+            f"{columns.config}: attributes: an Anatomy release has one sensitive attribute; found {found}; "
             "give exactly one column role: sensitive, or use another algorithm, such as local"
         )
     return names[0]

@@ -40,7 +40,8 @@ from anonymizer.model.table import (
 )
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Units
 from anonymizer.people.weights import exact_weights, rounding_warnings
-from anonymizer.plan.counting import PlannedPeople
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting, PlannedPeople
 from anonymizer.plan.plan import Plan
 from anonymizer.search.rollup import RollUp
 
@@ -189,7 +190,9 @@ class _Reader:
         """
         own, estimated = self.table.quasi_identifiers, self.source is self.relation
         names = [each.name for each in own]
-        groups, scaled, scale, owners = _counted(self.plan, self.source, names, weight, sample=estimated)
+        groups, scaled, scale, owners = _counted(
+            self.plan.columns, self.plan.counting, self.source, names, weight, sample=estimated
+        )
         found = [self._placed(attribute, groups, place) for place, attribute in enumerate(own)]
         if prod(int(each.nodes.shape[1]) for each, _, _ in found) >= SPACE:
             raise InputError(
@@ -198,7 +201,7 @@ class _Reader:
             )
         codes = np.stack([codes for _, codes, _ in found], axis=1)
         attributes = tuple(each for each, _, _ in found)
-        notes = tuple(rounding_warnings(self.plan, self.source, [weight]))
+        notes = tuple(rounding_warnings(self.plan.columns, self.source, [weight]))
         people = Population(self.source.name, attributes, codes, scaled, scale, estimated, owners, notes)
         if not estimated:
             self._check_sample(people, [sample for _, _, sample in found])
@@ -371,19 +374,19 @@ def people_of_file(
         asked = [weight, plan.counting.units.get(PERSON, weight)]
         if weight is None or any(each not in relation.columns for each in asked):
             return None
-        return _by_weight(plan, relation, names, weight)
+        return _by_weight(plan.columns, plan.counting, relation, names, weight)
     groups = relation.group_counts(names)
     order = np.lexsort(groups.codes.T[::-1])
     rows = groups.codes[order]
     with open_people(plan.counting.population) as source:
         _check_columns(source, relation, names)
-        types = _types_in_population(plan, source, relation, names)
+        types = _types_in_population(plan.columns, source, relation, names)
         typed = replace(plan, columns=plan.columns.typed(types, "the input"))
-        people = _alone(typed, source, names, plan.counting.population.weight)
+        people = _alone(typed.columns, typed.counting, source, names, plan.counting.population.weight)
     values, fitting = [], []
     for name, attribute, texts in zip(names, people.attributes, groups.values, strict=True):
         shown = [{attribute.labels[node] for node in np.unique(own)} for own in attribute.nodes]
-        known = _as_labels(plan, name, texts, shown[0])
+        known = _as_labels(plan.columns, name, texts, shown[0])
         fitting.append([level for level, own in enumerate(shown) if own.issuperset(known)])
         values.append(known)
     if not all(fitting):
@@ -429,16 +432,16 @@ def _at_lowest(
 
 
 def _types_in_population(
-    plan: Plan, source: Relation, relation: Relation, names: Sequence[str]
+    columns: Columns, source: Relation, relation: Relation, names: Sequence[str]
 ) -> dict[str, ValueType | None]:
     """Return the types of the columns of a file whose values are those of a population, by name.
 
     A run reads its population so. Where the file has generalized values, they say nothing about the type.
     """
     found: dict[str, ValueType | None] = {}
-    for request in plan.columns.requests(names):
+    for request in columns.requests(names):
         try:
-            column = read_columns(relation, [request], plan.columns.missing)[request.name].column
+            column = read_columns(relation, [request], columns.missing)[request.name].column
         except DataError:
             continue
         key = key_of(column.type, column.numerals, column.dates)
@@ -448,12 +451,14 @@ def _types_in_population(
     return found
 
 
-def _as_labels(plan: Plan, name: str, texts: Sequence[str | None], labels: Collection[str]) -> list[str]:
+def _as_labels(
+    columns: Columns, name: str, texts: Sequence[str | None], labels: Collection[str]
+) -> list[str]:
     """Return the texts of a column as other labels of the column spell equal values."""
-    absent = plan.columns.absent_among(name, texts)
+    absent = columns.absent_among(name, texts)
     # Labels that numbers stand for have a decimal point, whatever the file has.
-    shown = plan.columns.numerals if plan.columns[name].labels is NumberLabels.RANGE else POINT
-    keys = [text_identity, key_of(ValueType.NUMBER, plan.columns.numerals), key_of(ValueType.DATE)]
+    shown = columns.numerals if columns[name].labels is NumberLabels.RANGE else POINT
+    keys = [text_identity, key_of(ValueType.NUMBER, columns.numerals), key_of(ValueType.DATE)]
     of_labels = [text_identity, key_of(ValueType.NUMBER, shown), key_of(ValueType.DATE)]
     spelled: dict[Any, str] = {key(label): label for key in of_labels for label in sorted(labels)}
     spelled.pop(None, None)
@@ -481,11 +486,13 @@ def _too_few(
     )
 
 
-def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | None) -> Population:
+def _alone(
+    columns: Columns, counting: Counting, source: Relation, names: Sequence[str], weight: str | None
+) -> Population:
     """Return a population in the hierarchies of its own values."""
-    groups, scaled, scale, _ = _counted(plan, source, names, weight, sample=False)
-    read = read_columns(source, plan.columns.requests(names), plan.columns.missing)
-    own = plan.columns.quasi_identifiers({name: each.column for name, each in read.items()})
+    groups, scaled, scale, _ = _counted(columns, counting, source, names, weight, sample=False)
+    read = read_columns(source, columns.requests(names), columns.missing)
+    own = columns.quasi_identifiers({name: each.column for name, each in read.items()})
     attributes = tuple(
         PopulationAttribute(
             each.hierarchy.labels,
@@ -498,7 +505,13 @@ def _alone(plan: Plan, source: Relation, names: Sequence[str], weight: str | Non
 
 
 def _counted(
-    plan: Plan, source: Relation, names: Sequence[str], weight: str | None, *, sample: bool
+    columns: Columns,
+    counting: Counting,
+    source: Relation,
+    names: Sequence[str],
+    weight: str | None,
+    *,
+    sample: bool,
 ) -> tuple[Groups, IntArray, int, RowOwners | None]:
     """Return the distinct rows of a population, their people times a scale, the scale, and their owners.
 
@@ -510,17 +523,17 @@ def _counted(
     ------
     DataError: a weight is no positive number, or a person of the sample has two.
     """
-    person = plan.counting.units.get(PERSON) if sample else None
+    person = counting.units.get(PERSON) if sample else None
     asked = [*names, *(each for each in (weight, person) if each is not None)]
     for name in asked:
         source.position(name)
     groups = source.group_counts(asked)
     if weight is None:
         return groups, groups.counts, 1, None
-    each, scale = exact_weights(plan, source, weight, groups, len(names))
+    each, scale = exact_weights(columns, source, weight, groups, len(names))
     if person is None:
         return groups, groups.counts * each, scale, None
-    known = np.array([text not in plan.columns.absent for text in groups.values[-1]], dtype=np.bool_)
+    known = np.array([text not in columns.absent for text in groups.values[-1]], dtype=np.bool_)
     person_of = groups.codes[:, -1].astype(np.int64)
     person_of = np.where(known[person_of], person_of, -1)
     owned = np.flatnonzero(person_of >= 0)
@@ -539,8 +552,10 @@ def _counted(
     return groups, each * owners.persons, scale, owners
 
 
-def _by_weight(plan: Plan, relation: Relation, names: Sequence[str], weight: str) -> PopulationSizes:
-    groups, scaled, scale, owners = _counted(plan, relation, names, weight, sample=True)
+def _by_weight(
+    columns: Columns, counting: Counting, relation: Relation, names: Sequence[str], weight: str
+) -> PopulationSizes:
+    groups, scaled, scale, owners = _counted(columns, counting, relation, names, weight, sample=True)
     class_of, first = numbered(groups.codes[:, : len(names)].T, len(groups.counts))
     owners = RowOwners(np.full(len(class_of), -1), groups.counts) if owners is None else owners
     people, persons = (owners.added(class_of, len(first), each) for each in (scaled, owners.persons))

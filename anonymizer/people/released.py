@@ -26,7 +26,7 @@ from anonymizer.model.table import Role, SamplingWeights
 from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, UnitsByName
 from anonymizer.people.population import people_of_rows
 from anonymizer.people.units import owning_of, stored_units, units_of_rows
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.query import rows_of_records
 from anonymizer.search.base import sensitive_codes
@@ -118,7 +118,7 @@ def _units_by_engine(prepared: Prepared, recoding: Recoding, recorded: Collectio
     codings = prepared.codings(recoding)
     sizes = [coding.size for coding in codings]
     with ExitStack() as stack:
-        stored = stored_units(prepared.plan, prepared.encoded.relation, codings, recorded)
+        stored = stored_units(prepared.plan.counting, prepared.encoded.relation, codings, recorded)
         return {
             name: stack.enter_context(own).fetch().of_rows(recoding.table.codes, sizes)
             for name, own in stored.items()
@@ -219,8 +219,8 @@ def check_whole(prepared: Prepared, recoding: Recoding) -> None:
     torn = int(((gone > 0) & (gone < records)).sum())
     if torn:
         raise AuditFailed(
-            f"some but not all records of {plural(torn, plan.counting.whole)} are suppressed, but suppression.whole "
-            "requires all or none"
+            f"some but not all records of {plural(torn, plan.counting.whole)} are suppressed, but "
+            "suppression.whole requires all or none"
         )
 
 
@@ -343,7 +343,7 @@ def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
         if name in recoded or not several.any():
             continue
         # A missing value is one, too.
-        values = values_of_records(prepared.plan, relation, name)[records] + 1
+        values = values_of_records(prepared.plan.columns, relation, name)[records] + 1
         # Whoever has another value than in the last record has several, and so have values other persons.
         last[own] = values
         linked = several.copy()
@@ -359,15 +359,15 @@ def _linked_by(prepared: Prepared, released: BoolArray) -> dict[str, int]:
     return found
 
 
-def values_of_records(plan: Plan, relation: Relation, name: str) -> IntArray:
+def values_of_records(columns: Columns, relation: Relation, name: str) -> IntArray:
     """Return the value of a column in each record, however it is spelled, shape (records,); -1 if missing."""
     texts = [text for text, _ in relation.dictionary(name)]
-    return values_of_texts(relation, texts, columns_of_keys(plan, name))[relation.codes(name)]
+    return values_of_texts(relation, texts, columns_of_keys(columns, name))[relation.codes(name)]
 
 
-def columns_of_keys(plan: Plan, *names: str) -> KeyColumns:
+def columns_of_keys(columns: Columns, *names: str) -> KeyColumns:
     """Return columns of keys, read as the run reads them."""
-    return KeyColumns(names, tuple(plan.columns.missing), plan.columns.numerals)
+    return KeyColumns(names, tuple(columns.missing), columns.numerals)
 
 
 def values_of_texts(relation: Relation, texts: Sequence[str | None], keys: KeyColumns) -> IntArray:

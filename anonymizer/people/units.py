@@ -29,13 +29,12 @@ from anonymizer.model.units import (
 )
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.counting import Counting
-from anonymizer.plan.plan import Plan
 from anonymizer.release.query import rows_of_records
 from anonymizer.search.base import UnitLimit
 
 
 def stored_units(
-    plan: Plan, relation: Relation, codings: Sequence[Coding], recorded: Collection[str] = ()
+    counting: Counting, relation: Relation, codings: Sequence[Coding], recorded: Collection[str] = ()
 ) -> Mapping[str, StoredUnits]:
     """Return the units that constraints count in distinct rows of codes, stored by the engine.
 
@@ -48,31 +47,33 @@ def stored_units(
     InputError: the engine counts records only.
     DataError: as for ``units_of_records``.
     """
-    asked = plan.counting.counted_units
+    asked = counting.counted_units
     if not asked:
         return {}
-    absent = plan.counting.absent
-    for name, column in plan.counting.units.items():
-        if plan.counting.required and (missing := relation.unit_facts(column, absent).without):
+    absent = counting.absent
+    for name, column in counting.units.items():
+        if counting.required and (missing := relation.unit_facts(column, absent).without):
             raise DataError(without_unit(relation, name, column, missing))
-    if PERSON in plan.counting.units and HOUSEHOLD in plan.counting.units:
-        nested = plan.counting.units[PERSON], plan.counting.units[HOUSEHOLD]
-        _check_households(plan, relation, relation.units_in_several(*nested, absent))
-        without = (
-            relation.unit_facts(plan.counting.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
-        )
+    if PERSON in counting.units and HOUSEHOLD in counting.units:
+        nested = counting.units[PERSON], counting.units[HOUSEHOLD]
+        _check_households(counting, relation, relation.units_in_several(*nested, absent))
+        without = relation.unit_facts(counting.units[HOUSEHOLD], absent).without if HOUSEHOLD in asked else 0
         if without:
             raise DataError(
-                f"{relation.name}: column '{plan.counting.units[HOUSEHOLD]}' is empty in {plural(without, 'record')}, "
-                "and only a run in memory looks up a household in other records of the person; fill it in, "
+                f"{relation.name}: column '{nested[1]}' is empty in {plural(without, 'record')}, and "
+                "only a run in memory looks up a household in other records of the person; fill it in, "
                 "or set engine.name to memory"
             )
-    columns = {name: plan.counting.units[name] for name in asked}
-    return relation.stored_units(codings, columns, absent, plan.counting.recorded_units.union(recorded))
+    columns = {name: counting.units[name] for name in asked}
+    return relation.stored_units(codings, columns, absent, counting.recorded_units.union(recorded))
 
 
 def unit_limit_of(
-    counting: Counting, limit: Callable[[int], int], relation: Relation, unit: str, units: Mapping[str, IntArray]
+    counting: Counting,
+    limit: Callable[[int], int],
+    relation: Relation,
+    unit: str,
+    units: Mapping[str, IntArray],
 ) -> UnitLimit:
     """Return how many units may lose a record.
 
@@ -89,7 +90,7 @@ def unit_limit_of(
 
 
 def with_units(
-    plan: Plan, table: Table, encoded: Encoded, units: Mapping[str, IntArray]
+    counting: Counting, table: Table, encoded: Encoded, units: Mapping[str, IntArray]
 ) -> tuple[Table, Encoded]:
     """Return a table that counts units; divided by these where parts of a row may be published differently.
 
@@ -97,15 +98,15 @@ def with_units(
     ----------
     units: that constraints count, as ``units_of_records`` returns them.
     """
-    rows, most = encoded.combination.astype(np.int64), plan.counting.most_parts
-    if most and plan.counting.whole is None:
-        divided = DividedRows.of(rows, units, plan.counting.recorded_units)
+    rows, most = encoded.combination.astype(np.int64), counting.most_parts
+    if most and counting.whole is None:
+        divided = DividedRows.of(rows, units, counting.recorded_units)
         if len(divided.counts) <= most:
             table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
             for array in (table.codes, table.counts, row_of):
                 freeze(array)
             return table, replace(encoded, codes=table.codes, counts=table.counts, rows=row_of)
-    found = units_of_rows(units, rows, table.combinations, plan.counting.recorded_units)
+    found = units_of_rows(units, rows, table.combinations, counting.recorded_units)
     return replace(table, units=found), encoded
 
 
@@ -127,7 +128,7 @@ def with_ties(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) 
     return table, replace(encoded, codes=codes, counts=counts, rows=row_of)
 
 
-def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
+def units_of_records(counting: Counting, relation: Relation) -> dict[str, IntArray]:
     """Return the unit of each record by the name of the unit, shape (records,), int64; -1 without one.
 
     A person is in one household, also in records that do not name it.
@@ -136,27 +137,29 @@ def units_of_records(plan: Plan, relation: Relation) -> dict[str, IntArray]:
     ------
     DataError: a record lacks a unit that it must have, or a person is in two households.
     """
-    found = {name: _units(plan, relation, name, column) for name, column in plan.counting.units.items()}
+    found = {name: _units(counting, relation, name, column) for name, column in counting.units.items()}
     if PERSON in found and HOUSEHOLD in found:
-        _check_households(plan, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
+        _check_households(counting, relation, _in_several(found[PERSON], found[HOUSEHOLD]))
         found[HOUSEHOLD] = households_of_persons(found[HOUSEHOLD], found[PERSON])
     return found
 
 
-def by_content(plan: Plan, encoded: Encoded, units: dict[str, IntArray]) -> dict[str, IntArray]:
+def by_content(
+    planned: Columns, counting: Counting, encoded: Encoded, units: dict[str, IntArray]
+) -> dict[str, IntArray]:
     """Number units by what is released of their records, where rows are divided by them."""
-    if not units or not (plan.counting.most_parts or plan.counting.whole):
+    if not units or not (counting.most_parts or counting.whole):
         return units
-    relation, keys = encoded.relation, set(plan.counting.units.values())
+    relation, keys = encoded.relation, set(counting.units.values())
     table = {each.column.name for each in encoded.columns}
-    unchanged = [name for name in plan.columns.released(relation.columns) if name not in table | keys]
+    unchanged = [name for name in planned.released(relation.columns) if name not in table | keys]
     columns = [encoded.combination, *map(relation.codes, unchanged)]
     return numbered_by_content(numbered(columns, relation.rows)[0], units)
 
 
-def _units(plan: Plan, relation: Relation, name: str, column: str) -> IntArray:
-    units = relation.unit_codes(column, plan.counting.absent)
-    if plan.counting.required and (missing := int((units < 0).sum())):
+def _units(counting: Counting, relation: Relation, name: str, column: str) -> IntArray:
+    units = relation.unit_codes(column, counting.absent)
+    if counting.required and (missing := int((units < 0).sum())):
         raise DataError(without_unit(relation, name, column, missing))
     return units
 
@@ -176,10 +179,10 @@ def _in_several(inner: IntArray, outer: IntArray) -> int:
     return len(np.unique(pairs[0, 1:][pairs[0, 1:] == pairs[0, :-1]]))
 
 
-def _check_households(plan: Plan, relation: Relation, persons: int) -> None:
+def _check_households(counting: Counting, relation: Relation, persons: int) -> None:
     """Refuse persons in two households, given their number."""
     if persons:
-        person, household = plan.counting.units[PERSON], plan.counting.units[HOUSEHOLD]
+        person, household = counting.units[PERSON], counting.units[HOUSEHOLD]
         raise DataError(
             f"{relation.name}: {plural(persons, 'person')} of column '{person}' belong to two "
             f"households of column '{household}'; a person must have only one household; if persons moved, "

@@ -26,6 +26,10 @@ from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.people.keys import RepeatedKey, judged, keys_among, repeats, warnings_of
 from anonymizer.people.released import class_of_records, columns_of_keys, values_of_records, values_of_texts
+from anonymizer.plan.assessment import Assessment
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
@@ -129,50 +133,49 @@ def key_warnings(prepared: Prepared, recoding: Recoding) -> list[str]:
         return []
     relation = prepared.encoded.relation
     columns = [(name, plan.columns[name].role) for name in relation.columns]
-    keys = _uncounted(plan, keys_among(relation, columns, plan.counting.units))
+    keys = _uncounted(plan.counting, keys_among(relation, columns, plan.counting.units))
     if keys and prepared.problem.source is None and relation.ordered and not plan.columns.applied:
         own, number = class_of_records(prepared, recoding)
-        keys = [_counted(relation, each, own, number, plan) for each in keys]
-    return warnings_of(keys, plan.goal.k, _in_place_of_records(plan))
+        keys = [_counted(relation, each, own, number, plan.columns, plan.goal) for each in keys]
+    return warnings_of(keys, plan.goal.k, _in_place_of_records(plan.counting))
 
 
-def _uncounted(plan: Plan, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
+def _uncounted(counting: Counting, keys: Iterable[RepeatedKey]) -> list[RepeatedKey]:
     """Return the keys whose values no constraint counts."""
-    counted = {
-        plan.counting.units[unit] for unit in plan.counting.counted_units if unit in plan.counting.units
-    }
+    counted = {counting.units[unit] for unit in counting.counted_units if unit in counting.units}
     return [each for each in keys if each.name not in counted]
 
 
-def _in_place_of_records(plan: Plan) -> list[str]:
+def _in_place_of_records(counting: Counting) -> list[str]:
     """Return the units that constraints count; none if a constraint counts records."""
-    return [] if any(each.unit is None for each in plan.goal.planned) else plan.counting.counted_units
+    return [] if any(each.unit is None for each in counting.constraints) else counting.counted_units
 
 
 def _counted(
-    relation: Relation, key: RepeatedKey, class_of: IntArray, number: int, plan: Plan
+    relation: Relation, key: RepeatedKey, class_of: IntArray, number: int, columns: Columns, goal: Goal
 ) -> RepeatedKey:
     """Return the key with the number of classes that hold fewer than k of its values."""
-    values = values_of_records(plan, relation, key.name)
+    values = values_of_records(columns, relation, key.name)
     counted = (class_of >= 0) & (values >= 0)
     found = distinct_in_groups(class_of[counted], values[counted], number)
-    return replace(key, below=int((found < (plan.goal.k or 2)).sum()), classes=number)
+    return replace(key, below=int((found < (goal.k or 2)).sum()), classes=number)
 
 
-def _unlike_constraints(plan: Plan, reason: str = "") -> str:
+def _unlike_constraints(counting: Counting, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
     from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
     unlike = (
-        ". Constraints count persons, so the numbers cannot be compared"
-        if plan.counting.counts_persons
-        else ""
+        ". Constraints count persons, so the numbers cannot be compared" if counting.counts_persons else ""
     )
     return f"records{NOT_PEOPLE}{reason}{unlike}"
 
 
 def records_warnings(
-    plan: Plan, found: Iterable[tuple[Attack, Mapping[str, Any]]], answers: Iterable[Answer] = ()
+    counting: Counting,
+    assessment: Assessment,
+    found: Iterable[tuple[Attack, Mapping[str, Any]]],
+    answers: Iterable[Answer] = (),
 ) -> list[str]:
     """Return the warnings about attacks that ignored pseudonyms, or counted records where constraints do not.
 
@@ -184,11 +187,11 @@ def records_warnings(
     found: attacks with the knowledge of each result.
     answers: to the three questions of European law.
     """
-    unlike = plan.counting.counts_persons and ROWS_ARE_PERSONS not in plan.assessment.acknowledged
+    unlike = counting.counts_persons and ROWS_ARE_PERSONS not in assessment.acknowledged
     counted, ignoring, three = [], [], "singling out, linkability and inference"
     for attack, knowledge in found:
-        places = [place for place, each in enumerate(plan.assessment.attacks) if each.name == attack.name]
-        own = next((place for place in places if plan.assessment.attacks[place] is attack), None)
+        places = [place for place, each in enumerate(assessment.attacks) if each.name == attack.name]
+        own = next((place for place in places if assessment.attacks[place] is attack), None)
         name = attack.name if own is None or len(places) == 1 else f"{attack.name} (attacks[{own}])"
         if knowledge.get(LINKS) == IGNORED:
             ignoring.append(name)
@@ -197,17 +200,17 @@ def records_warnings(
     answers = list(answers)
     if any("unit" not in each.knowledge for each in answers):
         counted.append(three)
-    if answers and plan.counting.pseudonym is not None:
+    if answers and counting.pseudonym is not None:
         ignoring.append(three)
     said = []
     if ignoring:
         what = "ignored that pseudonyms link the rows of a person, so their figures may be too low"
         said.append(f"{listed(list(dict.fromkeys(ignoring)))} {what}")
     if counted and unlike:
-        needed = f"count persons only if input and control have column '{plan.counting.units[PERSON]}'"
-        counting = _unlike_constraints(plan)
-        counting += f". {three.capitalize()} {needed}" if three in counted else ""
-        said.append(f"{listed(list(dict.fromkeys(counted)))} counted {counting}")
+        needed = f"count persons only if input and control have column '{counting.units[PERSON]}'"
+        unlike_them = _unlike_constraints(counting)
+        unlike_them += f". {three.capitalize()} {needed}" if three in counted else ""
+        said.append(f"{listed(list(dict.fromkeys(counted)))} counted {unlike_them}")
     return said
 
 
@@ -221,23 +224,27 @@ def attack_warnings(plan: Plan, original: Relation | None, view: AdversaryView) 
     if ROWS_ARE_PERSONS in plan.assessment.acknowledged:
         return []
     unowned = PERSON in plan.counting.units and view.holders is None
-    said = [f"attacks count {_unlike_constraints(plan, _unowned(plan, original, view))}"] if unowned else []
+    said = (
+        [f"attacks count {_unlike_constraints(plan.counting, _unowned(plan.counting, original, view))}"]
+        if unowned
+        else []
+    )
     if original is None or plan.counting.counts_persons:
         return said
     known = {name: own.role for name, own in plan.columns.items()}
     columns = [(name, known.get(name)) for name in original.columns]
-    keys = _uncounted(plan, keys_among(original, columns, plan.counting.units))
-    return [*said, *warnings_of(keys, plan.goal.k, _in_place_of_records(plan))]
+    keys = _uncounted(plan.counting, keys_among(original, columns, plan.counting.units))
+    return [*said, *warnings_of(keys, plan.goal.k, _in_place_of_records(plan.counting))]
 
 
-def _unowned(plan: Plan, original: Relation | None, view: AdversaryView) -> str:
+def _unowned(counting: Counting, original: Relation | None, view: AdversaryView) -> str:
     """Return why it is not known whose the released records are, to follow what is counted in their place."""
     own = view.original
     if original is None or own is None:
         return ", because no original records are given (--original)"
     if view.grouped is not None:
         return ", because nobody knows whose the records of an Anatomy release are"
-    lacking = [each for each in plan.counting.units.values() if each not in original.columns]
+    lacking = [each for each in counting.units.values() if each not in original.columns]
     if lacking:
         return f", because {original.name} has no column '{lacking[0]}'"
     if own.links.records < view.release.records:
@@ -261,7 +268,7 @@ def check_warnings(
     k, units, keys = (
         (None, {}, KeyColumns(()))
         if plan is None
-        else (plan.goal.k, plan.counting.units, columns_of_keys(plan))
+        else (plan.goal.k, plan.counting.units, columns_of_keys(plan.columns))
     )
     counted = []
     for key in keys_among(relation, columns, units):

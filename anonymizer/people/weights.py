@@ -17,7 +17,8 @@ from anonymizer.model.spelling import suggested
 from anonymizer.model.table import POINT, Column, Numerals, SamplingWeights, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.people.units import without_unit
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.columns import Columns
+from anonymizer.plan.counting import Counting
 
 
 def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
@@ -33,56 +34,58 @@ def check_weight_columns(relation: Relation, names: Sequence[str]) -> None:
             raise InputError(f"{what}; {suggested(name, relation.columns)}")
 
 
-def check_weights(plan: Plan, relation: Relation, name: str) -> Numerals:
+def check_weights(columns: Columns, relation: Relation, name: str) -> Numerals:
     """Check that a column of sampling weights has a positive number in every record; return their notation.
 
     Raises
     ------
     DataError: there is no such column, or a weight is not a positive number.
     """
-    numerals = plan.columns.numerals if relation.is_text(name) else POINT
-    fault = wrong_weights(relation, name, plan.columns.missing, numerals)
+    numerals = columns.numerals if relation.is_text(name) else POINT
+    fault = wrong_weights(relation, name, columns.missing, numerals)
     if fault:
         raise DataError(f"{relation.name}: column '{name}' {fault}")
     return numerals
 
 
-def sampling_of(plan: Plan, relation: Relation) -> tuple[ReadColumn, SamplingWeights] | None:
+def sampling_of(
+    columns: Columns, counting: Counting, relation: Relation
+) -> tuple[ReadColumn, SamplingWeights] | None:
     """Return the column of weights by which losses are averaged, and its weights; None without one.
 
     Raises
     ------
     DataError: as for ``exact_weights``, or a record lacks the unit that it must have.
     """
-    if plan.counting.loss_unit is not None:
-        return _shares_of_units(plan, relation, plan.counting.loss_unit)
-    name = plan.counting.loss_weights
+    if counting.loss_unit is not None:
+        return _shares_of_units(counting, relation, counting.loss_unit)
+    name = counting.loss_weights
     if name is None:
         return None
     relation.position(name)
     dictionary = relation.dictionary(name)
     texts = [str(text) for text, _ in dictionary]
-    found, scale = _exact(plan, relation, name, texts)
+    found, scale = _exact(columns, relation, name, texts)
     distinct, codes = np.unique(np.array(found, dtype=np.int64), return_inverse=True)
     shown = dict(zip(codes.tolist(), texts, strict=True))
     records = np.array([number for _, number in dictionary], dtype=np.int64)
     counts = count_exactly(codes, records, len(distinct))
     labels, numbers = tuple(shown[code] for code in range(len(distinct))), distinct / scale
-    column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, plan.columns.numerals)
+    column = Column(name, ValueType.NUMBER, labels, counts, numbers, None, columns.numerals)
     return ReadColumn(column, codes.astype(np.int32)), SamplingWeights(name, distinct, scale)
 
 
-def _shares_of_units(plan: Plan, relation: Relation, unit: str) -> tuple[ReadColumn, SamplingWeights]:
+def _shares_of_units(counting: Counting, relation: Relation, unit: str) -> tuple[ReadColumn, SamplingWeights]:
     """Return the key of a unit, coded by the weight of the records with each key, and these weights."""
-    name = plan.counting.units[unit]
+    name = counting.units[unit]
     relation.position(name)
-    dictionary, absent = relation.dictionary(name), plan.counting.absent
+    dictionary, absent = relation.dictionary(name), counting.absent
     records = np.array([number for _, number in dictionary], dtype=np.int64)
     unknown = np.array([text in absent for text, _ in dictionary], dtype=np.bool_)
     missing = int(records[unknown].sum())
-    if missing and plan.counting.required:
+    if missing and counting.required:
         raise DataError(without_unit(relation, unit, name, missing))
-    if missing and unit == HOUSEHOLD and PERSON in plan.counting.units:
+    if missing and unit == HOUSEHOLD and PERSON in counting.units:
         # A weight belongs to a key, and the household of such a record follows from that of its person.
         raise DataError(
             f"{relation.name}: column '{name}' is empty in {plural(missing, 'record')}, so the records of "
@@ -97,7 +100,7 @@ def _shares_of_units(plan: Plan, relation: Relation, unit: str) -> tuple[ReadCol
 
 
 def exact_weights(
-    plan: Plan, relation: Relation, name: str, groups: Groups, place: int
+    columns: Columns, relation: Relation, name: str, groups: Groups, place: int
 ) -> tuple[IntArray, int]:
     """Return the weight of each group times a scale, shape (groups,), int64, and the scale.
 
@@ -110,7 +113,7 @@ def exact_weights(
     ------
     DataError: a weight is not a positive number, or has too many digits to be added exactly.
     """
-    scaled, scale = _exact(plan, relation, name, groups.values[place])
+    scaled, scale = _exact(columns, relation, name, groups.values[place])
     return np.array(scaled, dtype=np.int64)[groups.codes[:, place]], scale
 
 
@@ -121,7 +124,9 @@ ROUNDED = 6
 """Digits that remain of such a weight after its point, or of one below 1 from the first that is not 0."""
 
 
-def _exact(plan: Plan, relation: Relation, name: str, texts: Sequence[str | None]) -> tuple[list[int], int]:
+def _exact(
+    columns: Columns, relation: Relation, name: str, texts: Sequence[str | None]
+) -> tuple[list[int], int]:
     """Return the weights written as texts times a scale that makes them whole, and the scale.
 
     Each weight is rounded by itself, so that a weight is the same in the input and in its release.
@@ -130,7 +135,7 @@ def _exact(plan: Plan, relation: Relation, name: str, texts: Sequence[str | None
     ------
     DataError: as for ``exact_weights``.
     """
-    numerals = check_weights(plan, relation, name)
+    numerals = check_weights(columns, relation, name)
     weights = [Decimal(numerals.plain(str(text)) or "").normalize() for text in texts]
     few = [_rounded(each) for each in weights]
     most = [own if _as_float(each) else each for each, own in zip(weights, few, strict=True)]
@@ -162,7 +167,7 @@ def _rounded(weight: Decimal) -> Decimal:
     return weight.quantize(Decimal(1).scaleb(-decimals))
 
 
-def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None]) -> list[str]:
+def rounding_warnings(columns: Columns, relation: Relation, names: Iterable[str | None]) -> list[str]:
     """Return the warnings about columns of weights that are summed rounded, as they could not be exactly.
 
     Parameters
@@ -174,8 +179,8 @@ def rounding_warnings(plan: Plan, relation: Relation, names: Iterable[str | None
         if name is None or name not in relation.columns:
             continue
         dictionary = relation.dictionary(name)
-        scaled, scale = _exact(plan, relation, name, [text for text, _ in dictionary])
-        numerals = check_weights(plan, relation, name)
+        scaled, scale = _exact(columns, relation, name, [text for text, _ in dictionary])
+        numerals = check_weights(columns, relation, name)
         rounded = sum(
             records
             for (text, records), own in zip(dictionary, scaled, strict=True)

@@ -16,38 +16,35 @@ from anonymizer.errors import DataError, HierarchyError
 from anonymizer.hierarchy.placement import Placement, place
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import SUPPRESSED, NumberLabels, Numerals, interval_of, number_text
-from anonymizer.plan.columns import Bands
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.columns import Bands, Columns
 
 BandLabels = Sequence[str | float | None]
 """The label of each text in the dictionary of a column."""
 
 
-def put_in_bands(plan: Plan, relation: Relation) -> None:
+def put_in_bands(columns: Columns, relation: Relation) -> None:
     """Replace the values of columns of an input by the groups that the plan releases.
 
     Raises
     ------
     InputError: a value or a hierarchy does not fit the config, or the engine cannot replace values.
     """
-    if plan.columns.bands:
-        check_columns(plan.columns, relation.columns, relation.name, plan.config)
-        relation.relabel(
-            {name: _labels(plan, relation, name, own) for name, own in plan.columns.bands.items()}
-        )
+    if columns.bands:
+        check_columns(columns, relation.columns, relation.name, columns.config)
+        relation.relabel({name: _labels(columns, relation, name, own) for name, own in columns.bands.items()})
 
 
-def put_values_in_bands(plan: Plan, relation: Relation) -> None:
+def put_values_in_bands(columns: Columns, relation: Relation) -> None:
     """Do the same for a file that may be a release, whose columns may have the groups already."""
     found = {}
-    for name, own in plan.columns.bands.items():
+    for name, own in columns.bands.items():
         with suppress(DataError, HierarchyError):
-            found[name] = _labels(plan, relation, name, own)
+            found[name] = _labels(columns, relation, name, own)
     if found:
         relation.relabel(found)
 
 
-def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels:
+def _labels(columns: Columns, relation: Relation, name: str, own: Bands) -> BandLabels:
     """Return what is released for each text of a column; missing values stay as they are.
 
     Raises
@@ -55,12 +52,12 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
     DataError: a value is not of the column's type.
     HierarchyError: the hierarchy does not fit the values, or has nothing to release in their place.
     """
-    request = ColumnRequest(name, own.column.type, plan.columns.numerals, own.column.dates)
-    read = read_columns(relation, [request], plan.columns.missing)[name]
+    request = ColumnRequest(name, own.column.type, columns.numerals, own.column.dates)
+    read = read_columns(relation, [request], columns.missing)[name]
     hierarchy, leaf = place(
         read.column,
         own.hierarchy.source,
-        Placement(plan.columns.folder, own.hierarchy.unknown, plan.columns.missing),
+        Placement(columns.folder, own.hierarchy.unknown, columns.missing),
     )
     if hierarchy.height < 2:
         raise HierarchyError(
@@ -69,15 +66,15 @@ def _labels(plan: Plan, relation: Relation, name: str, own: Bands) -> BandLabels
         )
     nodes = hierarchy.ancestors[1, leaf].tolist()
     shown: list[str | float | None] = [hierarchy.labels[node] for node in nodes]
-    if plan.columns[name].distance == "ordered":
+    if columns[name].distance == "ordered":
         groups = [hierarchy.labels[node] for node in nodes[: len(read.column.present)]]
-        _check_order(groups, name, plan.columns.numerals.decimal)
+        _check_order(groups, name, columns.numerals.decimal)
     if own.form is NumberLabels.MIDPOINT:
         stored = not relation.is_text(name)
         shown = [
             None
             if code == read.column.missing
-            else _midpoint(str(label), name, plan.columns.numerals, stored=stored)
+            else _midpoint(str(label), name, columns.numerals, stored=stored)
             for code, label in enumerate(shown)
         ]
     return _for_texts(relation.dictionary(name), read, shown)

@@ -114,6 +114,6 @@ def test_advice_halves_k_where_one_key_does_it(tmp_path: Path, ks: tuple[int, ..
     plan = plan_of(config)
     with open_as(config, input_path(config)) as relation:
         problem = prepare(plan, relation).problem
-    changes = list(advice._weaker(plan, problem, ()))
+    changes = list(advice._weaker(plan.goal, problem, ()))
     assert [key for change in changes for key in change.overrides] == keys
     assert all(change.problem.minimum_size == 10 for change in changes)

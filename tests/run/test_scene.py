@@ -34,7 +34,7 @@ def written(path: Path, *lines: str) -> Path:
 def test_weights_are_added_up(tmp_path: Path) -> None:
     path = written(tmp_path / "r.csv", "10,m,flu,2.5", "10,m,flu,4", "10,m,cold,1", "11,f,flu,8")
     with open_release(path) as relation:
-        table = read_release(plan_of(load_config(CONFIG)), relation, ["w"])
+        table = read_release(plan_of(load_config(CONFIG)).columns, relation, ["w"])
     assert sorted(zip(table.counts.tolist(), table.weights["w"].tolist(), strict=True)) == [
         (1, 1.0),
         (1, 8.0),
@@ -68,7 +68,7 @@ def test_bad_weights_are_refused(tmp_path: Path, line: str, name: str, message: 
         open_release(written(tmp_path / "r.csv", line, line)) as relation,
         pytest.raises(InputError, match=message),
     ):
-        read_release(plan_of(load_config(CONFIG)), relation, [name])
+        read_release(plan_of(load_config(CONFIG)).columns, relation, [name])
 
 
 def test_second_release(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.errors import ConfigError
 from anonymizer.job import table
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.counting import Counting
 from anonymizer.report.page import page
 from anonymizer.search.base import UnitLimit
 from tests.helpers.messages import exchange
@@ -194,8 +194,8 @@ def test_a_release_that_loses_more_patients_is_not_written(
     monkeypatch.setattr("anonymizer.search.base.SearchProblem.admits_units", lambda *_: True)
     monkeypatch.setattr("anonymizer.search.base.SearchProblem.losing_at_most", lambda own, _: own)
 
-    def strict(plan: Plan, *others: Any) -> UnitLimit:
-        return replace(first(plan, *others), most=1)
+    def strict(counting: Counting, *others: Any) -> UnitLimit:
+        return replace(first(counting, *others), most=1)
 
     monkeypatch.setattr(table, "unit_limit_of", strict)
     done = run(written(tmp_path, visits(), suppression=HALF, attributes=LOW))
