@@ -51,6 +51,7 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, Released, SensitiveCodes, released
 from anonymizer.model.invocation import suggested_runs
+from anonymizer.model.measure import Measure
 from anonymizer.model.naming import respelled
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.model.table import SensitiveAttribute
@@ -104,7 +105,7 @@ class Combined:
                 [before[groups.codes[:, position]], now[table.sensitive_codes(attribute.name)]]
             )
             sensitive[attribute.name] = SensitiveCodes(attribute, codes)
-        self.classes = Classes(keys, counts, number, sensitive)
+        self.classes = Classes(keys, Measure(counts), number, sensitive)
 
     @property
     def new(self) -> BoolArray:

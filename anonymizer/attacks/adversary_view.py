@@ -30,6 +30,7 @@ from anonymizer.model.adversary import (
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.identity import text_identity
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import GroupRecoding, Recoding, distinct_nodes, value_labels
 from anonymizer.model.table import (
     MISSING,
@@ -753,7 +754,7 @@ def known_original(
     ------
     InputError: the release differs from what the recoding publishes.
     """
-    width, row_of = len(table.quasi_identifiers), table.row_of
+    width, row_of = len(table.quasi_identifiers), table.measure.row_of
     table = table.undivided
     sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
     kept, placed = ~recoding.removed, _placed(recoding, release, sensitive)
@@ -791,7 +792,7 @@ def owners_of_records(
     original: as ``known_original`` returns it.
     """
     placed = _placed(recoding, release, dict(original.sensitive))
-    return Owners.of(_original_rows(recoding, table.row_of)[rows], placed[rows], units)
+    return Owners.of(_original_rows(recoding, table.measure.row_of)[rows], placed[rows], units)
 
 
 def _placed(recoding: Recoding, release: PublishedTable, sensitive: dict[str, SensitiveCodes]) -> IntArray:
@@ -851,9 +852,8 @@ def grouped_table(source: str, recoding: GroupRecoding) -> AnatomyRelease:
     rows, first = numbered([group, *codes.T], len(group))
     own = table.sensitive[0]
     values = SensitiveCodes(own, table.sensitive_codes(own.name)[kept].astype(np.int64))
-    held, _ = Classes(group, table.counts[kept], recoding.groups, {own.name: values}).sensitive_counts(
-        own.name
-    )
+    classes = Classes(group, Measure(table.counts[kept]), recoding.groups, {own.name: values})
+    held, _ = classes.sensitive_counts(own.name)
     return AnatomyRelease(
         source,
         tuple(column.name for column in columns),

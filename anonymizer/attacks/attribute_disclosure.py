@@ -25,6 +25,7 @@ from anonymizer.attacks.facts import Facts, KnownFacts
 from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Reference, SensitiveCounts
+from anonymizer.model.measure import Measure
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.model.units import RECORD
 
@@ -110,7 +111,7 @@ def _classes_of_records(
     values = {name: own.at(owners.release) for name, own in release.sensitive.items()}
     ones, class_of = np.ones(len(rows), dtype=np.int64), owners.class_of(release, known)
     every = [class_of, _pairs(class_of, rows)[0]]
-    return [(Classes(own, ones, int(own.max()) + 1, values), own) for own in every]
+    return [(Classes(own, Measure(ones), int(own.max()) + 1, values), own) for own in every]
 
 
 def _pairs(first: IntArray, second: IntArray) -> tuple[IntArray, tuple[IntArray, IntArray]]:

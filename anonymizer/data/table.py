@@ -33,6 +33,7 @@ from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
 from anonymizer.model.identity import text_identity
+from anonymizer.model.measure import Measure
 from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import (
     BLANKS,
@@ -582,8 +583,8 @@ class EngineTables(TableSource):
             replace(attribute, minimum=level)
             for attribute, level in zip(self._quasi_identifiers, levels, strict=True)
         )
-        units = units_of_stored(combinations, codes)
-        return Table(attributes, self._sensitive, codes, counts, coarse=True, units=units)
+        measure = Measure(counts, units_of_stored(combinations, codes))
+        return Table(attributes, self._sensitive, codes, measure, coarse=True)
 
     def records_in_small_classes(self, levels: Sequence[int], least: int, unit: str | None = None) -> int:
         """Return the number of records in equivalence classes of fewer than ``least`` records or units."""

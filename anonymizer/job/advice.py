@@ -190,7 +190,7 @@ class Forecast:
 def forecast(problem: SearchProblem) -> Forecast | None:
     """Return what Mondrian loses on a problem; None if that is little, or takes long to find out."""
     attributes = problem.table.quasi_identifiers
-    if problem.source is not None or problem.table.units or not problem.gate.open:
+    if problem.source is not None or not problem.table.measure.plain or not problem.gate.open:
         return None
     search = SEARCH_ALGORITHMS[QUICK]()
     part = _part(problem, FIRST_LOOK // len(attributes))
@@ -236,7 +236,7 @@ def _measured(
     quick = (
         problem.source is None
         # A part of the records has a part of each person's.
-        and (not problem.table.units or width * problem.table.records <= UNIT_CELLS)
+        and (problem.table.measure.plain or width * problem.table.records <= UNIT_CELLS)
         and problem.table.population is None
         and not plan.counting.needs_households
         and plan.counting.pseudonym is None
@@ -244,7 +244,7 @@ def _measured(
         and problem.suppression in search.suppressions()
         and _judges_quickly(problem)
     )
-    most = ATTACKED_CELLS if attacked else UNIT_CELLS if problem.table.units else CELLS
+    most = ATTACKED_CELLS if attacked else UNIT_CELLS if not problem.table.measure.plain else CELLS
     part = _part(problem, most // width) if quick else problem
     trial = Control(explained=False, stopped=stopped, memory={})
     before: FloatArray | None = None
@@ -277,7 +277,7 @@ def _judges_quickly(problem: SearchProblem) -> bool:
     constraints = problem.class_constraints
     moving = problem.moving_reference and any(each.model.uses_reference for each in constraints)
     conditions = {(each.attribute, each.combined) for each in constraints if each.attribute is not None}
-    return len(conditions) <= 1 and not moving and not problem.table.units
+    return len(conditions) <= 1 and not moving and problem.table.measure.plain
 
 
 def _part(problem: SearchProblem, most: int) -> SearchProblem:
@@ -285,7 +285,7 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     table = problem.table
     counts = draw_sample(table.counts, most, np.random.default_rng([problem.seed, len("advice")]))
     kept = counts > 0
-    part = replace(table, codes=table.codes[kept], counts=counts[kept])
+    part = replace(table, codes=table.codes[kept], measure=replace(table.measure, records=counts[kept]))
     limit = problem.limit * part.records // table.records
     metric = LeafShareLoss()
     metric.by_weights = part.sampling is not None
@@ -350,7 +350,7 @@ def _gains(
     """
     attributes = part.table.quasi_identifiers
     columns = _by_bits_kept(part.table, before)[:COLUMNS]
-    most = SHOWN if part.table.units else max(SHOWN, SEARCHES // len(attributes))
+    most = SHOWN if not part.table.measure.plain else max(SHOWN, SEARCHES // len(attributes))
     tried = _changes(plan.goal, search, part, before, starred, columns)
     changes = list(islice((each for each in tried if _is_allowed(plan, each)), most))
     found: dict[int, dict[str, Any]] = {}

@@ -240,7 +240,7 @@ def mechanism_of(problem: SearchProblem, outcome: Outcome) -> MechanismKnowledge
     recoding = outcome.recoding
     if recoding is None or recoding.levels is None or not recoding.along_hierarchies or not outcome.optimal:
         return None
-    rejected = problem.table_constraints or not problem.gate.open or problem.table.units
+    rejected = problem.table_constraints or not problem.gate.open or not problem.table.measure.plain
     unknown = problem.source is not None or isinstance(problem.metric.aggregate, Maximum)
     # What a finer release breaks of these, such as k-map, follows neither from sizes nor from values.
     hidden = any(each.attribute is None and not each.by_size for each in problem.class_constraints)

@@ -336,7 +336,7 @@ def released_query(
             return relation.counted_query(single_shuffled(rows) if shuffled else rows)
     # The records of a distinct row are divided between its parts in memory, where they have an order.
     table = prepared.problem.table
-    divided = recoding.owner is not None or table.ties is not None or table.row_of is not None
+    divided = recoding.owner is not None or table.measure.ties is not None or table.measure.row_of is not None
     in_memory = prepared.engine == EngineName.MEMORY or divided
     if isinstance(relation, EngineRelation) and not (relation.ordered and in_memory):
         return joined_query(relation, found, columns, decimal, shuffled=shuffled)

@@ -25,9 +25,10 @@ from anonymizer.model.arrays import (
     numbered,
 )
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
+from anonymizer.model.measure import Measure, lists_of_units
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, lists_of_units
+from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class PublishedTable:
         known = self.known(names)
         if known not in self._classes:
             class_of, number = self._grouped(known)
-            found = Classes(class_of, self.counts, number, self.sensitive)
+            found = Classes(class_of, Measure(self.counts), number, self.sensitive)
             places = [self.names.index(name) for name in known]
             found.values = ClassValues(
                 known,

@@ -5,11 +5,10 @@ Row statistics are mergeable: those of two sets of rows give those of their unio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,11 @@ from anonymizer.model.arrays import (
     starts_of,
 )
 from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
+from anonymizer.model.measure import Measure
 from anonymizer.model.natural import begins_with_number, in_natural_order
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import Ties, UnitsByName, merged_items, unit_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,9 +271,6 @@ class SensitiveCodes:
         return SensitiveCodes(self.attribute, self.codes[items])
 
 
-NO_UNITS: UnitsByName = MappingProxyType({})
-"""Of items of which only records are counted."""
-
 Knowledge = tuple[frozenset[str], ...]
 """Sets of quasi-identifiers, one of which an adversary knows."""
 
@@ -361,31 +357,25 @@ class Classes:
     Parameters
     ----------
     class_of: class of each item, shape (items,), int64; every class has an item.
-    counts: records of each item, shape (items,), int64.
+    measure: what is counted of the items.
     number: number of classes.
     sensitive: the items' sensitive values by attribute name.
-    units: the items' units by name.
-    ties: which items are suppressed together; None where each may be suppressed alone. Parts have none.
     population: people of the population in each class, None if unknown.
     """
 
     def __init__(
         self,
         class_of: IntArray,
-        counts: IntArray,
+        measure: Measure,
         number: int,
         sensitive: Mapping[str, SensitiveCodes],
-        units: UnitsByName = NO_UNITS,
-        ties: Ties | None = None,
         population: PopulationSizes | None = None,
     ) -> None:
-        self.ties = ties
+        self.measure = measure
         self._class_of = class_of
         self.population = population
-        self.counts = counts
         self.number = number
         self._sensitive = sensitive
-        self._units = units
         self._counted: dict[tuple[str, bool, str | None], CountedClasses] = {}
         self._unit_sizes: dict[str, IntArray] = {}
         self.values: ClassValues | None = None
@@ -400,6 +390,11 @@ class Classes:
         """Class of each item, shape (items,), int64."""
         return self._class_of
 
+    @property
+    def counts(self) -> IntArray:
+        """Records of each item, shape (items,), int64."""
+        return self.measure.records
+
     @cached_property
     def sizes(self) -> IntArray:
         """Records in each class, shape (classes,), int64."""
@@ -413,7 +408,7 @@ class Classes:
     @property
     def households(self) -> HouseholdClasses | None:
         """The households by class, None if they are unknown."""
-        own = self._units.get(MEMBERS)
+        own = self.measure.units.get(MEMBERS)
         return HouseholdClasses.of(own, self.class_of) if isinstance(own, Households) else None
 
     def sizes_in(self, unit: str | None) -> IntArray:
@@ -421,12 +416,8 @@ class Classes:
         if unit is None:
             return self.sizes
         if unit not in self._unit_sizes:
-            self._unit_sizes[unit] = self._units[unit].counted(self.class_of, self.number)
+            self._unit_sizes[unit] = self.measure.units[unit].counted(self.class_of, self.number)
         return self._unit_sizes[unit]
-
-    def units_in(self, unit: str, items: BoolArray) -> int:
-        """Return the number of distinct units with records in some items, shape (items,), bool."""
-        return self._units[unit].at(items).number
 
     def sensitive_codes(self, name: str) -> IntArray:
         """Return the value code of each item, shape (items,), int64."""
@@ -465,7 +456,7 @@ class Classes:
         ------
         ValueError: without an attribute, if it is unknown how many records a unit has in an item.
         """
-        units = self._units[unit]
+        units = self.measure.units[unit]
         if name is None:
             items, numbers, people, records = units.with_records(self.counts).one_by_one
             return UnitEntries(self.class_of[items], numbers, people, records=records)
@@ -496,7 +487,8 @@ class Classes:
         if unit is None:
             distinct, counts = add_up(groups * size + own.codes, self.counts, number * size)
         else:
-            sizes, distinct, counts = self._units[unit].counted_by_value(groups, number, own.codes, size)
+            units = self.measure.units[unit]
+            sizes, distinct, counts = units.counted_by_value(groups, number, own.codes, size)
             if not combined:
                 self._unit_sizes[unit] = sizes
         owners = distinct // size
@@ -514,19 +506,18 @@ class Classes:
         A unit in several classes counts once.
         """
         records = self.counted(name).counts.reference()
-        if not self._units:
+        if self.measure.plain:
             return records
         whole, size = self.pooled(), self._sensitive[name].attribute.column.size
         by_unit = {}
-        for unit in self._units:
+        for unit in self.measure.units:
             own = whole.counted(name, unit=unit)
             by_unit[unit] = Reference(count(own.counts.values, own.counts.counts, size), int(own.sizes[0]))
         return Reference(records.counts, by_unit=by_unit)
 
     def with_population(self, population: PopulationSizes) -> Classes:
         """Return the same classes with their people in the population."""
-        own = self._sensitive
-        same = Classes(self.class_of, self.counts, self.number, own, self._units, self.ties, population)
+        same = Classes(self.class_of, self.measure, self.number, self._sensitive, population)
         same.values = self.values
         return same
 
@@ -537,13 +528,13 @@ class Classes:
         packing.add(self.class_of, max(self.number, 1))
         for each in self._sensitive.values():
             packing.add(each.codes, each.attribute.column.size)
-        merged = merged_items(packing, self.counts, self._units, None)
-        codes = packing.unpack(merged.keys).astype(np.int64)
+        keys, merged = self.measure.untied().merged(packing)
+        codes = packing.unpack(keys).astype(np.int64)
         sensitive = {
             name: SensitiveCodes(each.attribute, codes[:, place])
             for place, (name, each) in enumerate(self._sensitive.items(), start=1)
         }
-        return Classes(codes[:, 0], merged.counts, self.number, sensitive, merged.units)
+        return Classes(codes[:, 0], merged, self.number, sensitive)
 
     def known_by(self, knowledge: Knowledge) -> list[KnownClasses]:
         """Return the classes for each set of known quasi-identifiers; the same at every call.
@@ -564,24 +555,14 @@ class Classes:
         assert self.values is not None, "the classes were counted without their published values"
         owner, first = self.values.grouped(known)
         items = self.rolled_up
-        own = Classes(owner[items.class_of], items.counts, len(first), items._sensitive, items._units)
+        own = Classes(owner[items.class_of], items.measure, len(first), items._sensitive)
         own.values = self.values.at(first)
         return KnownClasses(own, owner)
-
-    def unit_codes(self, names: Iterable[str]) -> dict[str, IntArray]:
-        """Return the unit of each item, as ``Units.of_each`` does, by the name of the unit.
-
-        Raises
-        ------
-        ValueError: an item has the records of several units.
-        """
-        return unit_codes({name: self._units[name] for name in names}, self.counts)
 
     def keep(self, kept: BoolArray) -> Classes:
         """Return some classes, renumbered; ``kept`` has shape (classes,)."""
         items = kept[self.class_of]
-        units = {name: own.at(items) for name, own in self._units.items()}
-        part = self._of_items(items, kept, self.counts[items], units)
+        part = self._of_items(items, kept, self.measure.at(items))
         numbers = np.cumsum(kept) - 1
         for key, found in self._counted.items():
             inside = kept[found.owner]
@@ -609,27 +590,22 @@ class Classes:
         items = np.flatnonzero(counts)
         present = np.zeros(self.number, dtype=bool)
         present[self.class_of[items]] = True
-        left = counts[items]
-        units = {name: own.parts(items, left, self.counts) for name, own in self._units.items()}
-        return self._of_items(items, present, left, units), items
+        return self._of_items(items, present, self.measure.parts(items, counts[items])), items
 
-    def _of_items(
-        self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray, units: UnitsByName
-    ) -> Classes:
+    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, measure: Measure) -> Classes:
         """Return the classes of some items, without empty classes.
 
         Parameters
         ----------
         items: positions, shape (chosen,), or which items, shape (items,).
         present: which classes have one of them, shape (classes,).
-        counts: records of each chosen item, shape (chosen,), int64.
-        units: of the chosen items.
+        measure: of the chosen items.
         """
         numbers = np.cumsum(present) - 1
         sensitive = {name: own.at(items) for name, own in self._sensitive.items()}
         class_of, number = numbers[self.class_of[items]], int(present.sum())
         people = None if self.population is None else self.population.keep(present)
-        part = Classes(class_of, counts, number, sensitive, units, population=people)
+        part = Classes(class_of, measure, number, sensitive, people)
         part.values = None if self.values is None else self.values.at(present)
         return part
 
@@ -652,7 +628,7 @@ class Classes:
         """Return one class of all records, at least one."""
         people = None if self.population is None else self.population.pooled()
         own = np.zeros_like(self.class_of)
-        return Classes(own, self.counts, 1, self._sensitive, self._units, population=people)
+        return Classes(own, self.measure.untied(), 1, self._sensitive, people)
 
     def beside(self, other: Classes) -> Classes:
         """Return these classes followed by those of another partition with the same attributes and units."""
@@ -662,10 +638,9 @@ class Classes:
         }
         return Classes(
             np.concatenate([self.class_of, other.class_of + self.number]),
-            np.concatenate([self.counts, other.counts]),
+            self.measure.beside(other.measure),
             self.number + other.number,
             sensitive,
-            {name: own.beside(other._units[name]) for name, own in self._units.items()},
         )
 
 
@@ -683,14 +658,12 @@ class LinkedClasses(Classes):
     def __init__(
         self,
         class_of: IntArray,
-        counts: IntArray,
+        measure: Measure,
         number: int,
         sensitive: Mapping[str, SensitiveCodes],
-        units: UnitsByName,
-        ties: Ties | None,
         row_of: IntArray,
     ) -> None:
-        super().__init__(class_of, counts, number, sensitive, units, ties)
+        super().__init__(class_of, measure, number, sensitive)
         self.row_of = row_of
 
     @property
@@ -702,7 +675,7 @@ class LinkedClasses(Classes):
     def published(self) -> Classes:
         """The classes of records with equal published rows."""
         rows = int(self.row_of.max(initial=-1)) + 1
-        return Classes(self.row_of, self.counts, rows, self._sensitive, self._units, self.ties)
+        return Classes(self.row_of, self.measure, rows, self._sensitive)
 
     @property
     def judged(self) -> Sequence[tuple[Classes, IntArray]]:
@@ -713,24 +686,16 @@ class LinkedClasses(Classes):
     def _parts(self) -> tuple[Classes, IntArray]:
         rows = int(self.row_of.max(initial=0)) + 1
         part_of, distinct = group_keys(self.class_of * rows + self.row_of, max(self.number, 1) * rows)
-        return Classes(part_of, self.counts, len(distinct), self._sensitive, self._units), distinct // rows
+        return Classes(part_of, self.measure.untied(), len(distinct), self._sensitive), distinct // rows
 
-    def _of_items(
-        self, items: IntArray | BoolArray, present: BoolArray, counts: IntArray, units: UnitsByName
-    ) -> Classes:
+    def _of_items(self, items: IntArray | BoolArray, present: BoolArray, measure: Measure) -> Classes:
         """Return the linked classes of some items."""
-        own = super()._of_items(items, present, counts, units)
-        row_of = self.row_of[items]
-        return LinkedClasses(own.class_of, own.counts, own.number, own._sensitive, own._units, None, row_of)
+        own = super()._of_items(items, present, measure)
+        return LinkedClasses(own.class_of, measure, own.number, own._sensitive, self.row_of[items])
 
 
 def classes_of_rows(
-    row_of: IntArray,
-    counts: IntArray,
-    rows: int,
-    sensitive: Mapping[str, SensitiveCodes],
-    units: UnitsByName = NO_UNITS,
-    ties: Ties | None = None,
+    row_of: IntArray, measure: Measure, rows: int, sensitive: Mapping[str, SensitiveCodes]
 ) -> Classes:
     """Return the classes of items: those of equal published rows, or of units whose records are linked.
 
@@ -738,13 +703,13 @@ def classes_of_rows(
     ----------
     row_of: published row of each item, shape (items,), int64.
     rows: number of published rows; every row has an item.
-    counts, sensitive, units, ties: as for ``Classes``.
+    measure, sensitive: as for ``Classes``.
     """
-    if ties is None or ties.records is None:
-        return Classes(row_of, counts, rows, sensitive, units, ties)
-    class_of = ties.lists(row_of, rows)
+    if measure.ties is None or not measure.linked:
+        return Classes(row_of, measure, rows, sensitive)
+    class_of = measure.ties.lists(row_of, rows)
     number = int(class_of.max(initial=-1)) + 1
-    return LinkedClasses(class_of, counts, number, sensitive, units, ties, row_of)
+    return LinkedClasses(class_of, measure, number, sensitive, row_of)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
@@ -30,8 +30,8 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count_exactly
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.identity import text_identity
+from anonymizer.model.measure import DividedRows, Measure
 from anonymizer.model.population import LARGEST, Population
-from anonymizer.model.units import DividedRows, Ties, UnitsByName
 
 
 @dataclass(frozen=True, eq=False)
@@ -473,13 +473,9 @@ class Table:
     codes: value codes of each row, shape (combinations, quasi-identifiers + sensitive), int32; quasi-
         identifiers first, and last the sampling weight, if there are weights. Rows are sorted, and distinct
         without ties, except after ``split``.
-    counts: records of each row, shape (combinations,), int64.
+    measure: what is counted of each row.
     coarse: whether a code may represent all values of its node, so that distinct rows of values are unknown.
-    units: of the rows, by the names that constraints use; empty where only records are counted.
-    ties: which rows are suppressed together; None where each may be suppressed alone.
     population: that the records are a sample of; None if no constraint refers to it.
-    row_of: distinct row of each row if these are divided by units or weights, shape (combinations,), int64,
-        ascending; None if they are distinct.
     sampling: weights by which losses are averaged; all records of a row have one weight. None if every record
         counts alike.
     """
@@ -487,13 +483,15 @@ class Table:
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     sensitive: tuple[SensitiveAttribute, ...]
     codes: CodeArray
-    counts: IntArray
+    measure: Measure
     coarse: bool = False
-    units: UnitsByName = field(default_factory=dict)
-    ties: Ties | None = None
     population: Population | None = None
-    row_of: IntArray | None = None
     sampling: SamplingWeights | None = None
+
+    @property
+    def counts(self) -> IntArray:
+        """Records of each row, shape (combinations,), int64."""
+        return self.measure.records
 
     @cached_property
     def records(self) -> int:
@@ -555,39 +553,16 @@ class Table:
         """
         return self.with_rows(self.codes[owner], counts)
 
-    def units_of_parts(self, owner: IntArray, counts: IntArray) -> UnitsByName:
-        """Return the units of parts of rows, by name; parameters as for ``split``, some rows may be missing.
-
-        Raises
-        ------
-        ValueError: whose records are in a part is unknown.
-        """
-        return {name: own.parts(owner, counts, self.counts) for name, own in self.units.items()}
-
     def divided(self, rows: DividedRows) -> Table:
         """Return the same records with their rows divided by units, which parts of rows then have."""
-        return replace(
-            self,
-            codes=self.codes[rows.row_of],
-            counts=rows.counts,
-            units=rows.units,
-            row_of=rows.row_of,
-        )
-
-    @property
-    def divided_by_units(self) -> bool:
-        """Whether it is known whose the records of each row are, so that parts of rows can be published."""
-        try:
-            return all(len(own.of_each(self.counts)) for own in self.units.values())
-        except ValueError:
-            return False
+        return replace(self, codes=self.codes[rows.row_of], measure=rows.measure)
 
     @property
     def undivided(self) -> Table:
         """The same records by distinct rows, of which only records are counted; itself if not divided."""
-        if self.row_of is None:
+        if self.measure.row_of is None:
             return self
-        first = np.flatnonzero(np.diff(self.row_of, prepend=-1))
+        first = np.flatnonzero(np.diff(self.measure.row_of, prepend=-1))
         plain = self.unweighted
         return plain.with_rows(plain.codes[first], np.add.reduceat(self.counts, first))
 
@@ -601,17 +576,12 @@ class Table:
         if self.sampling is None:
             return self
         same = (self.codes[1:, :-1] == self.codes[:-1, :-1]).all(axis=1)
-        return replace(self, row_of=np.concatenate([[0], np.cumsum(~same)])[: self.combinations])
+        row_of = np.concatenate([[0], np.cumsum(~same)])[: self.combinations]
+        return replace(self, measure=replace(self.measure, row_of=row_of))
 
     def with_rows(self, codes: CodeArray, counts: IntArray) -> Table:
         """Return a table with other rows, whose units are unknown; ``codes`` have all columns."""
-        return replace(self, codes=codes, counts=counts, units={}, row_of=None, ties=None)
-
-    def units_of_rows(self, unit: str | None) -> IntArray:
-        """Return the distinct units of each row, shape (combinations,), int64; None counts records."""
-        if unit is None:
-            return self.counts
-        return self.units[unit].counted(np.arange(self.combinations), self.combinations)
+        return replace(self, codes=codes, measure=Measure(counts))
 
     @property
     def sensitive_names(self) -> list[str]:

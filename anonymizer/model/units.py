@@ -7,7 +7,7 @@ a unit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -20,7 +20,6 @@ from anonymizer.model.arrays import (
     SPACE,
     BoolArray,
     IntArray,
-    Packing,
     add_up,
     count,
     group_keys,
@@ -321,20 +320,6 @@ UnitsByName = Mapping[str, Units]
 """Units of the same items by the name that constraints use."""
 
 
-def unit_codes(units: UnitsByName, counts: IntArray) -> dict[str, IntArray]:
-    """Return the unit of each item, as ``Units.of_each`` does, by the name of the unit.
-
-    Parameters
-    ----------
-    counts: records of each item, shape (items,), int64.
-
-    Raises
-    ------
-    ValueError: an item has the records of several units.
-    """
-    return {name: own.of_each(counts) for name, own in units.items()}
-
-
 def numbered_by_content(content: IntArray, units: Mapping[str, IntArray]) -> dict[str, IntArray]:
     """Number units by what is released of their records, so that the spelling of their keys decides nothing.
 
@@ -383,255 +368,12 @@ def _without_gaps(unit_of: IntArray) -> IntArray:
     return numbers
 
 
-@dataclass(frozen=True, eq=False)
-class DividedRows:
-    """Distinct rows divided by the units of their records, so that parts of a row have known units.
-
-    Units with one record in all need no part of their own: any such record of a row can stand for another.
-
-    Attributes
-    ----------
-    of_record: part of each record, or of each merged item, shape (records,), int64.
-    row_of: distinct row of each part, shape (parts,), int64, ascending.
-    counts: records of each part, shape (parts,), int64.
-    units: of the parts, none of which has the records of several.
-    """
-
-    of_record: IntArray
-    row_of: IntArray
-    counts: IntArray
-    units: UnitsByName
-
-    @classmethod
-    def of(
-        cls, row_of: IntArray, units: Mapping[str, IntArray], recorded: Collection[str] = ()
-    ) -> DividedRows:
-        """Divide rows.
-
-        Parameters
-        ----------
-        row_of: distinct row of each record, shape (records,), int64.
-        units: unit of each record by the name of the unit, shape (records,), int64; if negative, the record
-            is a unit of its own.
-        recorded: names of units whose records in each row are counted.
-        """
-        several = {}
-        for name, own in units.items():
-            known = own >= 0
-            with_others = np.bincount(own[known])[np.where(known, own, 0)] > 1 if known.any() else known
-            several[name] = np.where(known & with_others, own, -1)
-        return cls._of(row_of, np.ones(len(row_of), dtype=np.int64), several, recorded)
-
-    @classmethod
-    def merged(cls, group_of: IntArray, counts: IntArray, units: UnitsByName) -> DividedRows:
-        """Merge the items of each group that have the same units.
-
-        Parameters
-        ----------
-        group_of: group of each item, shape (items,), int64.
-        counts: records of each item, shape (items,), int64.
-        units: of the items.
-
-        Raises
-        ------
-        ValueError: an item has the records of several units.
-        """
-        recorded = [name for name, own in units.items() if own.records is not None]
-        return cls._of(group_of, counts, unit_codes(units, counts), recorded)
-
-    @classmethod
-    def _of(
-        cls,
-        row_of: IntArray,
-        counts: IntArray,
-        units: Mapping[str, IntArray],
-        recorded: Collection[str] = (),
-    ) -> DividedRows:
-        part_of, first = numbered([row_of, *(own + 1 for own in units.values())], len(row_of))
-        merged = count(part_of, counts, len(first))
-        found = {name: Units.of_parts(own[first], merged) for name, own in units.items()}
-        found |= {name: found[name].with_records(merged) for name in recorded}
-        return cls(part_of, row_of[first], merged, found)
-
-
-@dataclass(frozen=True, eq=False)
-class Ties:
-    """Which items are suppressed together, as their records are of one unit.
-
-    An item has either all records that one unit has there, or only units whose records are all there.
-
-    Attributes
-    ----------
-    of_item: number of the unit of each item, shape (items,), int64; -1 for units that have no other item.
-    number: of units that have several items.
-    records: records of each unit of an item, shape (items,), int64, equal for all its units, if a release
-        links the records of a unit; else None.
-    """
-
-    of_item: IntArray
-    number: int
-    records: IntArray | None = None
-
-    @classmethod
-    def of_records(
-        cls, row_of: IntArray, unit_of: IntArray, rows: int, *, linked: bool = False
-    ) -> tuple[IntArray, IntArray, Ties]:
-        """Divide the records of rows into items.
-
-        Parameters
-        ----------
-        row_of: row of each record, shape (records,), int64; every row has one.
-        unit_of: unit of each record, shape (records,), int64; if negative, it is a unit of its own.
-        linked: whether a release links the records of a unit.
-
-        Returns
-        -------
-        Item of each record, shape (records,), int64, and row of each item, shape (items,), int64, ascending.
-        """
-        records = np.ones(len(row_of), dtype=np.int64) if linked else None
-        return cls(unit_of, int(unit_of.max(initial=-1)) + 1, records).merged(row_of, rows)
-
-    def merged(self, group_of: IntArray, groups: int) -> tuple[IntArray, IntArray, Ties]:
-        """Merge the items of each group, but for those of units that have items in other groups too.
-
-        Parameters
-        ----------
-        group_of: group of each item, shape (items,), int64.
-
-        Returns
-        -------
-        New item of each item, shape (items,), int64; group of each new item, ascending; and their ties.
-        """
-        tied = self.of_item >= 0
-        _, keys = _distinct_pairs(group_of[tied], self.of_item[tied], groups, max(self.number, 1))
-        several = np.bincount(keys, minlength=self.number + 1) > 1
-        numbers = np.where(several, np.cumsum(several) - 1, -1)
-        own = numbers[self.of_item]
-        number = int(several.sum())
-        items, distinct = group_keys(group_of * (number + 1) + own + 1, groups * (number + 1))
-        if self.records is None:
-            return items, distinct // (number + 1), Ties(distinct % (number + 1) - 1, number)
-        # Units that are alone are in one item only if they have equally many records there.
-        totals = np.append(count(self.of_item[tied], self.records[tied], self.number), 0)
-        alone = np.where(own >= 0, 0, np.where(tied, totals[self.of_item], self.records))
-        most = int(alone.max(initial=0)) + 1
-        items, pairs = group_keys(items * most + alone, len(distinct) * most)
-        distinct = distinct[pairs // most]
-        together = count(items, np.where(own >= 0, self.records, 0), len(pairs))
-        ties = Ties(distinct % (number + 1) - 1, number, np.maximum(pairs % most, together))
-        return items, distinct // (number + 1), ties
-
-    def lists(self, row_of: IntArray, rows: int) -> IntArray:
-        """Number the sorted lists of rows that units have; units with equal lists get equal numbers.
-
-        Parameters
-        ----------
-        row_of: published row of each item, shape (items,), int64.
-
-        Returns
-        -------
-        The number of the list of each item's units, shape (items,), int64.
-        """
-        assert self.records is not None, "only where a release links the records of a unit"
-        loose = self.of_item < 0
-        unit_of = np.where(loose, self.number + np.cumsum(loose) - 1, self.of_item)
-        unit_of, present = group_keys(unit_of, self.number + int(loose.sum()))
-        return lists_of_units(unit_of, len(present), row_of, rows, self.records)
-
-    def at(self, items: BoolArray) -> Ties:
-        """Return the ties among some items, shape (items,)."""
-        return Ties(self.of_item[items], self.number, None if self.records is None else self.records[items])
-
-    def joined(self, items: BoolArray) -> BoolArray:
-        """Return some items with all others of their units, shape (items,).
-
-        Parameters
-        ----------
-        items: which, shape (items,).
-        """
-        taken = np.zeros(self.number + 1, dtype=np.bool_)
-        taken[self.of_item[items]] = True
-        taken[-1] = False
-        return items | taken[self.of_item]
-
-
-def lists_of_units(unit_of: IntArray, units: int, row_of: IntArray, rows: int, records: IntArray) -> IntArray:
-    """Number the sorted lists of rows that units have; units with equal lists get equal numbers.
-
-    Parameters
-    ----------
-    unit_of: unit of each item, shape (items,), int64; every unit has one.
-    row_of: row of each item, shape (items,), int64, each in [0, rows).
-    records: of the unit in each item, shape (items,), int64, positive.
-
-    Returns
-    -------
-    The number of the list of each item's unit, from 0, shape (items,), int64.
-    """
-    keys, records = add_up(unit_of * rows + row_of, records, units * rows)
-    owner, most = keys // rows, int(records.max(initial=0)) + 1
-    parts, distinct = group_keys(keys % rows * most + records, rows * most)
-    return number_lists(owner, parts, len(distinct))[unit_of]
-
-
-@dataclass(frozen=True, eq=False)
-class MergedItems:
-    """Items that were added up.
-
-    Attributes
-    ----------
-    keys: of each, shape (items,), int64, ascending; distinct without ties.
-    counts: records of each, shape (items,), int64.
-    """
-
-    keys: IntArray
-    counts: IntArray
-    units: UnitsByName
-    ties: Ties | None
-
-
-def merged_items(
-    packing: Packing,
-    counts: IntArray,
-    units: UnitsByName,
-    ties: Ties | None = None,
-    *,
-    divided: bool = False,
-) -> MergedItems:
-    """Add up the records and units of items with equal keys, but for those that are tied to others.
-
-    Parameters
-    ----------
-    packing: of the items; no column can be added afterwards.
-    counts: records of each item, shape (items,), int64.
-    divided: whether items are divided by units, and only those of the same units are added up.
-
-    Raises
-    ------
-    ValueError: an item that should have one unit has several.
-    """
-    space = packing.space
-    keys = packing.take_keys()
-    if not units:
-        return MergedItems(*add_up(keys, counts, space), units, ties)
-    groups, distinct = group_keys(keys, space)
-    if divided:
-        own = DividedRows.merged(groups, counts, units)
-        return MergedItems(distinct[own.row_of], own.counts, own.units, ties)
-    if ties is not None:
-        groups, group_of, ties = ties.merged(groups, len(distinct))
-        distinct = distinct[group_of]
-    number = len(distinct)
-    merged = {name: own.merged(groups, number) for name, own in units.items()}
-    return MergedItems(distinct, count(groups, counts, number), merged, ties)
-
-
-def _distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:
+def distinct_pairs(groups: IntArray, keys: IntArray, number: int, space: int) -> tuple[IntArray, IntArray]:
     """Return the distinct pairs of group and key, sorted by group; overwrites ``groups``."""
     bits = (space - 1).bit_length()
     if max(number, 1) << bits >= SPACE:
         keys, distinct = group_keys(keys, space)
-        own, found = _distinct_pairs(groups, keys, number, len(distinct))
+        own, found = distinct_pairs(groups, keys, number, len(distinct))
         return own, distinct[found]
     packed = _packed_pairs(groups, keys, bits)
     del groups, keys
@@ -659,7 +401,7 @@ def _joined_pairs(
     records: of each given pair, positive; None if nothing counts them.
     """
     if records is None:
-        return *_distinct_pairs(groups, keys, number, space), None
+        return *distinct_pairs(groups, keys, number, space), None
     if max(number, 1) * space >= SPACE:
         keys, distinct = group_keys(keys, space)
         own, found, records = _joined_pairs(groups, keys, records, number, len(distinct))

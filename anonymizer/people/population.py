@@ -66,7 +66,7 @@ def with_counted_people(
     if plan.counting.needs_households:
         assert row_of is not None, "the records are in memory"
         households = Households.of_records(row_of, units[HOUSEHOLD], table.combinations, person_of=persons)
-        table = replace(table, units={**table.units, MEMBERS: households})
+        table = replace(table, measure=table.measure.with_units({MEMBERS: households}))
     own = None if row_of is None or persons is None else (row_of, persons)
     return replace(table, population=population_of(plan, relation, table, own))
 

@@ -19,11 +19,11 @@ from anonymizer.errors import AuditFailed, plural
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
 from anonymizer.model.classes import Classes, ClassValues, Released, SensitiveCodes, classes_of_rows
-from anonymizer.model.households import MEMBERS, Households
+from anonymizer.model.measure import Measure
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Role, SamplingWeights
-from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, UnitsByName
+from anonymizer.model.units import HOUSEHOLD, PERSON, UnitsByName
 from anonymizer.people.population import people_of_rows
 from anonymizer.people.units import owning_of, stored_units, units_of_rows
 from anonymizer.plan.columns import Columns
@@ -97,7 +97,7 @@ def all_records(prepared: Prepared, recoding: Recoding) -> Classes:
 
 def with_person_records(prepared: Prepared, found: Released) -> Released:
     """Return a release with the number of records of each person in each row, if persons are counted."""
-    table, units = found.table, found.table.units
+    table, units = found.table, found.table.measure.units
     if PERSON not in units or units[PERSON].records is not None:
         return found
     if prepared.units:
@@ -105,7 +105,8 @@ def with_person_records(prepared: Prepared, found: Released) -> Released:
         own = units_of_rows(persons, rows, table.combinations, [PERSON])
     else:
         own = _units_by_engine(prepared, found.recoding, [PERSON])
-    return replace(found, table=replace(table, units={**units, PERSON: own[PERSON]}))
+    measure = table.measure.with_units({PERSON: own[PERSON]})
+    return replace(found, table=replace(table, measure=measure))
 
 
 def _units_by_engine(prepared: Prepared, recoding: Recoding, recorded: Collection[str] = ()) -> UnitsByName:
@@ -132,7 +133,7 @@ def _counted_by_engine(prepared: Prepared, recoding: Recoding) -> tuple[Classes,
     class_of, number = group_rows([(recoding.removed.astype(np.int64), 2), *columns], table.combinations)
     released = np.ones(number, dtype=np.bool_)
     released[class_of[recoding.removed]] = False
-    every = Classes(class_of, table.counts, number, sensitive_codes(table), units)
+    every = Classes(class_of, Measure(table.counts, units), number, sensitive_codes(table))
     every.values = _published(recoding, lambda: np.unique(class_of, return_index=True)[1])
     return every.keep(released), every
 
@@ -169,14 +170,9 @@ def _classes(
         for each in table.sensitive
     }
     own = {name: each[records] for name, each in prepared.units.items()}
-    items = np.arange(len(records))
-    units = dict(units_of_rows(own, items, len(records), prepared.plan.counting.recorded_units))
-    if HOUSEHOLD in own:
-        households = own[HOUSEHOLD]
-        units[MEMBERS] = Households.of_records(items, households, len(records), person_of=own.get(PERSON))
-    ones = np.ones(len(records), dtype=np.int64)
-    ties = Ties(own[PERSON], int(own[PERSON].max(initial=-1)) + 1, ones) if linked else None
-    classes = classes_of_rows(class_of[records], ones, number, sensitive, units, ties)
+    ones, recorded = np.ones(len(records), dtype=np.int64), prepared.plan.counting.recorded_units
+    measure = Measure.of_owners(own, ones, recorded, PERSON if linked else None)
+    classes = classes_of_rows(class_of[records], measure, number, sensitive)
     return classes if people is None else classes.with_population(people)
 
 
@@ -245,7 +241,7 @@ def check_unit_limit(prepared: Prepared, recoding: Recoding) -> None:
 def _units_lost(prepared: Prepared, recoding: Recoding, unit: str) -> int:
     """Return how many units lose a record, counted record by record; by the engine if it stores the units."""
     if not prepared.units:
-        return _counted_by_engine(prepared, recoding)[1].units_in(unit, recoding.suppressed)
+        return _counted_by_engine(prepared, recoding)[1].measure.number(unit, recoding.suppressed)
     return _distinct(prepared.units[unit][suppressed_records(prepared, recoding)])
 
 
@@ -260,9 +256,9 @@ def _lost(prepared: Prepared, recoding: Recoding | None) -> dict[str, dict[str, 
     if limit is None:
         return {}
     found = {"lost_at_most": limit.most}
-    if recoding is not None and not prepared.units and limit.unit in recoding.table.units:
+    if recoding is not None and not prepared.units and limit.unit in recoding.table.measure.units:
         # The check of the release has asked the engine; it need not count again.
-        found["lost"] = recoding.table.units[limit.unit].at(recoding.suppressed).number
+        found["lost"] = recoding.table.measure.number(limit.unit, recoding.suppressed)
     elif recoding is not None:
         found["lost"] = _units_lost(prepared, recoding, limit.unit)
     return {limit.unit: found}
@@ -276,7 +272,7 @@ def unit_facts(prepared: Prepared, recoding: Recoding | None = None) -> dict[str
     recoding: of the release, by which suppressed units are counted if they are suppressed as a whole.
     """
     plan = prepared.plan
-    if not prepared.units and not prepared.problem.table.units:
+    if not prepared.units and not prepared.problem.table.measure.units:
         return None
     lost = _lost(prepared, recoding)
     facts = {name: _facts_of(prepared, name) | lost.get(name, {}) for name in plan.counting.units}

@@ -16,13 +16,12 @@ from anonymizer.errors import DataError, plural
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray, freeze, numbered
 from anonymizer.model.households import households_of_persons
+from anonymizer.model.measure import DividedRows, Measure, Ties
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Table
 from anonymizer.model.units import (
     HOUSEHOLD,
     PERSON,
-    DividedRows,
-    Ties,
     Units,
     UnitsByName,
     numbered_by_content,
@@ -101,13 +100,13 @@ def with_units(
     rows, most = encoded.combination.astype(np.int64), counting.most_parts
     if most and counting.whole is None:
         divided = DividedRows.of(rows, units, counting.recorded_units)
-        if len(divided.counts) <= most:
+        if len(divided.row_of) <= most:
             table, row_of = table.divided(divided), divided.of_record.astype(np.int32)
             for array in (table.codes, table.counts, row_of):
                 freeze(array)
             return table, replace(encoded, codes=table.codes, counts=table.counts, rows=row_of)
     found = units_of_rows(units, rows, table.combinations, counting.recorded_units)
-    return replace(table, units=found), encoded
+    return replace(table, measure=table.measure.with_units(found)), encoded
 
 
 def with_ties(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) -> tuple[Table, Encoded]:
@@ -124,7 +123,7 @@ def with_ties(table: Table, encoded: Encoded, units: IntArray, *, linked: bool) 
     row_of = items.astype(np.int32)
     for array in (codes, counts, row_of):
         freeze(array)
-    table = replace(table, codes=codes, counts=counts, ties=ties)
+    table = replace(table, codes=codes, measure=Measure(counts, ties=ties))
     return table, replace(encoded, codes=codes, counts=counts, rows=row_of)
 
 

@@ -13,6 +13,7 @@ from anonymizer.data.relation import Coding, DistinctRows, Relation
 from anonymizer.data.table import units_of_stored
 from anonymizer.errors import InputError
 from anonymizer.model.arrays import freeze
+from anonymizer.model.measure import Measure
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table, TableSource
 from anonymizer.plan.memory import EngineLimits, combination_bytes
 
@@ -84,7 +85,7 @@ def finest(
         units = units_of_stored(combinations, codes)
     for array in (codes, counts):
         freeze(array)
-    return Table(tuple(attributes), tuple(sensitive), codes, counts, units=units)
+    return Table(tuple(attributes), tuple(sensitive), codes, Measure(counts, units))
 
 
 def coarsest(source: TableSource, attributes: Sequence[QuasiIdentifier], found: Counted) -> Table:

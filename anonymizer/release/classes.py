@@ -16,7 +16,6 @@ from anonymizer.errors import DataError
 from anonymizer.model.adversary import AnatomyRelease, Owners, PublishedTable
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, numbered, rank, starts_of
 from anonymizer.model.classes import (
-    NO_UNITS,
     Classes,
     ClassValues,
     Measurement,
@@ -25,10 +24,11 @@ from anonymizer.model.classes import (
     SensitiveCounts,
     classes_of_rows,
 )
-from anonymizer.model.households import MEMBERS, Households, households_of_persons
+from anonymizer.model.households import households_of_persons
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
-from anonymizer.model.units import HOUSEHOLD, PERSON, Ties, Units, UnitsByName
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, TableConstraint
 
 
@@ -73,19 +73,10 @@ def count_classes(
     """
     named = [*quasi_identifiers, *(attribute.name for attribute in sensitive)]
     groups, width = relation.group_counts([*named, *units.columns.values()]), len(named)
-    owners, ties = _unit_codes(groups, width, units), None
-    if units.linked is not None:
-        own = owners[units.linked]
-        ties = Ties(own, int(own.max(initial=-1)) + 1, np.where(own < 0, 1, groups.counts))
-    items, size, persons = np.arange(len(groups.counts)), len(groups.counts), owners.get(PERSON)
-    members = {}
-    if HOUSEHOLD in owners:
-        members[MEMBERS] = Households.of_records(items, owners[HOUSEHOLD], size, groups.counts, persons)
-    found = {
-        unit: Units.of_items(items, own, size, groups.counts, recorded=True) for unit, own in owners.items()
-    }
+    owners = _unit_codes(groups, width, units)
+    measure = Measure.of_owners(owners, groups.counts, [*owners], units.linked)
     known = Groups(groups.values[:width], groups.codes[:, :width], groups.counts)
-    return classes_of(relation.name, known, sensitive, quasi_identifiers, found | members, ties)
+    return classes_of(relation.name, known, sensitive, quasi_identifiers, measure)
 
 
 def _unit_codes(groups: Groups, width: int, units: UnitColumns) -> dict[str, IntArray]:
@@ -135,8 +126,7 @@ def classes_of(
     groups: Groups,
     sensitive: Sequence[SensitiveAttribute],
     quasi_identifiers: Sequence[str],
-    units: UnitsByName = NO_UNITS,
-    ties: Ties | None = None,
+    measure: Measure | None = None,
 ) -> Classes:
     """Return the classes of counted distinct rows.
 
@@ -144,7 +134,7 @@ def classes_of(
     ----------
     source: name of the file in messages.
     groups: distinct rows of the quasi-identifiers and, last, the sensitive attributes.
-    units, ties: of these rows, as for ``Classes``.
+    measure: what is counted of these rows; None for their records.
 
     Raises
     ------
@@ -162,7 +152,7 @@ def classes_of(
         lambda: known[np.unique(class_of, return_index=True)[1]],
         lambda: groups.values[:width],
     )
-    classes = classes_of_rows(class_of, groups.counts, number, codes, units, ties)
+    classes = classes_of_rows(class_of, Measure(groups.counts) if measure is None else measure, number, codes)
     classes.values = values
     return classes
 

@@ -25,9 +25,10 @@ from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
+from anonymizer.model.measure import Measure, Ties
 from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import MISSING, SUPPRESSED, Column, Table, ValueType
-from anonymizer.model.units import PERSON, RECORD, Ties, Units
+from anonymizer.model.units import PERSON, RECORD, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
 
 OTHERS = "others"
@@ -473,12 +474,12 @@ def group_sizes(released: Released) -> tuple[SizeBin, ...]:
 
 def released_unit(released: Released) -> str:
     """Return what facts count: persons where it is known whose the records of each row are, else records."""
-    return PERSON if PERSON in released.table.units else RECORD
+    return PERSON if PERSON in released.table.measure.units else RECORD
 
 
 def _persons(released: Released) -> Units:
     """Return the persons of the released rows, of those that are not removed."""
-    return released.table.units[PERSON].at(~released.recoding.removed)
+    return released.table.measure.units[PERSON].at(~released.recoding.removed)
 
 
 def _sizes(released: Released) -> tuple[IntArray, IntArray]:
@@ -490,9 +491,9 @@ def _sizes(released: Released) -> tuple[IntArray, IntArray]:
     kept = ~released.recoding.removed
     columns = [column.codes[kept] for column in released.recoding.class_columns()]
     class_of, first = numbered(columns, int(kept.sum()))
-    number, linked = len(first), _linking(released.table, kept)
-    if linked is not None:
-        class_of = linked.lists(class_of, number)
+    number, ties = len(first), _linking(released.table, kept)
+    if ties is not None:
+        class_of = ties.lists(class_of, number)
         number = int(class_of.max()) + 1
     records = count(class_of, released.table.counts[kept], number)
     return records, _persons(released).counted(class_of, number)
@@ -500,7 +501,7 @@ def _sizes(released: Released) -> tuple[IntArray, IntArray]:
 
 def _linking(table: Table, items: BoolArray) -> Ties | None:
     """Return whose some items are if the release links the records of a person, else None."""
-    return None if table.ties is None or table.ties.records is None else table.ties.at(items)
+    return table.measure.ties.at(items) if table.measure.ties is not None and table.measure.linked else None
 
 
 def _joined(sizes: IntArray, edges: Sequence[int], smallest: int) -> list[int]:
@@ -551,14 +552,16 @@ def knowing(released: Released) -> tuple[RiskByKnowledge, ...]:
     table = released.table
     width = len(table.quasi_identifiers)
     by_person = released_unit(released) == PERSON
-    if by_person and table.units[PERSON].records is None:
+    if by_person and table.measure.units[PERSON].records is None:
         return ()
     # A person is rolled up with a list of rows, which takes several times as long as the number of a row.
-    rows = 4 * len(table.units[PERSON].items) + 4 * table.combinations if by_person else table.combinations
+    rows = table.combinations
+    if by_person:
+        rows = 4 * (len(table.measure.units[PERSON].items) + rows)
     if width == 0 or (2**width) * rows > MOST_WORK:
         return ()
     kept, every = ~released.recoding.removed, np.ones(table.combinations, dtype=np.bool_)
-    persons = (_persons(released), table.units[PERSON]) if by_person else (None, None)
+    persons = (_persons(released), table.measure.units[PERSON]) if by_person else (None, None)
     after = _by_size(_release(released), width, persons[0], _linking(table, kept))
     before = {} if table.coarse else _by_size(_input(table), width, persons[1], _linking(table, every))
     return tuple(
@@ -747,8 +750,7 @@ def worst_classes(
     ----------
     moving_reference: whether the distribution p is that of the release, else that of the input.
     """
-    classes, ties = _classes(released), released.table.ties
-    linked = ties is not None and ties.records is not None
+    classes, linked = _classes(released), released.table.measure.linked
     found: list[Worst | None] = []
     for constraint in constraints:
         if constraint.scenario is not None:
@@ -772,7 +774,7 @@ def _classes(released: Released) -> Classes:
         each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[stays].astype(np.int64))
         for each in table.sensitive
     }
-    return Classes(keys, table.counts[stays], len(first), sensitive)
+    return Classes(keys, Measure(table.counts[stays]), len(first), sensitive)
 
 
 def _reference(

@@ -23,6 +23,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.features import Feature, Limit
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import (
     AttackerMeasure,
     CheckerMeasure,
@@ -234,7 +235,7 @@ class GroupJudge:
         item_of, distinct = group_keys(own, groups * size)
         counts = count(item_of, np.ones(len(seated), dtype=np.int64), len(distinct))
         values = {self._attribute.name: SensitiveCodes(self._attribute, distinct % size)}
-        return Classes(distinct // size, counts, groups, values)
+        return Classes(distinct // size, Measure(counts), groups, values)
 
     def _measured(self, group: IntArray) -> tuple[CheckerMeasure, ...]:
         """Return what the models on singling out measure on the remaining records."""
@@ -242,7 +243,7 @@ class GroupJudge:
             return ()
         stays = self.tuples[self._records.row[group >= 0]]
         alike = np.unique(stays, return_inverse=True)[1].astype(np.int64)
-        classes = Classes(alike, np.ones(len(alike), dtype=np.int64), int(alike.max()) + 1, {})
+        classes = Classes(alike, Measure(np.ones_like(alike)), int(alike.max()) + 1, {})
         return tuple(
             CheckerMeasure(
                 describe(each), measured := each.measured(classes), each.holds(classes), None, measured

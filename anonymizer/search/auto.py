@@ -93,7 +93,7 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
     seconds: of the budget, None without a limit.
     """
     table = problem.table
-    if table.ties is not None and table.ties.records is not None:
+    if table.measure.linked:
         return Choice("lattice", "pseudonyms link the records of a person, which needs full-domain recoding")
     if problem.suppression is not SuppressionMethod.CLASSES:
         method = problem.suppression.value
@@ -112,9 +112,11 @@ def choose(problem: SearchProblem, seconds: float | None) -> Choice:
 
 def _against_local(table: Table, seconds: float | None) -> str | None:
     """Return why local recoding does not serve; None if it does."""
-    if table.ties is not None and any(own.number < table.records for own in table.units.values()):
+    if table.measure.ties is not None and any(
+        own.number < table.records for own in table.measure.units.values()
+    ):
         return "`suppression.whole`: local recoding may suppress some of the records of a unit and not others"
-    if table.units and not table.divided_by_units:
+    if not table.measure.divided:
         return "local recoding needs distinct rows divided by persons or other units, which are too many"
     if table.combinations > MANY_COMBINATIONS:
         return f"{table.combinations:,} distinct rows are too many for local recoding"

@@ -27,7 +27,6 @@ from anonymizer.model.classes import Classes, SensitiveCodes, released
 from anonymizer.model.features import Feature, Supporter, SuppressionMethod
 from anonymizer.model.recoding import AttackerMeasure, Outcome, Published, Recoding, Status, Step
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table, TableSource
-from anonymizer.model.units import merged_items
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
 
@@ -439,7 +438,7 @@ class SearchProblem:
     @property
     def divided(self) -> bool:
         """Whether rows stay divided by units, as it matters whose records are suppressed."""
-        return self.suppression is SuppressionMethod.RECORDS and bool(self.table.units)
+        return self.suppression is SuppressionMethod.RECORDS and not self.table.measure.plain
 
     def admits(self, suppressed: int) -> bool:
         """Return whether so many records may be suppressed; all of them only if they stay with ``*``.
@@ -459,7 +458,7 @@ class SearchProblem:
         ----------
         items: which items of the classes, shape (items,), bool.
         """
-        return 0 if self.unit_limit is None else classes.units_in(self.unit_limit.unit, items)
+        return 0 if self.unit_limit is None else classes.measure.number(self.unit_limit.unit, items)
 
     def losing_at_most(self, units: int) -> Self:
         """Return the problem with another limit on units."""
@@ -502,7 +501,7 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
         packing.add(table.quasi_identifier_codes(place), table.quasi_identifiers[place].column.size)
     for codes, size in table.others:
         packing.add(codes, size)
-    merged = merged_items(packing, table.counts, table.units, table.ties, divided=problem.divided)
+    keys, measure = table.measure.merged(packing, divided=problem.divided)
     people = None if table.population is None else table.population.projected(places)
     # Records that are suppressed one by one move p: what fails under p of the input may hold under another.
     moved = problem.moving_reference and problem.suppression is SuppressionMethod.RECORDS
@@ -512,10 +511,8 @@ def projection(problem: Problem, places: Sequence[int]) -> Problem:
         table=Table(
             own,
             table.sensitive,
-            packing.unpack(merged.keys),
-            merged.counts,
-            units=merged.units,
-            ties=merged.ties,
+            packing.unpack(keys),
+            measure,
             population=people,
             sampling=table.sampling,
         ),

@@ -114,7 +114,7 @@ def search_with_attack_checks(
 def one_class(table: Table) -> Classes:
     """Return all records of a table as one class, which no recoding of it can exceed."""
     one = np.zeros(table.combinations, dtype=np.int64)
-    return Classes(one, table.counts, 1, sensitive_codes(table), table.units)
+    return Classes(one, table.measure, 1, sensitive_codes(table))
 
 
 def holds_as_one_class(constraint: CountedConstraint, table: Table) -> bool:
@@ -403,7 +403,7 @@ def _lightest(classes: Classes, found: Suppressed, problem: SearchProblem) -> Su
     assert classes.weights is not None, "the table has weights"
     table = problem.table
     columns = [classes.class_of, *(classes.sensitive_codes(name) for name in table.sensitive_names)]
-    columns += [codes + 1 for codes in classes.unit_codes(table.units).values()]
+    columns += classes.measure.keys()
     cells, first = numbered(columns, len(classes.counts))
     lightest = np.lexsort((classes.weights, cells))
     gone = from_the_first(cells, classes.counts, count(cells, found.gone, len(first)), lightest)
@@ -416,7 +416,7 @@ def _suppressor_for(problem: SearchProblem) -> Suppressor:
         from anonymizer.search.suppression.records import OptimalRecords  # noqa: PLC0415 - few runs need it
 
         return OptimalRecords(problem)
-    spreads = problem.table.ties is not None or problem.has_scenarios
+    spreads = problem.table.measure.ties is not None or problem.has_scenarios
     return RepeatedSuppression(problem) if spreads else WholeClasses(problem)
 
 
@@ -546,7 +546,7 @@ class Judge:
         """Return a function that measures a constraint on what a valid candidate releases."""
         kept = found.of_classes == 0
         whole = (kept | (found.of_classes == classes.sizes)).all()
-        counted = not self._moving or not (classes.linked or self._problem.table.units)
+        counted = not self._moving or not (classes.linked or not self._problem.table.measure.plain)
         if whole and not kept_suppressed and counted:
             # Views of classes are filtered without a pass over the items.
             return lambda each: each.measured(classes, self._reference_after(each, classes, kept), kept)

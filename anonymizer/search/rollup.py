@@ -28,9 +28,9 @@ from anonymizer.model.arrays import (
     joined_by,
 )
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, classes_of_rows
+from anonymizer.model.measure import Measure
 from anonymizer.model.population import Population, PopulationSizes
 from anonymizer.model.table import QuasiIdentifier, Table
-from anonymizer.model.units import Ties, UnitsByName, merged_items
 from anonymizer.search.base import sensitive_codes
 
 Codes = NDArray[np.integer]
@@ -224,16 +224,14 @@ class _DenseClasses(Classes):
         keys: IntArray,
         space: int,
         weights: FloatArray,
-        counts: IntArray,
+        measure: Measure,
         sensitive: dict[str, SensitiveCodes],
-        units: UnitsByName,
-        ties: Ties | None,
     ) -> None:
         self._numbered = False
         self._sums = np.bincount(keys, weights=weights, minlength=space)
         # Places of true values are found several times faster than those of numbers.
         self.present = self._sums > 0
-        super().__init__(keys, counts, int(np.count_nonzero(self.present)), sensitive, units, ties)
+        super().__init__(keys, measure, int(np.count_nonzero(self.present)), sensitive)
 
     @property
     def class_of(self) -> IntArray:
@@ -262,7 +260,7 @@ class RollUp:
 
     Attributes
     ----------
-    counts: records of each combination, shape (combinations,), int64.
+    measure: what is counted of each combination.
     sampling: code of the sampling weight of each combination, shape (combinations,), and the weight of each
         code, both int64; None without weights.
     divided: whether combinations, divided by units, stay so when they are rolled up.
@@ -270,10 +268,8 @@ class RollUp:
 
     attributes: Sequence[_Attribute]
     bundles: Sequence[Bundle]
-    counts: IntArray
+    measure: Measure
     sensitive: dict[str, SensitiveCodes]
-    units: UnitsByName
-    ties: Ties | None
     population: Population | None
     sampling: tuple[IntArray, IntArray] | None
     divided: bool
@@ -292,14 +288,17 @@ class RollUp:
         return cls(
             attributes,
             bundled(columns, [attribute.size for attribute in attributes]),
-            table.counts,
+            table.measure,
             sensitive_codes(table),
-            table.units,
-            table.ties,
             table.population,
             sampling,
             divided,
         )
+
+    @property
+    def counts(self) -> IntArray:
+        """Records of each combination, shape (combinations,), int64."""
+        return self.measure.records
 
     @cached_property
     def lowest(self) -> tuple[int, ...]:
@@ -321,22 +320,20 @@ class RollUp:
         packing = self._packed(levels)
         space = packing.space
         keys, names = packing.take_keys(), [each.name for each in self.attributes]
-        linked = self.ties is not None and self.ties.records is not None
+        linked = self.measure.linked
 
         def label() -> list[list[str]]:
             return [each.texts(level) for each, level in zip(self.attributes, levels, strict=True)]
 
         if self.population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
-            dense = _DenseClasses(
-                keys, space, self._weights, self.counts, self.sensitive, self.units, self.ties
-            )
+            dense = _DenseClasses(keys, space, self._weights, self.measure, self.sensitive)
             # The values must not refer to the classes: arrays in a circle stay until the next collection.
             present = dense.present
             dense.values = ClassValues(names, lambda: packing.unpack(np.flatnonzero(present)), label)
             dense.weights = self._row_weights
             return dense
         groups, distinct = group_keys(keys, space)
-        classes = classes_of_rows(groups, self.counts, len(distinct), self.sensitive, self.units, self.ties)
+        classes = classes_of_rows(groups, self.measure, len(distinct), self.sensitive)
         classes.weights = self._row_weights
         if self.population is not None:
             classes.population = self._people(self.population, levels, distinct)
@@ -413,8 +410,8 @@ class RollUp:
             packing.add(each.codes, each.attribute.column.size)
         if self.sampling is not None:
             packing.add(self.sampling[0], len(self.sampling[1]))
-        merged = merged_items(packing, self.counts, self.units, self.ties, divided=self.divided)
-        codes = packing.unpack(merged.keys)
+        keys, measure = self.measure.merged(packing, divided=self.divided)
+        codes = packing.unpack(keys)
         attributes = [
             attribute.raised(level) for attribute, level in zip(self.attributes, lowest, strict=True)
         ]
@@ -428,10 +425,8 @@ class RollUp:
             self,
             attributes=attributes,
             bundles=bundled(columns, [attribute.size for attribute in attributes]),
-            counts=merged.counts,
+            measure=measure,
             sensitive=sensitive,
-            units=merged.units,
-            ties=merged.ties,
             sampling=None if self.sampling is None else (codes[:, -1].astype(np.int64), self.sampling[1]),
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 from anonymizer.loss.base import CellMetric, LossMetric, TransformationFacts
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Classes, Released
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import FullDomainRecoding
 from anonymizer.model.table import Table
 from anonymizer.search.rollup import RollUp
@@ -92,7 +93,7 @@ def _whole(rollup: RollUp, table: Table, levels: Levels) -> Released:
 def check_row_order(metric: LossMetric, rollup: RollUp, table: Table, random: np.random.Generator) -> None:
     """The order of the rows does not change the value."""
     order = random.permutation(table.combinations)
-    other = Table(table.quasi_identifiers, table.sensitive, table.codes[order], table.counts[order])
+    other = Table(table.quasi_identifiers, table.sensitive, table.codes[order], Measure(table.counts[order]))
     reordered = RollUp.of(other)
     for levels in nodes(table):
         one, two = metric.value(_whole(rollup, table, levels)), metric.value(_whole(reordered, other, levels))

@@ -12,6 +12,7 @@ from anonymizer.hierarchy.source import DiGraph, compile_tree
 from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes
 from anonymizer.model.households import MEMBERS, Households
+from anonymizer.model.measure import Measure
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 
@@ -93,7 +94,7 @@ class ClassSample:
         population = PopulationSizes(count(self.class_of, self.people, number))
         items = np.arange(len(ones))
         units = {MEMBERS: Households.of_records(items, self.people, len(ones))}
-        found = Classes(self.class_of, ones, number, secret, units, population=population)
+        found = Classes(self.class_of, Measure(ones, units), number, secret, population)
         found.values = ClassValues(
             ["class"], lambda: np.arange(number)[:, None], lambda: [[str(each) for each in range(number)]]
         )
@@ -175,7 +176,7 @@ def _tables(
         own = [attribute(random, f"q{i}", codes[:, i], size) for i, size in enumerate(sizes[:-1])]
         secret = SensitiveAttribute(column(SENSITIVE, codes[:, -1], sizes[-1]))
         distinct, counts = np.unique(codes, axis=0, return_counts=True)
-        yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), counts.astype(np.int64))
+        yield Table(tuple(own), (secret,), np.ascontiguousarray(distinct), Measure(counts.astype(np.int64)))
 
 
 def _number(random: np.random.Generator, name: str, codes: CodeArray, size: int) -> QuasiIdentifier:

@@ -12,6 +12,7 @@ import numpy as np
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes, released
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import Outcome, PublishedColumn, Recoding, Status
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import ClassConstraint, ClassModel, ReleaseConstraint, TableConstraint
@@ -180,7 +181,7 @@ def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
         own.name: SensitiveCodes(own, table.sensitive_codes(own.name)[rows].astype(np.int64))
         for own in table.sensitive
     }
-    return Classes(groups, table.counts[rows], int(groups.max(initial=-1)) + 1, secret)
+    return Classes(groups, Measure(table.counts[rows]), int(groups.max(initial=-1)) + 1, secret)
 
 
 def published_classes(recoding: Recoding) -> Classes:

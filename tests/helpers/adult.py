@@ -10,6 +10,7 @@ from io import StringIO
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.model.measure import Measure
 from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from tests.helpers.build import hierarchy
 from tests.shared import shared
@@ -74,4 +75,4 @@ def table(names: tuple[str, ...], sensitive: tuple[str, ...] = ()) -> Table:
             own.append(QuasiIdentifier(_column(name), tree, leaf, 1.0, 0, tree.height))
     codes = np.stack([encoded(name)[1].astype(np.int32) for name in (*names, *sensitive)], axis=1)
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
-    return Table(tuple(own), tuple(secret), np.ascontiguousarray(distinct), counts.astype(np.int64))
+    return Table(tuple(own), tuple(secret), np.ascontiguousarray(distinct), Measure(counts.astype(np.int64)))

@@ -12,6 +12,7 @@ import numpy as np
 from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.measure import DividedRows, Measure, Ties
 from anonymizer.model.table import (
     MISSING,
     Column,
@@ -21,7 +22,7 @@ from anonymizer.model.table import (
     Table,
     ValueType,
 )
-from anonymizer.model.units import DividedRows, Ties, Units
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order
 
@@ -118,9 +119,7 @@ def table_and_rows(
         tuple(attribute for attribute, _ in own),
         tuple(attribute for attribute, _ in sensitive),
         np.ascontiguousarray(distinct),
-        counts.astype(np.int64),
-        units=units,
-        ties=ties,
+        Measure(counts.astype(np.int64), units, ties),
     )
     return found, row_of
 
@@ -145,4 +144,4 @@ def classes(data: Microdata, class_of: list[int]) -> Classes:
         )
     }
     ones = np.ones(len(class_of), dtype=np.int64)
-    return Classes(np.array(class_of, dtype=np.int64), ones, max(class_of) + 1, codes)
+    return Classes(np.array(class_of, dtype=np.int64), Measure(ones), max(class_of) + 1, codes)

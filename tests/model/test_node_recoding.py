@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 
 from anonymizer.hierarchy.source import compile_tree
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from tests.helpers import build
@@ -32,7 +33,7 @@ def published(own: QuasiIdentifier, levels: list[int]) -> list[str]:
     """Return how the values are published, each at a level of its own."""
     codes = np.arange(own.column.size, dtype=np.int32)
     nodes = np.array([own.nodes(level)[code] for code, level in enumerate(levels)], dtype=np.int32)
-    table = Table((own,), (), codes[:, None], np.ones(len(codes), dtype=np.int64))
+    table = Table((own,), (), codes[:, None], Measure(np.ones(len(codes), dtype=np.int64)))
     nothing = np.zeros(len(codes), dtype=bool)
     column = NodeRecoding(table, nodes[:, None], nothing, nothing).published()[0]
     return [column.labels[code] for code in column.codes]

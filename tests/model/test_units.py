@@ -14,7 +14,8 @@ from hypothesis import given
 from anonymizer.attacks.vulnerability import found_share
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes
-from anonymizer.model.units import DividedRows, Ties, Units
+from anonymizer.model.measure import DividedRows, Measure, Ties
+from anonymizer.model.units import Units
 from anonymizer.search.rollup import RollUp
 from tests import strategies
 from tests.helpers import build
@@ -135,20 +136,20 @@ def test_divided_rows_know_the_records_of_each_unit(random: Random) -> None:
     divided = build.divided_rows(data)
     known = [-place - 1 if own is None else own for place, own in enumerate(data.persons)]
     records = Records(zip(known, divided.of_record.tolist(), strict=True))
-    units = divided.units["person"]
-    assert found_lists(units, divided.counts) == lists_of(records)
-    group_of, number = groups(random, len(divided.counts))
+    units = divided.measure.units["person"]
+    assert found_lists(units, divided.measure.records) == lists_of(records)
+    group_of, number = groups(random, len(divided.measure.records))
     merged = Records()
     for (unit, row), own in records.items():
         merged[unit, int(group_of[row])] += own
-    again = units.with_records(divided.counts)
-    assert found_lists(again.merged(group_of, number), divided.counts) == lists_of(merged)
+    again = units.with_records(divided.measure.records)
+    assert found_lists(again.merged(group_of, number), divided.measure.records) == lists_of(merged)
     counted = build.divided_rows(data, recorded=True)
-    same = DividedRows.merged(np.arange(len(counted.counts)), counted.counts, counted.units)
-    assert np.array_equal(same.units["person"].records, again.records)
-    half = np.maximum(divided.counts // 2, 1)
-    part = again.parts(np.arange(len(half)), half, divided.counts)
-    assert found_lists(part, half).total() <= found_lists(units, divided.counts).total()
+    same = DividedRows.merged(np.arange(len(counted.row_of)), counted.measure)
+    assert np.array_equal(same.measure.units["person"].records, again.records)
+    half = np.maximum(divided.measure.records // 2, 1)
+    part = again.parts(np.arange(len(half)), half, divided.measure.records)
+    assert found_lists(part, half).total() <= found_lists(units, divided.measure.records).total()
     assert sum(n * own for lists, own in found_lists(part, half).items() for _, n in lists) == half.sum()
 
 
@@ -161,7 +162,7 @@ def test_merging_classes_never_raises_what_one_guess_finds(random: Random) -> No
     group_of, groups_of = groups(random, items)
     found = []
     for class_of, classes in ((np.arange(items), items), (group_of, groups_of)):
-        own = Classes(class_of, np.bincount(item_of), classes, {}, {"person": units})
+        own = Classes(class_of, Measure(np.bincount(item_of), {"person": units}), classes, {})
         rows = [(int(class_of[item]),) for item in item_of]
         best = best_guess(rows, unit_of, [0])
         found.append(found_share(own.entries("person", None)))
@@ -281,7 +282,7 @@ def test_a_unit_in_two_items_counts_once_in_their_group() -> None:
 
 def test_part_of_an_item_has_unknown_units() -> None:
     units = {"person": Units.of_items(np.array([0, 0, 0]), np.array([1, 1, 2]), 1)}
-    classes = Classes(np.array([0]), np.array([3]), 1, {}, units)
+    classes = Classes(np.array([0]), Measure(np.array([3]), units), 1, {})
     with pytest.raises(ValueError, match="units cannot be counted"):
         classes.part(np.array([1]))
     with pytest.raises(ValueError, match="not divided"):
@@ -299,9 +300,9 @@ def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
     units = {name: np.array(own) for name, own in names.items()}
     divided = DividedRows.of(np.array(row_of), units)
     assert [divided.row_of[part] for part in divided.of_record] == row_of
-    assert divided.counts.tolist() == np.bincount(divided.of_record).tolist()
+    assert divided.measure.records.tolist() == np.bincount(divided.of_record).tolist()
     # Any records of a part can be taken: here the first ones.
-    taken = [random.randint(1, int(own)) for own in divided.counts]
+    taken = [random.randint(1, int(own)) for own in divided.measure.records]
     chosen = np.array(sorted(random.sample(range(len(taken)), random.randint(1, len(taken)))))
     group_of, number = groups(random, len(chosen))
     for name, own in names.items():
@@ -310,7 +311,7 @@ def test_parts_of_divided_rows_have_known_units(random: Random) -> None:
             for record in np.flatnonzero(divided.of_record == part)[: taken[part]].tolist():
                 sets[group].add(("record", record) if own[record] < 0 else own[record])
         counts = np.array(taken)[chosen]
-        parts = divided.units[name].parts(chosen, counts, divided.counts)
+        parts = divided.measure.units[name].parts(chosen, counts, divided.measure.records)
         assert parts.counted(group_of, number).tolist() == [len(each) for each in sets]
         again = Units.of_parts(parts.of_each(counts), counts)
         assert again.counted(group_of, number).tolist() == [len(each) for each in sets]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.measure import Measure
 from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging, TableConstraint, TableModel
 from tests import strategies
@@ -101,7 +102,7 @@ def of_persons(persons: Sequence[int], values: Sequence[str], class_of: Sequence
     own, one = build.classes(data, list(class_of)), np.arange(len(values))
     units = {"person": Units.of_items(one, np.array(persons), len(values))}
     codes = {"s": SensitiveCodes(own.counted("s").counts.attribute, own.sensitive_codes("s"))}
-    return Classes(own.class_of, own.counts, own.number, codes, units)
+    return Classes(own.class_of, Measure(own.counts, units), own.number, codes)
 
 
 @pytest.mark.parametrize("name", ON_SHARES)

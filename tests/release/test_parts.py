@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_frame
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.release.query import project
@@ -28,7 +29,7 @@ def release(records: list[tuple[str, str]], parts: dict[str, list[int]]) -> list
     own = QuasiIdentifier(
         column, tree, np.array([leaf[text] for text in column.texts], dtype=np.int32), 1.0, 0, 1
     )
-    searched = Table((own,), (), np.arange(column.size, dtype=np.int32)[:, None], column.counts)
+    searched = Table((own,), (), np.arange(column.size, dtype=np.int32)[:, None], Measure(column.counts))
     owner = np.repeat(np.arange(column.size), [len(parts[text]) for text in column.texts])
     counts = np.array([count for text in column.texts for count in parts[text]], dtype=np.int64)
     number = np.concatenate([np.arange(len(parts[text])) for text in column.texts])

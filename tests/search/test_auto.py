@@ -10,6 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.model.features import SuppressionMethod
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import Status
 from anonymizer.search.auto import FEW_SECONDS, MANY_COMBINATIONS, Auto, choose
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
@@ -45,7 +46,7 @@ def many(own: SearchProblem) -> SearchProblem:
     """Return a problem on a table with one combination too many for local recoding."""
     codes = np.resize(own.table.codes, (MANY_COMBINATIONS + 1, own.table.codes.shape[1]))
     ones = np.ones(len(codes), dtype=np.int64)
-    return replace(own, table=replace(own.table, codes=codes, counts=ones))
+    return replace(own, table=replace(own.table, codes=codes, measure=Measure(ones)))
 
 
 def test_hierarchies_go_to_local(message: SnapshotAssertion) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.measure import Measure
 from anonymizer.model.table import Table
 from anonymizer.search.anatomy import (
     GROUPINGS,
@@ -133,7 +134,9 @@ def one_by_one(values: list[int]) -> Table:
     template = next(iter(numeric_tables(0)))
     sensitive = template.sensitive[0]
     codes = np.array([[0] * len(template.quasi_identifiers) + [value] for value in values], dtype=np.int32)
-    return Table(template.quasi_identifiers, (sensitive,), codes, np.ones(len(values), dtype=np.int64))
+    return Table(
+        template.quasi_identifiers, (sensitive,), codes, Measure(np.ones(len(values), dtype=np.int64))
+    )
 
 
 @pytest.mark.slow
@@ -192,7 +195,7 @@ def big_table() -> Table:
     assert size >= 3
     codes = np.column_stack([*columns, np.arange(300) % size]).astype(np.int32)
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
-    return Table(own, template.sensitive, distinct, counts.astype(np.int64))
+    return Table(own, template.sensitive, distinct, Measure(counts.astype(np.int64)))
 
 
 @given(st.integers(0, 10_000))

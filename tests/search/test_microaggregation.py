@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
@@ -62,7 +63,7 @@ def asked(k: int, **columns: tuple[ValueType, Cells] | tuple[ValueType, Cells, f
     own = [attribute(name, *column) for name, column in columns.items()]
     codes = np.stack([np.array(codes, dtype=np.int32) for _, codes in own], axis=1)
     distinct, counts = np.unique(codes, axis=0, return_counts=True)
-    table = Table(tuple(each for each, _ in own), (), distinct, counts.astype(np.int64))
+    table = Table(tuple(each for each, _ in own), (), distinct, Measure(counts.astype(np.int64)))
     constraint = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=k)))
     return SearchProblem(
         table, (constraint,), (), LeafShareLoss(), 0, keep_rows=False, moving_reference=False, k=k

@@ -176,7 +176,7 @@ def test_the_persons_with_the_fewest_records_lose_the_cancer() -> None:
     table = asked(spec).table
     classes = RollUp.of(table, divided=True).classes((0,))
     gone = verdict.gone > 0
-    assert sorted(classes.unit_codes(["person"])["person"][gone].tolist()) == [2, 3]
+    assert sorted(classes.measure.keys(["person"]).by_name["person"][gone].tolist()) == [2, 3]
     assert classes.part(classes.counts - verdict.gone)[0].sizes_in("person").tolist() == [10, 30]
 
 

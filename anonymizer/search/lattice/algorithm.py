@@ -177,7 +177,7 @@ class Annealing:
         by_size = all(each.by_size for each in problem.class_constraints)
         self._judge = None
         judged = not by_size or problem.table_constraints or problem.unit_limit is not None
-        if judged or table.ties is not None:
+        if judged or table.measure.ties is not None:
             # An estimate need not choose among the records of a class.
             self._judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
             self._sensitive = sensitive_codes(table)
@@ -409,9 +409,7 @@ class Annealing:
             classes = self._rollup.classes(levels)
         else:
             groups, distinct = group_keys(keys.astype(np.int64), 1 << 32)
-            classes = classes_of_rows(
-                groups, table.counts, len(distinct), self._sensitive, table.units, table.ties
-            )
+            classes = classes_of_rows(groups, table.measure, len(distinct), self._sensitive)
             if not classes.linked:
                 names = [each.name for each in table.quasi_identifiers]
                 number = len(distinct)

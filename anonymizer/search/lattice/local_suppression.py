@@ -101,11 +101,10 @@ class CellNode:
         base = FullDomainRecoding(table, levels, none, none)
         nodes = nodes_at(table, levels).astype(np.int64)
         watched = (table.sensitive_codes(name) for name in models.names)
-        units = (own + 1 for own in models.units.values())
         # Records that weigh differently are not suppressed at equal cost.
         weighed = weighs_differently(problem)
         weighing = table.codes.T[-1:] if weighed else ()
-        row, first = numbered([*nodes.T, *watched, *units, *weighing], table.combinations)
+        row, first = numbered([*nodes.T, *watched, *models.keys, *weighing], table.combinations)
         codes = np.stack([_published(base, position)[first] for position in range(nodes.shape[1])], axis=1)
         costs = np.stack([own[at] for own, at in zip(weights.blank, nodes[first].T, strict=True)], axis=1)
         gone = np.stack([own[at] for own, at in zip(weights.gone, nodes[first].T, strict=True)], axis=1)
@@ -169,8 +168,8 @@ class CellNode:
             return False
         secret, counts = sensitive_codes(own.table, stays), own.table.counts[stays]
         owner = stays if own.owner is None else own.owner[stays]
-        units = self.problem.table.units_of_parts(owner, counts)
-        classes = Classes(class_of, counts, len(first), secret, units)
+        measure = self.problem.table.measure.parts(owner, counts)
+        classes = Classes(class_of, measure, len(first), secret)
         return self.models.valid(classes, kept_suppressed=kept_suppressed)
 
     def _others_empty(self, own: LocalSuppressionRecoding) -> bool:

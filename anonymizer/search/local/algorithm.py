@@ -480,7 +480,8 @@ class LocalRun(SearchRun):
         self._bound = self._proving.loss
         self._note("bound", current)
         # It makes classes of so many records, of which few are large enough if several are of one unit.
-        suits = self._ground.unit is None or bool((self._ground.atoms.units[self._ground.unit] < 0).all())
+        unit = self._ground.unit
+        suits = unit is None or bool((self._ground.atoms.keys.by_name[unit] < 0).all())
         if first and suits and self._proving.dual is not None:
             rotation.add(Rounding(self._ground, self._proving.dual, self._acceptance, self._spent))
         return before is None or self._proving.loss != before

@@ -25,8 +25,8 @@ from anonymizer.model.arrays import (
     overlaps,
 )
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.measure import UnitKeys
 from anonymizer.model.recoding import NodeRecoding, Recoding
-from anonymizer.model.units import Units, unit_codes
 from anonymizer.search.base import SearchProblem, judged_attributes, sensitive_codes, weighs_differently
 from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees, lowest_nodes
 
@@ -44,14 +44,14 @@ class Atoms:
     counts: records of each atom, shape (atoms,), int64.
     atom_of: atom of each combination of the table, shape (combinations,), int64.
     sensitive: value codes of the sensitive attributes with a constraint, by name, shape (atoms,).
-    units: unit of all records of each atom by its name, -1 if each record is one of its own, shape (atoms,).
+    keys: the unit of each atom.
     """
 
     nodes: CodeArray
     counts: IntArray
     atom_of: IntArray
     sensitive: dict[str, SensitiveCodes]
-    units: dict[str, IntArray]
+    keys: UnitKeys
 
     @property
     def number(self) -> int:
@@ -93,8 +93,8 @@ class LocalProblem:
         problem, table = self.problem, self.problem.table
         judged = judged_attributes(table, [*problem.class_constraints, *problem.table_constraints])
         names = [each.name for each in judged]
-        nodes, units = lowest_nodes(table, self.trees), unit_codes(table.units, table.counts)
-        columns = [*nodes.T, *map(table.sensitive_codes, names), *(own + 1 for own in units.values())]
+        nodes, keys = lowest_nodes(table, self.trees), table.measure.keys()
+        columns = [*nodes.T, *map(table.sensitive_codes, names), *keys]
         atom_of, first = numbered(columns, table.combinations)
         values = sensitive_codes(table, first)
         return Atoms(
@@ -102,21 +102,22 @@ class LocalProblem:
             count(atom_of, table.counts, len(first)),
             atom_of,
             {name: values[name] for name in names},
-            {name: own[first] for name, own in units.items()},
+            keys.at(first),
         )
 
     def classes(self, atoms: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of parts of atoms for the constraints; arrays of shape (parts,)."""
         sensitive = {name: own.at(atoms) for name, own in self.atoms.sensitive.items()}
-        units = {name: Units.of_parts(own[atoms], counts) for name, own in self.atoms.units.items()}
-        return Classes(class_of, counts, number, sensitive, units)
+        return Classes(class_of, self.atoms.keys.measure(atoms, counts), number, sensitive)
 
     def weights(self, atoms: IntArray, counts: IntArray) -> IntArray:
         """Return what parts of atoms add to the size of a class, at most, shape (parts,), int64.
 
         A class of parts that add up to less than ``size`` is too small.
         """
-        return counts if self.unit is None else np.where(self.atoms.units[self.unit][atoms] < 0, counts, 1)
+        if self.unit is None:
+            return counts
+        return np.where(self.atoms.keys.by_name[self.unit][atoms] < 0, counts, 1)
 
     def costs(self, nodes: CodeArray) -> FloatArray:
         """Return the cost of a record in classes with these nodes, (classes,); infinite with ``NONE``."""
@@ -218,7 +219,7 @@ class Assignment:
         sizes, added = self.sizes, counts
         if ground.unit is not None:
             sizes = ground.classes(atoms, counts, class_of, self.classes).sizes_in(ground.unit)
-            unit_of = ground.atoms.units[ground.unit][atoms]
+            unit_of = ground.atoms.keys.by_name[ground.unit][atoms]
             space = int(unit_of.max(initial=0)) + 1
             groups, distinct = group_keys(class_of * space + np.maximum(unit_of, 0), self.classes * space)
             known = unit_of >= 0

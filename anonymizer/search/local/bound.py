@@ -342,7 +342,7 @@ class NeighbourBound:
         by_weights: bool = False,
     ) -> None:
         self._counts = table.row_people if by_weights else table.counts
-        self._units, self._size = table.units_of_rows(unit), size
+        self._units, self._size = table.measure.counted(unit), size
         nodes, least = lowest_nodes(table, trees), _least_costs(trees)
         self._joins = BlockedJoins(trees, least, nodes)
         self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
@@ -392,7 +392,7 @@ def _reached(combinations: int, blocks: int) -> int:
 def surely_long(table: Table, size: int, unit: str | None) -> bool:
     """Return True only if one round of ``NeighbourBound`` is certainly not enough."""
     # Other combinations need no neighbours.
-    waiting = np.count_nonzero(table.units_of_rows(unit) < size)
+    waiting = np.count_nonzero(table.measure.counted(unit) < size)
     return bool(waiting > _reached(table.combinations, 1))
 
 

@@ -389,7 +389,7 @@ class _Clusters:
         self._weights = ground.weights(parts.atoms, parts.counts)
         self._units: IntArray | None = None
         if ground.unit is not None:
-            self._units = ground.atoms.units[ground.unit][parts.atoms]
+            self._units = ground.atoms.keys.by_name[ground.unit][parts.atoms]
         self._labels = np.full(len(parts.atoms), UNASSIGNED, dtype=np.int64)
         self._open = np.ones(len(parts.atoms), dtype=bool)
         self._last = np.zeros((parts.number, ground.trees.attributes), dtype=np.int32)

@@ -148,7 +148,7 @@ def items_of(table: Table, trees: AllowedTrees, unit: str | None = None) -> Item
     nodes = every[first]
     counts, units = (
         np.bincount(item_of, weights=each, minlength=len(nodes)).astype(np.int64)
-        for each in (table.counts, table.units_of_rows(unit))
+        for each in (table.counts, table.measure.counted(unit))
     )
     return Items(np.ascontiguousarray(nodes), counts, units, item_of)
 

@@ -459,8 +459,8 @@ class Parts:
     def classes(self) -> Classes:
         """Return the groups as equivalence classes; they must be numbered without a gap."""
         sensitive = sensitive_codes(self.table, self.owner)
-        units = self.table.units_of_parts(self.owner, self.counts)
-        return Classes(self.group, self.counts, int(self.group.max()) + 1, sensitive, units)
+        measure = self.table.measure.parts(self.owner, self.counts)
+        return Classes(self.group, measure, int(self.group.max()) + 1, sensitive)
 
 
 def region_column(attribute: QuasiIdentifier, own: AggregatedColumn) -> Cells:

@@ -36,6 +36,7 @@ from anonymizer.model.arrays import (
 )
 from anonymizer.model.classes import Classes, Traces, released
 from anonymizer.model.features import Feature, Limit, SuppressionMethod
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import CutTree, Outcome, Published, Recoding, Status, Step, levels_by_name
 from anonymizer.model.table import PlacedRows, QuasiIdentifier, Table
 from anonymizer.plugins import Settings
@@ -1636,7 +1637,7 @@ class _DiskRows:
         for array in (codes, records):
             freeze(array)
         attributes = self._problem.table.quasi_identifiers
-        reduced = Table(attributes, table.sensitive, codes.T, records, coarse=True)
+        reduced = Table(attributes, table.sensitive, codes.T, Measure(records), coarse=True)
         # One axis at a time: the numbers of all axes are longer than everything else about regions.
         numbers = (coding.numbers(traces, position) for position in range(len(coding.axes)))
         return self._labelling.traced_recoding(Rows(reduced, None, region_of, suppressed, removed), numbers)

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, group_keys
-from anonymizer.model.classes import NO_UNITS, Classes, SensitiveCodes
+from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.measure import Measure
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.model.units import Units, UnitsByName
+from anonymizer.model.units import Units
 from anonymizer.privacy.base import ClassConstraint
 from anonymizer.search.base import SearchProblem
 from anonymizer.search.suppression.suppressor import References, holding
@@ -210,8 +211,7 @@ class Checks:
     sensitive: the sensitive attributes.
     codes: of their values, shape (combinations, sensitive attributes).
     references: p of each sensitive attribute; a class must satisfy the constraints under each.
-    units: of the combinations, by name.
-    records: of each combination, shape (combinations,), int64; needed with units.
+    measure: what is counted of the combinations; None where only records are.
     """
 
     def __init__(
@@ -220,11 +220,9 @@ class Checks:
         sensitive: Sequence[SensitiveAttribute],
         codes: CodeArray,
         references: Sequence[References],
-        units: UnitsByName = NO_UNITS,
-        records: IntArray | None = None,
+        measure: Measure | None = None,
     ) -> None:
-        self._units = units
-        self._records = records
+        self._measure = measure
         self._constraints = constraints
         self._references = references
         self._sensitive = {
@@ -233,8 +231,8 @@ class Checks:
         }
         self._fewest: dict[str, int] = {}
         for each in constraints:
-            if each.unit is not None:
-                needed = max(self._fewest.get(each.unit, 1), self._fewest_of(each, units[each.unit]))
+            if each.unit is not None and measure is not None:
+                needed = max(self._fewest.get(each.unit, 1), self._fewest_of(each, measure.units[each.unit]))
                 self._fewest[each.unit] = needed
 
     def _fewest_of(self, constraint: ClassConstraint, units: Units) -> int:
@@ -252,8 +250,7 @@ class Checks:
         """Return the class constraints of a problem."""
         table = problem.table
         codes = table.codes[:, len(table.quasi_identifiers) :]
-        units, records = table.units, table.counts
-        return cls(problem.class_constraints, table.sensitive, codes, references, units, records)
+        return cls(problem.class_constraints, table.sensitive, codes, references, table.measure)
 
     @property
     def by_size(self) -> bool:
@@ -279,14 +276,16 @@ class Checks:
         ]
 
     def _units_of(self, name: str, owner: IntArray, counts: IntArray) -> Units:
-        assert self._records is not None, "units need the records of each combination"
-        return self._units[name].parts(owner, counts, self._records)
+        assert self._measure is not None, "constraints count units"
+        return self._measure.units[name].parts(owner, counts, self._measure.records)
+
+    def _parts(self, owner: IntArray, counts: IntArray) -> Measure:
+        return Measure(counts) if self._measure is None else self._measure.parts(owner, counts)
 
     def classes(self, owner: IntArray, counts: IntArray, class_of: IntArray, number: int) -> Classes:
         """Return classes of rows, each some records of a combination of the table."""
         sensitive = {name: own.at(owner) for name, own in self._sensitive.items()}
-        units = {name: self._units_of(name, owner, counts) for name in self._units}
-        return Classes(class_of, counts, number, sensitive, units)
+        return Classes(class_of, self._parts(owner, counts), number, sensitive)
 
     def regions_hold(self, regions: Regions) -> BoolArray:
         """Return which regions satisfy every class constraint, shape (regions,)."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.measure import UnitKeys
 from anonymizer.model.table import SensitiveAttribute, Table
-from anonymizer.model.units import Units, unit_codes
 from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.search.base import SearchProblem, judged_attributes, sensitive_codes
 from anonymizer.search.suppression.cell_problem import ClassJudge, ValueRule
@@ -50,15 +50,14 @@ class CellModels:
         return references(self._problem.table, self._problem.table.counts)
 
     @cached_property
-    def units(self) -> dict[str, IntArray]:
-        """The unit of each combination by its name, negative where each record is one; see ``Units.of_each``.
+    def keys(self) -> UnitKeys:
+        """The unit of each combination.
 
         Raises
         ------
         ValueError: a combination has the records of several units.
         """
-        table = self._problem.table
-        return unit_codes(table.units, table.counts)
+        return self._problem.table.measure.keys()
 
     def judge(self, table: Table, first: IntArray) -> ClassJudge:
         """Return the models under the reference of the input.
@@ -68,12 +67,11 @@ class CellModels:
         first: a combination of the table for each row, with its sensitive values and units, shape (rows,).
         """
         codes = {name: own for name, own in sensitive_codes(table, first).items() if name in self.names}
-        unit_of = {name: own[first] for name, own in self.units.items()}
+        keys = self.keys.at(first)
 
         def holds(class_of: IntArray, rows: IntArray, counts: IntArray, number: int) -> BoolArray:
             own = {name: each.at(rows) for name, each in codes.items()}
-            units = {name: Units.of_parts(each[rows], counts) for name, each in unit_of.items()}
-            classes = Classes(class_of, counts, number, own, units)
+            classes = Classes(class_of, keys.measure(rows, counts), number, own)
             return holding(self._problem.class_constraints, classes, self.input)
 
         return holds
@@ -182,7 +180,7 @@ class SensitiveCells:
     class_of: position in ``chosen`` of the class of each cell, shape (cells,), int64, ascending.
     counts: records of each cell, shape (cells,), int64.
     sensitive: the cells' sensitive values by attribute name.
-    units: unit of each cell by the name of the unit, negative where each record is one, shape (cells,).
+    keys: the unit of each cell.
     """
 
     chosen: IntArray
@@ -192,7 +190,7 @@ class SensitiveCells:
     class_of: IntArray
     counts: IntArray
     sensitive: Mapping[str, SensitiveCodes]
-    units: Mapping[str, IntArray] = field(default_factory=dict)
+    keys: UnitKeys = field(default_factory=lambda: UnitKeys({}))
 
     @cached_property
     def starts(self) -> IntArray:
@@ -233,8 +231,8 @@ class SensitiveCells:
         held = counts > 0
         left, numbers = np.unique(class_of[held], return_inverse=True)
         own = {name: each.at(cells[held]) for name, each in self.sensitive.items()}
-        units = {name: Units.of_parts(each[cells[held]], counts[held]) for name, each in self.units.items()}
-        return Classes(numbers.astype(np.int64), counts[held], len(left), own, units), left
+        measure = self.keys.measure(cells[held], counts[held])
+        return Classes(numbers.astype(np.int64), measure, len(left), own), left
 
     def gone(self, removed: IntArray) -> IntArray:
         """Take records from the first items of each cell.
@@ -266,9 +264,9 @@ def sensitive_cells(
     """
     items = np.flatnonzero(chosen[classes.class_of])
     codes = {each.name: classes.sensitive_codes(each.name)[items] for each in attributes}
-    unit_codes = {name: own[items] for name, own in classes.unit_codes(units).items()}
+    keys = classes.measure.keys(units).at(items)
     own_class = (np.cumsum(chosen) - 1)[classes.class_of[items]]
-    columns = [own_class, *codes.values(), *(own + 1 for own in unit_codes.values())]
+    columns = [own_class, *codes.values(), *keys]
     cells, first = numbered(columns, len(items))
     counts = classes.counts[items]
     return SensitiveCells(
@@ -279,5 +277,5 @@ def sensitive_cells(
         own_class[first],
         count(cells, counts, len(first)),
         {each.name: SensitiveCodes(each, codes[each.name][first]) for each in attributes},
-        {name: own[first] for name, own in unit_codes.items()},
+        keys.at(first),
     )

@@ -809,14 +809,14 @@ class Rule:
     def most(self, cells: SensitiveCells) -> IntArray:
         """Bound the remaining records of each class by this rule alone, shape (own classes,), int64."""
         if self.unit is not None:
-            return self._most_of_units(cells, cells.units[self.unit])
+            return self._most_of_units(cells, cells.keys.by_name[self.unit])
         return self.retain(cells).most
 
     def view(self, cells: SensitiveCells, chosen: IntArray | slice) -> View:
         """Return some of the cells for this rule."""
         parts = cells.parts(self.attribute.name, combined=self.combined)[0][chosen]
         own = np.unique(parts, return_inverse=True)[1].astype(np.int64)
-        unit = None if self.unit is None else cells.units[self.unit][chosen]
+        unit = None if self.unit is None else cells.keys.by_name[self.unit][chosen]
         return View(self.retention, own, self.values(cells)[chosen], unit)
 
     def _most_of_units(self, cells: SensitiveCells, unit_of: IntArray) -> IntArray:
@@ -1454,14 +1454,14 @@ class FixedReference:
     def _by_rules(self, cells: SensitiveCells) -> Retained:
         """Solve classes with one rule; bound the others."""
         rules = self._rules.rules
-        if len(rules) == 1 and not cells.units:
+        if len(rules) == 1 and not cells.keys:
             return rules[0].retain(cells)
         sizes, nothing = count(cells.class_of, cells.counts, len(cells.chosen)), np.zeros_like(cells.counts)
         if not rules:
             # Models without rules for records suppress classes as a whole.
             return Retained(nothing, sizes, np.ones(len(sizes), dtype=bool))
         # Some records of a violating class go.
-        most = np.min([sizes - bool(cells.units), *(rule.most(cells) for rule in rules)], axis=0)
+        most = np.min([sizes - bool(cells.keys), *(rule.most(cells) for rule in rules)], axis=0)
         return Retained(nothing, most, most == 0)
 
     def _verified(self, cells: SensitiveCells, kept: IntArray) -> BoolArray:
@@ -1535,7 +1535,7 @@ class _Groups:
         counts, order = cells.counts[span], np.arange(len(span))
         units = {
             name: np.where(own[span] < 0, -1, np.unique(own[span], return_inverse=True)[1])
-            for name, own in cells.units.items()
+            for name, own in cells.keys.by_name.items()
         }
         if apart or not units:
             return cls(cells, span, order, counts, counts, units, None)
@@ -1600,7 +1600,7 @@ class MovingReference:
         Records of each item, shape (items,), int64, None if nothing better was found; and how many must be
         suppressed at least.
         """
-        if self._table.units:
+        if not self._table.measure.plain:
             # The records of each value do not say how many units have it.
             return None, fewest
         cells = sensitive_cells(classes, np.ones(classes.number, dtype=bool), self._table.sensitive)
@@ -1773,7 +1773,7 @@ class OptimalRecords(Suppressor):
 
         Each class in which units are counted takes a programme, under several p.
         """
-        if not (self._moved and self.table.units):
+        if not self._moved or self.table.measure.plain:
             return None
         least = self._least(classes, self.limit)
         if _records(least) <= self.limit:
@@ -1848,7 +1848,7 @@ class OptimalRecords(Suppressor):
         chosen = least < classes.sizes
         if number >= self.table.records or not chosen.any():
             return least
-        cells = sensitive_cells(classes, chosen, self.table.sensitive, self.table.units)
+        cells = sensitive_cells(classes, chosen, self.table.sensitive, self.table.measure.units)
         for rule in self._drifted(number).rules:
             own = classes.sizes[cells.chosen] - rule.most(cells)
             least[cells.chosen] = np.maximum(least[cells.chosen], own)

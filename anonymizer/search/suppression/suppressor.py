@@ -101,10 +101,10 @@ def references(table: Table, counts: IntArray) -> References:
     ----------
     counts: records of each distinct row that count, shape (combinations,), int64.
     """
-    if table.units:
+    if not table.measure.plain:
         # Of a distinct row with units all records count, or none.
         one = np.zeros(table.combinations, dtype=np.int64)
-        every = Classes(one, table.counts, 1, sensitive_codes(table), table.units)
+        every = Classes(one, table.measure, 1, sensitive_codes(table))
         return references_of(every.part(counts)[0], table.sensitive_names)
     return {
         each.name: Reference(
@@ -175,7 +175,7 @@ class WholeClasses(Suppressor):
         Only the remaining classes are judged: others may have values that p no longer has.
         """
         referring = [each for each in self.constraints if each.model.uses_reference]
-        closed = self._units_closed if self.table.units else self._closed
+        closed = self._closed if self.table.measure.plain else self._units_closed
         kept = closed(referring, classes, first.least == 0)
         gone = np.where(kept, 0, classes.sizes)
         fewest = int(gone.sum())
@@ -296,7 +296,8 @@ class RepeatedSuppression(Suppressor):
                 return kept
             violating = np.zeros_like(kept)
             violating[items[~held[part.class_of]]] = True
-            kept = kept & ~(violating if classes.ties is None else classes.ties.joined(violating))
+            ties = classes.measure.ties
+            kept = kept & ~(violating if ties is None else ties.joined(violating))
 
     @staticmethod
     def _suppressed(classes: Classes, kept: BoolArray, certain: IntArray | None = None) -> Suppressed:
