@@ -102,7 +102,7 @@ def test_many_combinations_go_to_mondrian(message: SnapshotAssertion) -> None:
     assert (choice.name, choice.parameters) == ("mondrian", {})
     assert exchange(MANY_COMBINATIONS + 1, choice.reason) == message
     fewer = many(asked(a=DEEP)).table
-    table = replace(fewer, codes=fewer.codes[1:], counts=fewer.counts[1:])
+    table = replace(fewer, codes=fewer.codes[1:], measure=Measure(fewer.counts[1:]))
     assert choose(replace(asked(a=DEEP), table=table), None).name == "local"
 
 
