@@ -26,9 +26,10 @@ from anonymizer.data.values import identity_of_keys
 from anonymizer.errors import InputError, plural
 from anonymizer.hierarchy.placement import source_as_of
 from anonymizer.hierarchy.source import HierarchySource
-from anonymizer.model.adversary import Links, Original, Owners, PublishedTable, Truth, ValueCoverage
+from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.owners import Owners
 from anonymizer.model.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
 from anonymizer.plan.assessment import Assessment

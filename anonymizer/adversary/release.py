@@ -16,9 +16,10 @@ from anonymizer.data.source import is_url
 from anonymizer.data.table import unite_spellings
 from anonymizer.data.values import split_absent
 from anonymizer.errors import InputError, listed, suggestion
-from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.owners import Owners
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SUPPRESSED, UNKNOWN, NumberColumns, NumberLabels, Role
 from anonymizer.model.units import PERSON

@@ -23,7 +23,6 @@ from anonymizer.model.adversary import (
     AnatomyTruth,
     Links,
     Original,
-    Owners,
     PublishedTable,
     ValueCoverage,
 )
@@ -31,6 +30,7 @@ from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, 
 from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.identity import text_identity
 from anonymizer.model.measure import Measure
+from anonymizer.model.owners import Owners
 from anonymizer.model.recoding import GroupRecoding, Recoding, distinct_nodes, value_labels
 from anonymizer.model.table import (
     MISSING,

@@ -16,16 +16,16 @@ from anonymizer.attacks.base import (
     AttackResult,
     KnowledgeSettings,
     UnitSettings,
-    reached,
     subject_of,
     targets_of,
     with_links,
 )
 from anonymizer.attacks.facts import Facts, KnownFacts
-from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Reference, SensitiveCounts
 from anonymizer.model.measure import Measure
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.model.units import RECORD
 
@@ -93,7 +93,7 @@ class UnitCounts:
 
 
 def _classes_of_records(
-    owners: Owners, release: PublishedTable, known: Sequence[str]
+    owned: OwnedRecords, release: PublishedTable, known: Sequence[str]
 ) -> list[tuple[Classes, IntArray]]:
     """Return the classes by which an adversary who looks for a unit learns its values, of single records.
 
@@ -105,11 +105,11 @@ def _classes_of_records(
     Classes, each with the class of each record, shape (records,), int64.
     """
     classes = release.classes(known)
-    rows = classes.class_of[owners.release]
-    if not owners.linked:
+    rows = classes.class_of[owned.release]
+    if not owned.linked:
         return [(classes, rows)]
-    values = {name: own.at(owners.release) for name, own in release.sensitive.items()}
-    ones, class_of = np.ones(len(rows), dtype=np.int64), owners.class_of(release, known)
+    values = {name: own.at(owned.release) for name, own in release.sensitive.items()}
+    ones, class_of = np.ones(len(rows), dtype=np.int64), owned.class_of(classes.class_of)
     every = [class_of, _pairs(class_of, rows)[0]]
     return [(Classes(own, Measure(ones), int(own.max()) + 1, values), own) for own in every]
 
@@ -177,7 +177,7 @@ class ClassDisclosure(Attack):
             return self.counted(adversary, known, success, baseline, base_rate)
         held = adversary.held_by(self.unit)
         if held is not None:
-            return self._of_units(adversary, held, name, knowledge | self.further() | with_links(held[1]))
+            return self._of_units(adversary, held, name, knowledge | self.further() | with_links(held))
         disclosed = self.disclosed(counts, overall)
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
@@ -185,21 +185,20 @@ class ClassDisclosure(Attack):
         return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
 
     def _of_units(
-        self, adversary: AdversaryView, holders: tuple[str, Owners], name: str, knowledge: dict[str, Any]
+        self, adversary: AdversaryView, owned: OwnedRecords, name: str, knowledge: dict[str, Any]
     ) -> AttackResult:
         """Return the share of units with a record in a class that discloses its value."""
-        (unit, owners), release = holders, adversary.disclosing
-        rows, (units, number) = owners.release, owners.targets(unit)
+        release, rows, number = adversary.disclosing, owned.release, owned.number
         attribute, values = release.sensitive[name].attribute, release.sensitive[name].codes[rows]
         inferred = self.inferred(attribute)[values]
-        seen = _classes_of_records(owners, release, release.known(self.settings.knowledge))
+        seen = _classes_of_records(owned, release, release.known(self.settings.knowledge))
         pooled = [(seen[0][0].pooled(), np.zeros_like(rows))]
         told, whole = (
             np.logical_or.reduce(
                 [
                     self.told_of_units(
                         self._disclosed(own, name)[class_of],
-                        UnitCounts.of(class_of, inferred, units, number),
+                        UnitCounts.of(class_of, inferred, owned.target, number),
                     )
                     for own, class_of in classes
                 ]
@@ -208,14 +207,14 @@ class ClassDisclosure(Attack):
         )
         details = {}
         if self.certain:
-            held = UnitCounts.of(np.zeros_like(rows), inferred, units, number)
+            held = UnitCounts.of(np.zeros_like(rows), inferred, owned.target, number)
             further = told & (held.entry_of != held.counts.argmax())
             if attribute.column.missing is not None:
                 further &= values != attribute.column.missing
-            beyond = reached(owners, unit, further)
+            beyond = owned.reached(further)
             details = {"base_rate": int(held.counts.max()) / number, "beyond_guess": float(beyond)}
-        success, baseline = reached(owners, unit, told), Fraction(int(whole.any()))
-        return self.counted(adversary, knowledge | {"unit": unit}, success, baseline, details, number)
+        success, baseline = owned.reached(told), Fraction(int(whole.any()))
+        return self.counted(adversary, knowledge | {"unit": owned.unit}, success, baseline, details, number)
 
     def _disclosed(self, classes: Classes, name: str) -> BoolArray:
         counts, _ = classes.sensitive_counts(name)

@@ -16,10 +16,11 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural, suggestion
-from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, Truth
-from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.adversary import AdversaryView, Links, Original, Truth
+from anonymizer.model.arrays import BoolArray, IntArray, count, numbered
 from anonymizer.model.features import Feature, Supporter
 from anonymizer.model.naming import ColumnName, Name
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
 
@@ -318,8 +319,8 @@ class AlignedUnitSettings(AlignedSettings, UnitSettings):
         """Whether records are linked otherwise than by their values."""
         return self.aligned or self.key is not None
 
-    def owned(self, adversary: AdversaryView) -> tuple[str, Owners] | None:
-        """Return the unit that an attack counts and the owners of the released records; None: records."""
+    def owned(self, adversary: AdversaryView) -> OwnedRecords | None:
+        """Return the records of the units that an attack counts; None: it counts records."""
         return None if self.by_record else adversary.owned_by(self.unit)
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
@@ -458,20 +459,9 @@ def marked(results: Sequence[AttackResult], adversary: AdversaryView) -> Sequenc
     ]
 
 
-def with_links(owners: Owners) -> dict[str, str]:
-    """Return what an attack by ``Owners.class_of`` knows besides: links of records, if there are any."""
-    return {LINKS: USED} if owners.linked else {}
-
-
-def reached(owners: Owners, unit: str, told: BoolArray) -> Fraction:
-    """Return the share of units with a told record.
-
-    Parameters
-    ----------
-    told: whether the attack learns the value of each record, shape (records,), bool.
-    """
-    numbers, number = owners.targets(unit)
-    return Fraction(len(np.unique(numbers[told])), number)
+def with_links(owned: OwnedRecords) -> dict[str, str]:
+    """Return what an attack by ``OwnedRecords.class_of`` knows besides: links of records, if any."""
+    return {LINKS: USED} if owned.linked else {}
 
 
 def exact_sum(hits: IntArray, among: IntArray) -> Fraction:
@@ -480,34 +470,6 @@ def exact_sum(hits: IntArray, among: IntArray) -> Fraction:
     sums = count(place, hits, len(sizes))
     terms = (Fraction(hit, size) for hit, size in zip(sums.tolist(), sizes.tolist(), strict=True))
     return sum(terms, Fraction(0))
-
-
-def found_units(
-    owners: Owners, unit: str, guess: IntArray, chance: FloatArray, *, once: bool
-) -> tuple[FloatArray, float]:
-    """Return the probability that each unit is found, shape (units,), and the mean of single guesses.
-
-    A member is found by the best of its guesses, or by any of them; a unit by any of its members. Guesses
-    fail independently.
-
-    Parameters
-    ----------
-    guess: number of the guess that aims at each record, shape (records,), int64.
-    chance: that it finds the member whose record it is, shape (records,).
-    once: whether the adversary makes only the best guess about each member.
-    """
-    members, (numbers, number) = owners.members(unit), owners.targets(unit)
-    member_of = group_keys(members, int(members.max(initial=0)) + 1)[0]
-    order = np.lexsort((-chance, guess, member_of))
-    member, own = member_of[order], guess[order]
-    first = np.concatenate([[True], (member[1:] != member[:-1]) | (own[1:] != own[:-1])])
-    if once:
-        order = np.lexsort((-chance, member_of))
-        first = np.concatenate([[True], np.diff(member_of[order]) > 0])
-    taken = order[first]
-    with np.errstate(divide="ignore"):
-        missed = np.bincount(numbers[taken], weights=np.log1p(-chance[taken]), minlength=number)
-    return -np.expm1(missed), float(chance[taken].mean())
 
 
 def best_blind(by_record: Share, target: IntArray, number: int, values: IntArray) -> Share:
@@ -547,12 +509,12 @@ class Targets:
 
     @classmethod
     def drawn(
-        cls, links: Links, owned: tuple[str, Owners] | None, most: int, random: np.random.Generator
+        cls, links: Links, owned: OwnedRecords | None, most: int, random: np.random.Generator
     ) -> Targets:
         """Return at most so many units with all their records, or linked records if no units are counted."""
         if owned is None:
             return cls.of_records(links, most, random)
-        return cls.of_units(owned[1], owned[0], most, random)
+        return cls.of_units(owned, most, random)
 
     @classmethod
     def of_records(cls, links: Links, most: int, random: np.random.Generator) -> Targets:
@@ -561,14 +523,14 @@ class Targets:
         return cls(links.original[which], links.release[which], np.arange(len(which)), len(which))
 
     @classmethod
-    def of_units(cls, owners: Owners, unit: str, most: int, random: np.random.Generator) -> Targets:
+    def of_units(cls, owned: OwnedRecords, most: int, random: np.random.Generator) -> Targets:
         """Return all records of at most so many units, drawn at random.
 
         Where each unit has one record, the draw is that of ``of_records``.
         """
-        order = np.lexsort((owners.release, owners.original))
-        original, release = owners.original[order], owners.release[order]
-        units, number = owners.targets(unit)
+        order = np.lexsort((owned.release, owned.original))
+        original, release = owned.original[order], owned.release[order]
+        units, number = owned.target, owned.number
         first = np.unique(units[order], return_index=True)[1]
         # By their first records, whose rows are counted as links are.
         place = np.empty(number, dtype=np.int64)

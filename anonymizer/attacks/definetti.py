@@ -39,7 +39,6 @@ from anonymizer.attacks.base import (
     best_blind,
     clopper_pearson,
     exact_sum,
-    found_units,
     subject_of,
     targets_of,
 )
@@ -50,7 +49,6 @@ from anonymizer.model.adversary import (
     AdversaryView,
     AnatomyRelease,
     Original,
-    Owners,
     Truth,
     ValueCoverage,
 )
@@ -58,6 +56,7 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numb
 from anonymizer.model.dates import ISO
 from anonymizer.model.features import NO_LIMITS, Limit
 from anonymizer.model.features import Feature as Option
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import Exact, Threat, WholeNumber
 
@@ -1121,15 +1120,15 @@ class View:
     by_link: bool = False
     values: IntArray | None = None
 
-    def of_units(self, adversary: AdversaryView, unit: str, owners: Owners) -> GuessedUnits:
+    def of_units(self, adversary: AdversaryView, owned: OwnedRecords) -> GuessedUnits:
         """Return whose the records are."""
         assert self.values is not None, "nobody knows the owners of records in buckets"
-        item = owners.release
+        item = owned.release
         if self.by_link:
             assert adversary.original is not None, "it has the links"
-            item = adversary.original.links.of_pairs(owners.original, owners.release)
-        entries = self.groups.entries_of(self.kind[item], self.values[owners.release])
-        return GuessedUnits(self.groups, owners, unit, entries)
+            item = adversary.original.links.of_pairs(owned.original, owned.release)
+        entries = self.groups.entries_of(self.kind[item], self.values[owned.release])
+        return GuessedUnits(self.groups, owned, entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -1142,27 +1141,25 @@ class GuessedUnits:
     """
 
     groups: Groups
-    owners: Owners
-    unit: str
+    owned: OwnedRecords
     entries: IntArray
 
     @property
     def number(self) -> int:
         """Number of units."""
-        return self.owners.targets(self.unit)[1]
+        return self.owned.number
 
     @property
     def baseline(self) -> Share:
         """The success of guesses by the frequencies of each group, or of one value for everybody."""
-        numbers, number = self.owners.targets(self.unit)
         values = self.groups.entry_values[self.entries]
-        return best_blind(self.success(self.groups.shares), numbers, number, values)
+        return best_blind(self.success(self.groups.shares), self.owned.target, self.number, values)
 
     @cached_property
     def _pairs(self) -> tuple[IntArray, IntArray, IntArray]:
         """Pair of a member and a kind by record, kind of each pair, and one record for each of its values."""
         kind = self.groups.kind[self.entries]
-        pairs, first = numbered([self.owners.members(self.unit), kind], len(kind))
+        pairs, first = numbered([self.owned.members, kind], len(kind))
         return pairs, kind[first], numbered([pairs, self.entries], len(kind))[1]
 
     def success(self, chances: FloatArray) -> Share:
@@ -1180,7 +1177,7 @@ class GuessedUnits:
         right = count(pairs[records], best[self.entries[records]].astype(np.int64), len(kind))
         if len(kind) == self.number:
             return exact_sum(right, ties[kind]) / self.number
-        found, _ = found_units(self.owners, self.unit, pairs, (right / ties[kind])[pairs], once=False)
+        found, _ = self.owned.found(pairs, (right / ties[kind])[pairs], once=False)
         return float(found.mean())
 
 
@@ -1613,7 +1610,7 @@ class Definetti(Attack):
     def _attack(self, adversary: AdversaryView, name: str, random: np.random.Generator) -> AttackResult:
         view = self.view(adversary, name)
         owned = adversary.owned_by(self.settings.unit)
-        whose = None if owned is None else view.of_units(adversary, *owned)
+        whose = None if owned is None else view.of_units(adversary, owned)
         return self._finding(view, self.chances(view, random), self.features(adversary), name, whose)
 
     def view(self, adversary: AdversaryView, name: str) -> View:
@@ -1666,7 +1663,7 @@ class Definetti(Attack):
         }
         # The aim marks a success that is only expected, not counted.
         aim = {"target": UNCONFIRMED} if view.true is None else {}
-        whom = {} if whose is None else {"unit": whose.unit}
+        whom = {} if whose is None else {"unit": whose.owned.unit}
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name, **whom}
         ends = [judged.low, judged.high, *(judged.by_chain if view.true is not None else ())]
         success, baseline = judged.success, judged.baseline

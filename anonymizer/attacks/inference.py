@@ -129,8 +129,8 @@ class Inference(Attack):
         if lacking is not None or adversary.original is None:
             return lacking
         owned = self.settings.owned(adversary)
-        if owned is not None and owned[1].targets(owned[0])[1] < 2:
-            return f"released records of at least two {targets_of({'unit': owned[0]})}"
+        if owned is not None and owned.number < 2:
+            return f"released records of at least two {targets_of({'unit': owned.unit})}"
         if self.settings.links(adversary.original).records < 2:
             return "at least two released records that can be linked to original ones"
         return None
@@ -139,7 +139,7 @@ class Inference(Attack):
         """Return one result for each sensitive attribute."""
         original = self.required_original(adversary)
         names, owned = original.known(self.settings.knowledge), self.settings.owned(adversary)
-        whom, found = {} if owned is None else {"unit": owned[0]}, []
+        whom, found = {} if owned is None else {"unit": owned.unit}, []
         for sensitive in self._guessed(adversary):
             targets = Targets.drawn(self.settings.links(original), owned, self.settings.targets, random)
             people = _people(adversary, original, names, sensitive, targets, random)

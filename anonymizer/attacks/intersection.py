@@ -23,9 +23,10 @@ from anonymizer.attacks.base import (
     subject_of,
     targets_of,
 )
-from anonymizer.model.adversary import AdversaryView, Original, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, number_lists, numbered, starts_of
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import WholeNumber
 
@@ -134,12 +135,12 @@ class Intersection(Attack):
             )
         return lacking
 
-    def _owned(self, adversary: AdversaryView) -> tuple[str, Owners, Owners] | None:
-        """Return the unit that is counted with the owners of both releases; None: records."""
+    def _owned(self, adversary: AdversaryView) -> tuple[OwnedRecords, OwnedRecords] | None:
+        """Return the records of the units that are counted in both releases; None: records are."""
         owned, other = self.settings.owned(adversary), adversary.second_original
         if owned is None or other is None or other.owners is None:
             return None
-        return *owned, other.owners
+        return owned, OwnedRecords(other.owners, owned.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Return one result for each sensitive attribute that both releases have."""
@@ -147,9 +148,9 @@ class Intersection(Attack):
         assert adversary.second is not None, "it is a requirement"
         owned, names = self._owned(adversary), self._known(adversary)
         links = self.settings.links(original)
-        targets = Targets.drawn(links, None if owned is None else owned[:2], self.settings.targets, random)
+        targets = Targets.drawn(links, None if owned is None else owned[0], self.settings.targets, random)
         rows, number = targets.original, targets.number
-        sampled = len(rows) < (links.records if owned is None else len(owned[1].release))
+        sampled = len(rows) < (links.records if owned is None else len(owned[0].release))
         found = []
         for sensitive in _shared(adversary.release, adversary.second):
             values = adversary.release.sensitive[sensitive].codes[targets.release]
@@ -159,7 +160,7 @@ class Intersection(Attack):
             low, high = clopper_pearson(float(success * number), number) if sampled else (exact, exact)
             knowledge: dict[str, Any] = {"attributes": list(names), "sensitive": sensitive}
             if owned is not None:
-                knowledge["unit"] = owned[0]
+                knowledge["unit"] = owned[0].unit
             details = {
                 "first_alone": float(alone),
                 "second_alone": float(also),
@@ -184,7 +185,7 @@ class Intersection(Attack):
         names: tuple[str, ...],
         sensitive: str,
         targets: _Targets,
-        owned: tuple[str, Owners, Owners] | None,
+        owned: tuple[OwnedRecords, OwnedRecords] | None,
     ) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Return for which links the true value is certain, by both releases, the first and the second."""
         assert adversary.original is not None
@@ -192,10 +193,10 @@ class Intersection(Attack):
         assert adversary.second_original is not None
         values = adversary.release.sensitive[sensitive]
         size = values.attribute.column.size + 1  # the last one is for values that only the second release has
-        unit, one, two = owned or ("", None, None)
+        one, two = owned or (None, None)
         other = _same_codes(values, adversary.second.sensitive[sensitive])
         first, second = (
-            _candidates(release, original, names, codes, targets.codes, size, _units_of(owners, unit))
+            _candidates(release, original, names, codes, targets.codes, size, _units_of(owners))
             for release, original, codes, owners in (
                 (adversary.release, adversary.original, values.codes, one),
                 (adversary.second, adversary.second_original, other, two),
@@ -226,9 +227,9 @@ def _same_codes(values: SensitiveCodes, other: SensitiveCodes) -> IntArray:
     return np.where(codes < 0, values.attribute.column.size, codes)[other.codes]
 
 
-def _units_of(owners: Owners | None, unit: str) -> tuple[IntArray, IntArray] | None:
+def _units_of(owned: OwnedRecords | None) -> tuple[IntArray, IntArray] | None:
     """Return the released row and the unit of each record, both of shape (records,); None without owners."""
-    return None if owners is None else (owners.release, owners.targets(unit)[0])
+    return None if owned is None else (owned.release, owned.target)
 
 
 def _targets(original: Original, names: Sequence[str], rows: IntArray, values: IntArray) -> _Targets:

@@ -23,12 +23,12 @@ from anonymizer.attacks.base import (
     chosen,
     clopper_pearson,
     exact_sum,
-    found_units,
     targets_of,
 )
-from anonymizer.model.adversary import AdversaryView, Original, Owners
+from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray, numbered
 from anonymizer.model.naming import ColumnName
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.plugins import Exact, Settings
 
 
@@ -87,7 +87,7 @@ class _Masked:
     place: position of the published number in ``numbers``, -1 for none, shape (targets,), int64.
     counts: records of each target, shape (targets,), int64.
     deviation: unit of ``sdid``, by the number of records.
-    owned: the unit that is counted, and the owners of the targets, which are records; None: records count.
+    owned: the records of the units that are counted, which are the targets; None: records count.
     """
 
     numbers: FloatArray
@@ -96,7 +96,7 @@ class _Masked:
     place: IntArray
     counts: IntArray
     deviation: float
-    owned: tuple[str, Owners] | None
+    owned: OwnedRecords | None
 
     def best(self, first: IntArray, last: IntArray) -> Fraction:
         """Return the largest share of targets, or of units, that are right by one guess for everybody.
@@ -108,7 +108,7 @@ class _Masked:
         """
         if self.owned is None:
             return Fraction(_most(first, last, self.counts), int(self.counts.sum()))
-        numbers, number = self.owned[1].targets(self.owned[0])
+        numbers, number = self.owned.target, self.owned.number
         order = np.lexsort((first, numbers))
         own, first, last = numbers[order], first[order], last[order]
         # Guesses that are right for several records of a unit count once.
@@ -129,14 +129,13 @@ class _Masked:
         """
         if self.owned is None:
             return exact_sum(hits * self.counts, among) / int(self.counts.sum())
-        unit, owners = self.owned
-        numbers, number = owners.targets(unit)
+        owned, number = self.owned, self.owned.number
         true = np.unique(self.true, return_inverse=True)[1]
         guess = true * (len(self.numbers) + 1) + self.place + 1
-        first = numbered([numbers, owners.members(unit), guess], len(guess))[1]
+        first = numbered([owned.target, owned.members, guess], len(guess))[1]
         if len(first) == number:
             return exact_sum(hits[first], among[first]) / number
-        return float(found_units(owners, unit, guess, hits / among, once=False)[0].mean())
+        return float(owned.found(guess, hits / among, once=False)[0].mean())
 
 
 def _most(first: IntArray, last: IntArray, counts: IntArray) -> int:
@@ -328,7 +327,7 @@ class Interval(Attack):
         """Return the result of one measure for one attribute, None if no target has a number."""
         masked = self._masked(adversary, original, name)
         owned = masked.owned
-        targets = int(masked.counts.sum()) if owned is None else owned[1].targets(owned[0])[1]
+        targets = int(masked.counts.sum()) if owned is None else owned.number
         if not targets:
             return None
         rule = _RULES[measure](masked, self.settings.width)
@@ -342,7 +341,7 @@ class Interval(Attack):
         if measure is Measure.DEVIATION:
             knowledge["deviation"] = self.settings.deviation.value
         if owned is not None:
-            knowledge["unit"] = owned[0]
+            knowledge["unit"] = owned.unit
         details = {"best_guess": float(rule.best())}
         return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
 
@@ -352,7 +351,7 @@ class Interval(Attack):
             links = self.settings.links(original)
             rows, released, counts = links.original, links.release, links.counts
         else:
-            rows, released = owned[1].original, owned[1].release
+            rows, released = owned.original, owned.release
             counts = np.ones(len(rows), dtype=np.int64)
         own, other = original.names.index(name), release.names.index(name)
         meaning = original.meanings[own]
@@ -376,7 +375,7 @@ class Interval(Attack):
             places[released[known]],
             counts[known],
             _deviation(*spread),
-            None if owned is None else (owned[0], owned[1].at(known)),
+            None if owned is None else owned.at(known),
         )
 
 

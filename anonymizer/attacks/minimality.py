@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult, UnitSettings, known_columns, reached, targets_of
+from anonymizer.attacks.base import Attack, AttackResult, UnitSettings, known_columns, targets_of
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes
@@ -107,9 +107,9 @@ class Minimality(Attack):
         number = adversary.release.records
         owned = adversary.owned_by(self.settings.unit)
         if owned is not None:
-            known["unit"], owners = owned
-            told = disclosed[links.of_pairs(owners.original, owners.release)]
-            success, number = reached(owners, known["unit"], told), owners.targets(known["unit"])[1]
+            known["unit"] = owned.unit
+            told = disclosed[links.of_pairs(owned.original, owned.release)]
+            success, number = owned.reached(told), owned.number
         return [self.counted(adversary, known, success, Fraction(0), details, number)]
 
 

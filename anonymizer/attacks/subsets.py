@@ -31,7 +31,8 @@ from anonymizer.model.arrays import (
 from anonymizer.model.classes import UnitEntries
 
 if TYPE_CHECKING:
-    from anonymizer.model.adversary import Owners, PublishedTable
+    from anonymizer.model.adversary import PublishedTable
+    from anonymizer.model.owners import OwnedRecords
 
 T = TypeVar("T")
 
@@ -506,7 +507,7 @@ def unit_subsets(
 
 def owned_subsets(
     release: PublishedTable,
-    owners: Owners,
+    owned: OwnedRecords,
     who: IntArray,
     sensitive: str | None,
     most: int,
@@ -521,16 +522,15 @@ def owned_subsets(
     sensitive, most: as for ``unit_subsets``.
     records: whether the entries have the records of each unit.
     """
-    if not owners.linked:
+    if not owned.linked:
         ones = np.ones_like(who) if records else None
-        yield from unit_subsets(release, owners.release, who, sensitive, most, records=ones)
+        yield from unit_subsets(release, owned.release, who, sensitive, most, records=ones)
         return
-    values = None if sensitive is None else release.sensitive[sensitive].codes[owners.release]
+    values = None if sensitive is None else release.sensitive[sensitive].codes[owned.release]
     units = np.arange(int(who.max()) + 1)
     # A list that lacks a column may have a row twice, so that nothing is rolled up.
     for own, _ in iter_subsets(order_of(release), most, None, lambda *_: None):
         names = tuple(release.names[position] for position in sorted(own))
-        entries = UnitEntries(
-            owners.class_of(release, names), who, np.ones_like(units), values, np.ones_like(who)
-        )
+        class_of = owned.class_of(release.class_of(names))
+        entries = UnitEntries(class_of, who, np.ones_like(units), values, np.ones_like(who))
         yield UnitsOfSubset(names, entries, units)

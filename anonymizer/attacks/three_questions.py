@@ -20,8 +20,9 @@ import numpy as np
 from anonymizer.attacks.adversary_view import CoveringJoin, codes_in, spans
 from anonymizer.attacks.base import clopper_pearson, known_columns, target_of
 from anonymizer.errors import InputError, listed, plural
-from anonymizer.model.adversary import Original, Owners, PublishedTable
+from anonymizer.model.adversary import Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, group_keys, numbered
+from anonymizer.model.owners import Owners
 from anonymizer.model.units import PERSON
 
 SURE = 0.975

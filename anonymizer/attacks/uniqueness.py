@@ -25,16 +25,16 @@ from anonymizer.attacks.base import (
     Named,
     SubsetSettings,
     known_columns,
-    reached,
     targets_of,
     with_links,
 )
 from anonymizer.attacks.copula import Copula, correct_in, unique_in
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets, owned_subsets
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.naming import ColumnName
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.plugins import WholeNumber
 
 
@@ -315,7 +315,7 @@ class Uniqueness(Attack):
         elif held is None:
             worst, details = _of_every_subset(release, most)
         else:
-            names, details = _units_of_every_subset(release, *held, most)
+            names, details = _units_of_every_subset(release, held, most)
             worst = known_subset(release, names)
         details["classes_by_size"] = _by_class_size(worst.sizes)
         if self.settings.weights or self.settings.population:
@@ -323,12 +323,11 @@ class Uniqueness(Attack):
         known: dict[str, Any] = {"attributes": list(worst.names)}
         share, number = Fraction(len(worst.unique), release.records), release.records
         if held is not None:
-            unit, owners = held
-            classes, (units, number) = owners.class_of(release, worst.names), owners.targets(unit)
-            sizes = np.bincount(np.unique(np.stack([classes, units]), axis=1)[0])
-            share = reached(owners, unit, sizes[classes] == 1)
-            known |= {"unit": unit, **with_links(owners)}
-            if owners.linked:
+            classes, number = held.class_of(release.class_of(worst.names)), held.number
+            sizes = np.bincount(np.unique(np.stack([classes, held.target]), axis=1)[0])
+            share = held.reached(sizes[classes] == 1)
+            known |= {"unit": held.unit, **with_links(held)}
+            if held.linked:
                 details["classes_by_size"] = _by_class_size(sizes)
         return [self.counted(adversary, known, share, Fraction(0), details, number)]
 
@@ -444,14 +443,13 @@ def _of_every_subset(release: PublishedTable, most: int) -> tuple[KnownSubset, d
 
 
 def _units_of_every_subset(
-    release: PublishedTable, unit: str, owners: Owners, most: int
+    release: PublishedTable, owned: OwnedRecords, most: int
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return the set of quasi-identifiers by which most units are alone, and the details of all sets."""
-    units, number = owners.targets(unit)
-    found = []
+    number, found = owned.number, []
     never = len(release.names) + 1
     fewest = np.full(number, never)
-    for each in owned_subsets(release, owners, units, None, most):
+    for each in owned_subsets(release, owned, owned.target, None, most):
         alone = each.alone
         fewest[alone] = np.minimum(fewest[alone], len(each.names))
         found.append((int(alone.sum()), -len(each.names), each.names))

@@ -13,12 +13,12 @@ from anonymizer.attacks.base import (
     AttackResult,
     UnitSettings,
     known_columns,
-    reached,
     target_of,
     targets_of,
 )
-from anonymizer.model.adversary import AdversaryView, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, numbered
+from anonymizer.model.owners import OwnedRecords
 
 
 class Wildcard(Attack):
@@ -62,11 +62,10 @@ class Wildcard(Attack):
         knowledge: dict[str, Any] = {"attributes": list(release.names)}
         owned = adversary.owned_by(self.settings.unit)
         if owned is not None:
-            unit, owners = owned
-            told = _alone(release, owners, unit)
-            success, number = reached(owners, unit, told), owners.targets(unit)[1]
+            told = _alone(release, owned)
+            success, number = owned.reached(told), owned.number
             details = {"blank_cells": blanks, "unique_records": int(told.sum())}
-            known = knowledge | {"unit": unit}
+            known = knowledge | {"unit": owned.unit}
             return [self.counted(adversary, known, success, Fraction(0), details, number)]
         classes = release.classes()
         alone = np.flatnonzero(classes.sizes[classes.class_of] == 1)
@@ -83,19 +82,18 @@ class Wildcard(Attack):
         return [self.counted(adversary, knowledge, success, Fraction(0), details)]
 
 
-def _alone(release: PublishedTable, owners: Owners, unit: str) -> BoolArray:
+def _alone(release: PublishedTable, owned: OwnedRecords) -> BoolArray:
     """Return which records have unsuppressed values that no other unit publishes, shape (records,), bool."""
-    units = owners.targets(unit)[0]
-    told = _single(release.classes().class_of[owners.release], units)
+    told = _single(release.classes().class_of[owned.release], owned.target)
     blanks = release.blanks
     blanked = np.asarray(blanks.any(axis=1), dtype=np.bool_)
-    some = np.flatnonzero(told & blanked[owners.release])
-    pattern_of, patterns = _patterns(blanks[owners.release[some]])
+    some = np.flatnonzero(told & blanked[owned.release])
+    pattern_of, patterns = _patterns(blanks[owned.release[some]])
     for number, blank in enumerate(patterns):
         left = [name for name, hidden in zip(release.names, blank, strict=True) if not hidden]
-        class_of = release.class_of(left)[owners.release]
+        class_of = release.class_of(left)[owned.release]
         own = some[pattern_of == number]
-        told[own] = _single(class_of, units)[own]
+        told[own] = _single(class_of, owned.target)[own]
     return told
 
 

@@ -25,10 +25,10 @@ from anonymizer.model.arrays import (
     numbered,
 )
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
-from anonymizer.model.measure import Measure, lists_of_units
+from anonymizer.model.measure import Measure
+from anonymizer.model.owners import OwnedRecords, Owners, lacking
 from anonymizer.model.recoding import GROUP
 from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
-from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,80 +285,6 @@ class Links:
 
 
 @dataclass(frozen=True, eq=False)
-class Owners:
-    """Whose the released records are: the unit of each by the name of the unit.
-
-    Attributes
-    ----------
-    original, release: row of each record in the two tables, shape (records,), int64.
-    units: number of the unit of each record, shape (records,), int64, none negative.
-    linked: whether the release links the records of a person, as by a pseudonym.
-    """
-
-    original: IntArray
-    release: IntArray
-    units: Mapping[str, IntArray]
-    linked: bool = False
-
-    @classmethod
-    def of(
-        cls, original: IntArray, release: IntArray, units: Mapping[str, IntArray], *, linked: bool = False
-    ) -> Owners:
-        """Return the owners of the released ones of some records.
-
-        Parameters
-        ----------
-        original: row of each record in the original, shape (records,), int64.
-        release: in the release, -1 if it is not released.
-        units: of each record, shape (records,), int64; if negative, the record is a unit of its own.
-        """
-        kept = np.flatnonzero(release >= 0)
-        own = {
-            name: np.where(codes < 0, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)[kept]
-            for name, codes in units.items()
-        }
-        return cls(original[kept], release[kept], own, linked)
-
-    def at(self, chosen: BoolArray) -> Owners:
-        """Return the owners of some of the records.
-
-        Parameters
-        ----------
-        chosen: which, shape (records,), bool.
-        """
-        units = {name: each[chosen] for name, each in self.units.items()}
-        return Owners(self.original[chosen], self.release[chosen], units, self.linked)
-
-    def class_of(self, release: PublishedTable, known: Sequence[str]) -> IntArray:
-        """Return the class of each record to an adversary who knows some columns, shape (records,), int64.
-
-        A class has equal rows; where the release links the records of a person, those of all persons with
-        equal sorted lists of rows.
-
-        Parameters
-        ----------
-        known: quasi-identifiers, of all records of a person where they are linked.
-        """
-        rows = release.class_of(known)[self.release]
-        if not self.linked:
-            return rows
-        persons, number = self.targets(PERSON)
-        return lists_of_units(persons, number, rows, int(rows.max(initial=0)) + 1, np.ones_like(rows))
-
-    def targets(self, unit: str) -> tuple[IntArray, int]:
-        """Return the unit of each record, numbered from 0, shape (records,), int64, and their number."""
-        own = self.units[unit]
-        numbers, distinct = group_keys(own, int(own.max(initial=0)) + 1)
-        return numbers, len(distinct)
-
-    def members(self, unit: str) -> IntArray:
-        """Return who is looked for when a unit is: the persons, or records, of a household, else the unit."""
-        if unit != HOUSEHOLD:
-            return self.targets(unit)[0]
-        return self.targets(PERSON)[0] if PERSON in self.units else np.arange(len(self.release))
-
-
-@dataclass(frozen=True, eq=False)
 class Original:
     """The distinct rows of original values with their records, and links to the release.
 
@@ -518,24 +444,24 @@ class AdversaryView:
         """The owners of the released records, None if unknown, or of an Anatomy release."""
         return None if self.original is None or self.grouped is not None else self.original.owners
 
-    def owned_by(self, asked: str | None) -> tuple[str, Owners] | None:
-        """Return the unit that an attack counts, and whose the records are; None: it counts records.
+    def owned_by(self, asked: str | None) -> OwnedRecords | None:
+        """Return the records of the units that an attack counts; None: it counts records.
 
         The unit is the one asked for, else persons if they are known.
         """
-        return _owned(self.owners, asked)
+        return OwnedRecords.asked(self.owners, asked)
 
     def lacks_unit(self, asked: str | None) -> str | None:
         """Return words for a message if nobody knows the unit that the attack asks for, else None."""
-        return _lacks_unit(self.owners, asked)
+        return lacking(self.owners, asked)
 
-    def held_by(self, asked: str | None) -> tuple[str, Owners] | None:
+    def held_by(self, asked: str | None) -> OwnedRecords | None:
         """Return what ``owned_by`` does, for an attack on the released rows alone."""
-        return _owned(self.holders, asked)
+        return OwnedRecords.asked(self.holders, asked)
 
     def lacks_holders(self, asked: str | None) -> str | None:
         """Return what ``lacks_unit`` does, for an attack on the released rows alone."""
-        return _lacks_unit(self.holders, asked)
+        return lacking(self.holders, asked)
 
     def without_owners(self) -> AdversaryView:
         """Return the same view with records that may each be of somebody else."""
@@ -572,18 +498,3 @@ class AdversaryView:
         if sensitive not in own:
             return self
         return replace(self, release=replace(self.release, sensitive={sensitive: own[sensitive]}))
-
-
-def _owned(owners: Owners | None, asked: str | None) -> tuple[str, Owners] | None:
-    if owners is None or asked == RECORD or (asked is None and PERSON not in owners.units):
-        return None
-    return PERSON if asked is None else asked, owners
-
-
-def _lacks_unit(owners: Owners | None, asked: str | None) -> str | None:
-    if asked in (None, RECORD) or (owners is not None and asked in owners.units):
-        return None
-    return (
-        f"unit: {RECORD}, or original records that have the key of the {asked} and each fit exactly one "
-        "released row"
-    )

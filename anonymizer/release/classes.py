@@ -13,7 +13,7 @@ import numpy as np
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.values import absent_texts, key_of
 from anonymizer.errors import DataError
-from anonymizer.model.adversary import AnatomyRelease, Owners, PublishedTable
+from anonymizer.model.adversary import AnatomyRelease, PublishedTable
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, count, numbered, rank, starts_of
 from anonymizer.model.classes import (
     Classes,
@@ -26,6 +26,7 @@ from anonymizer.model.classes import (
 )
 from anonymizer.model.households import households_of_persons
 from anonymizer.model.measure import Measure
+from anonymizer.model.owners import Owners
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Column, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON

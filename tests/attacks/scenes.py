@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.attacks.adversary_view import meaning_of
-from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.owners import Owners
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from tests.attacks.published import release
 from tests.helpers.build import column, hierarchy

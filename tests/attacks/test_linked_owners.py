@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymizer as an
-from anonymizer.model.adversary import AdversaryView, Owners
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.owners import Owners
 from tests.attacks.published import one, release
 
 NAMES = ("age", "sex", "illness")

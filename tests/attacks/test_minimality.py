@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Owners, SensitiveConstraint
+from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, SensitiveConstraint
+from anonymizer.model.owners import Owners
 from tests.attacks.published import FEWER, one, refused, release
 from tests.attacks.scenes import _places, scene
 from tests.helpers.messages import exchange

@@ -18,8 +18,9 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.attacks.base import clopper_pearson
 from anonymizer.attacks.inference import STRENGTHS
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
-from anonymizer.model.adversary import AdversaryView, Owners
+from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.owners import Owners
 from tests.attacks.published import FEWER, attack, invalid, one, refused, release, run
 from tests.attacks.scenes import _places, original, owned
 from tests.helpers.messages import exchange

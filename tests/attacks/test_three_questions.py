@@ -19,7 +19,8 @@ from syrupy.assertion import SnapshotAssertion
 import anonymizer as an
 from anonymizer.attacks.three_questions import excess, three_questions
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import Original, Owners, PublishedTable
+from anonymizer.model.adversary import Original, PublishedTable
+from anonymizer.model.owners import Owners
 from tests.attacks.published import FEWER, release
 from tests.attacks.scenes import _places, original
 from tests.helpers.messages import exchange

@@ -21,7 +21,6 @@ from anonymizer.attacks.base import (
     UnitSettings,
     clopper_pearson,
     draw_sample,
-    found_units,
     known_columns,
     target_of,
     targets_of,
@@ -52,9 +51,10 @@ from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLink
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
 from anonymizer.errors import InputError, listed, suggestion
-from anonymizer.model.adversary import AdversaryView, Links, Original, Owners, PublishedTable
+from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
 from anonymizer.model.naming import ColumnName
+from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact as Decimals
 from anonymizer.plugins import Settings, Threat, WholeNumber
@@ -465,30 +465,25 @@ class Linkage(Attack):
         found: the result by records.
         """
         assert case.owned is not None, "units are counted"
-        (unit, owners), space = case.owned, case.space
-        rows, classes = case.places(owners)
+        owned, space, number = case.owned, case.space, case.owned.number
+        rows, classes = case.places(owned)
         place = space.truth.of_pairs(rows, classes)
-        units, number = owners.targets(unit)
-        own_records, sizes = numbered([classes, units], len(units))[0], space.sizes[classes]
+        own_records, sizes = numbered([classes, owned.target], len(rows))[0], space.sizes[classes]
         first = np.unique(own_records, return_index=True)[1]
 
         def found_by(right: FloatArray) -> FloatArray:
-            chance = reached_in(own_records, right, sizes)[first]
-            with np.errstate(divide="ignore"):
-                missed = np.bincount(units[first], weights=np.log1p(-chance), minlength=number)
-            found: FloatArray = -np.expm1(missed)
-            return found
+            return owned.by_any(first, reached_in(own_records, right, sizes)[first])
 
         ends = [found_by(right[place]) for right in linked.outcomes]
         success = float(ends[1].mean())
         of_ties = [float(units.mean()) for units in ends]
         low, high = _interval(min(of_ties), max(of_ties), number, estimated=case.estimates(linked))
         ceiling = float(found_by(1 / sizes).mean())
-        of_members = numbered([classes, owners.members(unit)], len(units))[0]
+        of_members = numbered([classes, owned.members], len(rows))[0]
         alike = np.bincount(of_members)[of_members]
         one_link = np.minimum(linked.outcomes[1][place] * alike, 1.0)
         # The share of members whom their best link finds, as `vulnerability` does.
-        best = found_units(owners, unit, of_members, one_link, once=True)[1]
+        best = owned.found(of_members, one_link, once=True)[1]
         details = {
             **found.details,
             "ceiling": max(ceiling, success),
@@ -497,7 +492,7 @@ class Linkage(Attack):
             "estimated": low < high,
         }
         details.pop("bound", None)  # of records, which are linked more rarely
-        known, baseline = {**found.knowledge, "unit": unit}, Fraction(1, number)
+        known, baseline = {**found.knowledge, "unit": owned.unit}, Fraction(1, number)
         return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
     def _linking(self, at_most: float | None) -> Linking:
@@ -598,7 +593,7 @@ class _Case:
     Attributes
     ----------
     links: from original to released records, of all records.
-    owned: the unit and the owners of the targets' records; None if records are counted.
+    owned: the targets' records; None if records are counted.
     drawn: whether errors of the adversary were drawn.
     """
 
@@ -606,7 +601,7 @@ class _Case:
     original: Original
     links: Links
     space: ComparisonSpace
-    owned: tuple[str, Owners] | None
+    owned: OwnedRecords | None
     drawn: bool
 
     def estimates(self, linked: Linked) -> bool:
@@ -618,14 +613,14 @@ class _Case:
             return False
         return linked.estimated or self.space.truth.records < self.links.records
 
-    def places(self, owners: Owners) -> tuple[IntArray, IntArray]:
+    def places(self, owned: OwnedRecords) -> tuple[IntArray, IntArray]:
         """Return the original and the class in the space of each record, shape (records,) each."""
         names = self.space.names
         own, published = (
             [each.names.index(name) for name in names] for each in (self.original, self.release)
         )
-        rows = self.original.codes[owners.original][:, own].astype(np.int64)
-        texts = self.release.codes[owners.release][:, published].astype(np.int64)
+        rows = self.original.codes[owned.original][:, own].astype(np.int64)
+        texts = self.release.codes[owned.release][:, published].astype(np.int64)
         return (
             located(rows, self.space.originals.astype(np.int64)),
             located(texts, self.space.classes.astype(np.int64)),
@@ -640,11 +635,10 @@ class _Case:
             drawn = draw_sample(truth.counts, most, random)
             targets = links_of_pairs(truth.original, truth.release, drawn)
             return replace(self, space=self.space.targeting(targets))
-        unit, owners = self.owned
-        owners = drawn_owners(owners, unit, most, random)
-        ones = np.ones(len(owners.release), dtype=np.int64)
-        targets = links_of_pairs(*self.places(owners), ones)
-        return replace(self, space=self.space.targeting(targets), owned=(unit, owners))
+        owned = drawn_owners(self.owned, most, random)
+        ones = np.ones(len(owned.release), dtype=np.int64)
+        targets = links_of_pairs(*self.places(owned), ones)
+        return replace(self, space=self.space.targeting(targets), owned=owned)
 
 
 def reached_in(own: IntArray, right: FloatArray, sizes: IntArray) -> FloatArray:
@@ -717,14 +711,13 @@ def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tu
     return clopper_pearson(least * targets, targets)[0], clopper_pearson(most * targets, targets)[1]
 
 
-def drawn_owners(owners: Owners, unit: str, most: int, random: np.random.Generator) -> Owners:
-    """Return the owners of all records of some units, drawn until there are at most so many records."""
-    numbers, number = owners.targets(unit)
-    order = random.permutation(number)
-    records = np.bincount(numbers, minlength=number)[order]
-    taken = np.zeros(number, dtype=bool)
+def drawn_owners(owned: OwnedRecords, most: int, random: np.random.Generator) -> OwnedRecords:
+    """Return all records of some units, drawn until there are at most so many records."""
+    order = random.permutation(owned.number)
+    records = np.bincount(owned.target, minlength=owned.number)[order]
+    taken = np.zeros(owned.number, dtype=bool)
     taken[order[: max(int((np.cumsum(records) <= most).sum()), 1)]] = True
-    return owners.at(taken[numbers])
+    return owned.at(taken[owned.target])
 
 
 def with_errors(original: Original, links: Links, rates: ErrorRates, random: np.random.Generator) -> Original:
