@@ -14,7 +14,7 @@ from anonymizer.attacks.three_questions import Answer
 from anonymizer.audit.audit import audit_release
 from anonymizer.audit.case import ReleaseAudit
 from anonymizer.commands.calls import checked_call
-from anonymizer.commands.check import check_names, check_pair_names, refused_second, scene_of_pair
+from anonymizer.commands.check import check_names, check_pair_names, refused_second, view_of_pair
 from anonymizer.commands.compare import compare_frame, planned
 from anonymizer.commands.frame import Result, anonymize_frame, tree_of_attribute
 from anonymizer.commands.init import Draft, Goals, draft_frame, exact_columns, unnamed_warnings
@@ -368,9 +368,8 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     with ExitStack() as stack:
         release = _opened(stack, release_df, reading_release(OPTIONS, loaded))
         original = _opened(stack, original_df, _of_input(loaded))
-        measured = measures_of(
-            plan.goal, plan.assessment, comparison_of(adversary_from_files(plan, release, original))
-        )
+        comparison = comparison_of(adversary_from_files(plan, release, original))
+        measured = measures_of(plan.assessment, comparison)
     entries = [utility_entry(each.finding, each.seconds) for each in measured]
     return pd.DataFrame(entries, columns=UTILITY_KEYS)
 
@@ -469,7 +468,7 @@ def attack(
             if known is None:
                 raise InputError("control_df needs the original records for comparison; give original_df")
             answers = answers_of_files(plan, view, release, known, held)
-        attacked = run_attacks(plan.goal, plan.assessment, view)
+        attacked = run_attacks(plan.assessment, view)
     entries = [attack_entry(each.finding, each.seconds) for each in attacked]
     found = pd.DataFrame(entries, columns=ATTACK_KEYS)
     warnings = [*uncounted, *([] if warning is None else [warning])]
@@ -495,7 +494,7 @@ def _adversary_view(
         return adversary_from_files(plan, release, original, second, plan.assessment.weights)
     if second is not None:
         raise refused_second("sensitive_table")
-    return scene_of_pair(plan, (release, values), original, plan.assessment.weights)
+    return view_of_pair(plan, (release, values), original, plan.assessment.weights)
 
 
 def _of_input(config: Config) -> EngineOptions:

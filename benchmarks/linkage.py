@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import anonymizer as an
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.attacks.base import clopper_pearson, draw_sample
 from anonymizer.attacks.linkage.attack import FALSE_LINKS, MISSED_LINKS, with_errors
 from anonymizer.attacks.linkage.distances import (

@@ -8,7 +8,7 @@ from anonymizer.adversary.original import links_by_originals, original_of_files
 from anonymizer.adversary.release import (
     by_config_names,
     read_release,
-    scene_of_release,
+    view_of_release,
     with_labels,
     with_published_labels,
 )
@@ -54,7 +54,7 @@ def adversary_from_files(
         put_in_bands(plan.columns, original)
     release = with_published_labels(plan.columns, release)
     second = None if second is None else with_published_labels(plan.columns, second)
-    seen = scene_of_release(plan.columns, release, weights, plan.counting.pseudonym)
+    seen = view_of_release(plan.columns, release, weights, plan.counting.pseudonym)
     table, named = seen.release, seen.named
     own = None if original is None else original_of_files(plan, table, release, original)
     if second is None:

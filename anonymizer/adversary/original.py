@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.adversary.release import entry_beside
-from anonymizer.attacks.adversary_view import (
-    NOTHING,
-    largest_links,
-    links_of_pairs,
-    located,
-    meaning_of,
-    meanings_of,
-    possible_links,
-    same_values,
-)
+from anonymizer.attacks.adversary_view import meaning_of, meanings_of, same_values
+from anonymizer.attacks.links import NOTHING, largest_links, links_of_pairs, located, possible_links
 from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import Encoded, encode, notated_texts, read_columns

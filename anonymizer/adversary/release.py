@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import known_original
+from anonymizer.adversary.candidate import known_original
 from anonymizer.data.labelled import ReadNumbers, labelled, renamed
 from anonymizer.data.relation import Groups, Relation
 from anonymizer.data.source import is_url
@@ -97,7 +97,7 @@ def _has_codes(columns: Columns, relation: Relation, name: str) -> bool:
     return bool(split_absent(texts, columns.missing, columns.numerals)[0])
 
 
-def scene_of_run(
+def view_of_run(
     prepared: Prepared, recoding: Recoding, release: Relation, weights: Sequence[str] = ()
 ) -> AdversaryView:
     """Return the adversary's view of a finished run: the written release, and the input with its true links.
@@ -135,10 +135,10 @@ def read_release(columns: Columns, relation: Relation, weights: Sequence[str] = 
     ------
     InputError: it has no quasi-identifier of the config.
     """
-    return scene_of_release(columns, relation, weights).release
+    return view_of_release(columns, relation, weights).release
 
 
-def scene_of_release(
+def view_of_release(
     columns: Columns, relation: Relation, weights: Sequence[str] = (), pseudonym: str | None = None
 ) -> AdversaryView:
     """Return the view of somebody who has a release alone; parameters and errors as for ``read_release``.

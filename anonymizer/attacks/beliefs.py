@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import possible_links, spans
 from anonymizer.attacks.base import CONFIDENCE
 from anonymizer.attacks.definetti import Definetti, Features, Groups, Posterior, View
 from anonymizer.attacks.inference import STRENGTHS, label_counts
+from anonymizer.attacks.joins import spans
+from anonymizer.attacks.links import possible_links
 from anonymizer.attacks.naive_bayes import NaiveBayes
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original

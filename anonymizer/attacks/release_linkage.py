@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from anonymizer.attacks.adversary_view import links_of_pairs, spans
 from anonymizer.attacks.base import (
     Attack,
     AttackResult,
@@ -22,6 +21,7 @@ from anonymizer.attacks.base import (
     draw_sample,
     known_columns,
 )
+from anonymizer.attacks.joins import spans
 from anonymizer.attacks.linkage.attack import LEAST, WORK, DistanceName, LinkageMethod
 from anonymizer.attacks.linkage.distances import (
     CategoryGaps,
@@ -35,6 +35,7 @@ from anonymizer.attacks.linkage.families import FAMILIES
 from anonymizer.attacks.linkage.learned import PASSES, learn, targets_of_links
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.pairs import SMALL
+from anonymizer.attacks.links import links_of_pairs
 from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.adversary_view import largest_links, meaning_of, possible_links, same_values
+from anonymizer.attacks.adversary_view import meaning_of, same_values
+from anonymizer.attacks.links import largest_links, possible_links
 from anonymizer.audit.case import AuditCase, missing_cells
 from anonymizer.audit.checks import measure_with_input
 from anonymizer.audit.claims import ABSENT

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from anonymizer.adversary.release import read_release, scene_of_release
+from anonymizer.adversary.release import read_release, view_of_release
 from anonymizer.audit.against_input import check_input, check_recoding_file
 from anonymizer.audit.case import AuditCase, AuditedReport, ReleaseAudit, missing_cells
 from anonymizer.audit.checks import CHECKS, note_unmeasured
@@ -273,7 +273,7 @@ def _counted(relations: Sequence[Relation], report: AuditedReport, config: Confi
 
     def look() -> AdversaryView:
         columns = _of_release(plan.columns, attributes)
-        return scene_of_release(columns, relation, plan.assessment.weights, plan.counting.pseudonym)
+        return view_of_release(columns, relation, plan.assessment.weights, plan.counting.pseudonym)
 
     return AuditCase(report, config, plan, [relation], classes, judged, own, look)
 

@@ -118,7 +118,7 @@ def attack(  # noqa: PLR0913, PLR0917 - one for each option
         if control is not None:
             watch.phase(f"the three questions, with {control.name} as control")
         answers = opened.answers(view, control)
-        for attacked in attack_in_turn(plan.goal, plan.assessment, view, watch):
+        for attacked in attack_in_turn(plan.assessment, view, watch):
             results.add(attacked)
         if view.holders is not None:
             results.count_records(plan, answers)
@@ -261,7 +261,7 @@ class _Opened:
         phase: receives what is done once the files are open.
         """
         from anonymizer.adversary.files import adversary_from_files  # noqa: PLC0415
-        from anonymizer.commands.check import refused_second, scene_of_pair  # noqa: PLC0415
+        from anonymizer.commands.check import refused_second, view_of_pair  # noqa: PLC0415
 
         if other is not None and len(self.paths) > 1:
             raise refused_second(str(self.release))
@@ -269,7 +269,7 @@ class _Opened:
         second = None if other is None else self.file(other)
         phase(COMPARING)
         if values:
-            return scene_of_pair(self.plan, (first, values[0]), self.source, self.plan.assessment.weights)
+            return view_of_pair(self.plan, (first, values[0]), self.source, self.plan.assessment.weights)
         return adversary_from_files(self.plan, first, self.source, second, self.plan.assessment.weights)
 
     def beliefs(self, view: AdversaryView, target: str) -> list[Belief]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.adversary.candidate import truth_of_tuples
 from anonymizer.adversary.original import original_of_files
 from anonymizer.adversary.release import by_config_names, read_release, unite_published, with_labels
-from anonymizer.attacks.adversary_view import truth_of_tuples
 from anonymizer.attacks.special_uniques import SpecialUniquesSettings, details_of
 from anonymizer.config.model import Config
 from anonymizer.data.open import unite_keys
@@ -417,7 +417,7 @@ def _check_groups(grouped: AnatomyRelease, plan: Plan | None) -> Check:
     return Check(grouped.records, len(grouped.groups), *found)
 
 
-def scene_of_pair(
+def view_of_pair(
     plan: Plan,
     tables: RelationPair,
     original: Relation | None = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.commands.save import Savable, in_python
 from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.model import Config

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.attacks.base import draw_sample
 from anonymizer.config.load import load_config
 from anonymizer.config.section import dotted
@@ -289,7 +290,7 @@ def _part(problem: SearchProblem, most: int) -> SearchProblem:
     limit = problem.limit * part.records // table.records
     metric = LeafShareLoss()
     metric.by_weights = part.sampling is not None
-    gate = AttackCheck(problem.gate.constraints, problem.seed)
+    gate = AttackCheck(problem.gate.constraints, problem.seed, seen=adversary_of)
     return replace(problem, table=part, limit=limit, metric=metric, gate=gate)
 
 

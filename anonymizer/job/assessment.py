@@ -28,7 +28,6 @@ from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Origin
 from anonymizer.model.recoding import Outcome
 from anonymizer.people.population import open_people
 from anonymizer.plan.assessment import Assessment
-from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint, CountConditions
@@ -143,7 +142,7 @@ class Attacked:
 
 
 def attack_in_turn(
-    goal: Goal, assessment: Assessment, scene: AdversaryView, watch: RunMonitor = UNWATCHED
+    assessment: Assessment, view: AdversaryView, watch: RunMonitor = UNWATCHED
 ) -> Iterator[Attacked]:
     """Run the attacks of a config, and yield each as it ends; without any, all that apply by default.
 
@@ -153,35 +152,35 @@ def attack_in_turn(
     ------
     InputError: a requirement of an attack in the config is missing, or the release lacks a column.
     """
-    attacks = ATTACKING.chosen(assessment.attacks, scene, goal.config)
+    attacks = ATTACKING.chosen(assessment.attacks, view, assessment.config)
     for number, attack in enumerate(attacks, 1):
         watch.begin(Phase.ATTACK, f"attack {attack.name} ({number} of {len(attacks)})")
-        pace = Pace((attack.name, scene.release.records), watch.say, watch.stopped)
-        yield Attacked(attack.name, None if watch.stopped() else _followed(attack, scene, goal.seed, pace))
+        pace = Pace((attack.name, view.release.records), watch.say, watch.stopped)
+        yield Attacked(
+            attack.name, None if watch.stopped() else _followed(attack, view, assessment.seed, pace)
+        )
 
 
-def _followed(
-    attack: Attack, scene: AdversaryView, seed: int, pace: Pace
-) -> list[Timed[AttackResult]] | None:
+def _followed(attack: Attack, view: AdversaryView, seed: int, pace: Pace) -> list[Timed[AttackResult]] | None:
     """Return the results of an attack; None if the user ends it."""
     try:
         with follow(pace):
-            return timed(attack, seed, lambda own, random: marked(own.run(scene, random), scene))
+            return timed(attack, seed, lambda own, random: marked(own.run(view, random), view))
     except AttackStopped:
         return None
 
 
-def run_attacks(goal: Goal, assessment: Assessment, scene: AdversaryView) -> list[Timed[AttackResult]]:
+def run_attacks(assessment: Assessment, view: AdversaryView) -> list[Timed[AttackResult]]:
     """Return the results of all attacks of a config; raises as ``attack_in_turn`` does."""
-    return [each for attacked in attack_in_turn(goal, assessment, scene) for each in attacked.found or ()]
+    return [each for attacked in attack_in_turn(assessment, view) for each in attacked.found or ()]
 
 
-def skipped_attacks(assessment: Assessment, scene: AdversaryView) -> dict[str, str]:
+def skipped_attacks(assessment: Assessment, view: AdversaryView) -> dict[str, str]:
     """Return the missing requirements of attacks that do not apply; empty if the config lists attacks."""
-    return {} if assessment.attacks else ATTACKING.lacking(scene)
+    return {} if assessment.attacks else ATTACKING.lacking(view)
 
 
-def origin_warning(assessment: Assessment, scene: AdversaryView, *, force: bool) -> str | None:
+def origin_warning(assessment: Assessment, view: AdversaryView, *, force: bool) -> str | None:
     """Return how many records of a release could come from the original; None without an original.
 
     A record of the release could come from one record of the original if it generalizes the values of that
@@ -196,7 +195,7 @@ def origin_warning(assessment: Assessment, scene: AdversaryView, *, force: bool)
     ------
     InputError: the original is of this kind, without ``force``.
     """
-    original, release = scene.original, scene.release
+    original, release = view.original, view.release
     if original is None:
         return None
     lacking = [f"'{name}'" for name in release.names if name not in original.names]
@@ -287,15 +286,15 @@ def _is_plain(asked: CountConditions) -> bool:
 MEASURING: EvaluatorKind[Measure] = EvaluatorKind("utility", "measure", UTILITY_MEASURES)
 
 
-def measures_of(goal: Goal, assessment: Assessment, comparison: Comparison) -> list[Timed[UtilityFinding]]:
+def measures_of(assessment: Assessment, comparison: Comparison) -> list[Timed[UtilityFinding]]:
     """Run the utility measures of a config; without any, all that apply with their defaults.
 
     Raises
     ------
     InputError: a requirement of a measure in the config is missing.
     """
-    measures = MEASURING.chosen(assessment.utility, comparison, goal.config)
-    return run_timed(measures, goal.seed, lambda measure, random: measure.measure(comparison, random))
+    measures = MEASURING.chosen(assessment.utility, comparison, assessment.config)
+    return run_timed(measures, assessment.seed, lambda measure, random: measure.measure(comparison, random))
 
 
 @dataclass(frozen=True)
@@ -359,7 +358,7 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
     # A Ctrl-C that ended the search does not end the attacks.
     earlier = watch.stopped()
     own = replace(watch, stopped=lambda: not earlier and watch.stopped())
-    for each in attack_in_turn(plan.goal, plan.assessment, view, own) if plan.assessment.attacks else ():
+    for each in attack_in_turn(plan.assessment, view, own) if plan.assessment.attacks else ():
         if each.found is None:
             unattacked.append(each.name)
             continue
@@ -367,7 +366,7 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
         watch.attacked([result.finding for result in each.found])
     if plan.assessment.utility:
         watch.begin(Phase.UTILITY, "measuring utility")
-        utility = measures_of(plan.goal, plan.assessment, comparison_of(view))
+        utility = measures_of(plan.assessment, comparison_of(view))
     answers: list[Answer] = []
     if plan.counting.control is not None:
         watch.phase("the three questions, with people who were held out")

@@ -39,25 +39,25 @@ def unmeasured(constraint: Constraint) -> Measurement:
 
 
 def attack_written_release(
-    prepared: Prepared, scene: AdversaryView, phase: Callable[[str], None]
+    prepared: Prepared, view: AdversaryView, phase: Callable[[str], None]
 ) -> list[Measurement]:
     """Attack a release that was read back, with other targets and randomness than those of the search.
 
     Parameters
     ----------
-    scene: the release and the input, without the recipe.
+    view: the release and the input, without the recipe.
     phase: receives which constraint is measured.
     """
     gate, found = prepared.problem.gate, []
     for each in gate.constraints:
         phase(f"attacking the written release: {describe(each)}")
-        found.append(attacked(each, scene, gate.random(each, Stage.AUDIT)))
+        found.append(attacked(each, view, gate.random(each, Stage.AUDIT)))
     return found
 
 
-def attacked(constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator) -> Measurement:
+def attacked(constraint: ReleaseConstraint, view: AdversaryView, random: np.random.Generator) -> Measurement:
     """Return the measurement of a constraint by its attack."""
-    measured = constraint.measured(scene, random)
+    measured = constraint.measured(view, random)
     found = _measurement(constraint, measured, constraint.holds(measured))
     return replace(found, verifiable_from_release=constraint.of_release_alone)
 

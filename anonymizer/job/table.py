@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.adversary.candidate import KnownOwners, adversary_of
 from anonymizer.config.load import check_columns
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import EngineRelation, Relation
@@ -24,9 +25,7 @@ from anonymizer.model.identity import identity_pattern, text_identity
 from anonymizer.model.table import COMMA, SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.people.population import check_held_out, open_people, with_counted_people
 from anonymizer.people.units import (
-    Owning,
     by_content,
-    owning_of,
     stored_units,
     unit_limit_of,
     units_of_records,
@@ -52,7 +51,7 @@ from anonymizer.privacy.base import (
     TableConstraint,
 )
 from anonymizer.release.query import follows_from_codes
-from anonymizer.search.base import AttackCheck, SearchProblem
+from anonymizer.search.base import AttackCheck, SearchProblem, SeenBy
 
 
 def columns_outside_table(
@@ -77,9 +76,9 @@ def _unsupported(plan: Plan, problem: SearchProblem) -> Iterator[str]:
         yield from plan.goal.algorithm.out_of_core_gaps(problem)
     yield from (each.what for each in plan.conflicts(Stage.SEARCH, NO_WORDS))
     if plan.assessment.attacks:
-        scene = AdversaryView(_published(problem.table, plan.assessment.weights))
+        view = AdversaryView(_published(problem.table, plan.assessment.weights))
         for position, each in enumerate(plan.assessment.attacks):
-            lacking = each.missing_requirement(scene)
+            lacking = each.missing_requirement(view)
             if lacking is not None:
                 yield f"attacks[{position}]: {each.name}, which needs {lacking}"
 
@@ -229,8 +228,9 @@ def problem_of(
         table, encoded = with_units(plan.counting, table, encoded, own)
     if plan.counting.counts_population or plan.counting.needs_households:
         table = with_counted_people(plan, relation, table, encoded, units)
-    owning = owning_of(plan.columns, plan.counting, encoded, units) if plan.counting.attacks_units else None
-    problem = _problem(plan.goal, table.by_weight(), constraints, owning)
+    owners = KnownOwners.of(plan, encoded, units) if plan.counting.attacks_units else None
+    seen = adversary_of if owners is None else owners.candidate
+    problem = _problem(plan.goal, table.by_weight(), constraints, seen)
     problem = replace(problem, source=source, most=found.most)
     if plan.counting.limit is not None:
         unit_limit = unit_limit_of(plan.counting, plan.goal.most, relation, plan.counting.limit, units)
@@ -251,9 +251,7 @@ def _refuse(plan: Plan, relation: Relation, found: Counted, stage: Stage) -> Non
         raise InputError(each.what)
 
 
-def _problem(
-    goal: Goal, table: Table, constraints: Sequence[Constraint], owning: Owning | None
-) -> SearchProblem:
+def _problem(goal: Goal, table: Table, constraints: Sequence[Constraint], seen: SeenBy) -> SearchProblem:
     """Return the search problem of a table in memory.
 
     Raises
@@ -276,7 +274,7 @@ def _problem(
             [each for each in constraints if isinstance(each, ReleaseConstraint)],
             goal.seed,
             every_step=goal.every_step,
-            owned=owning,
+            seen=seen,
         ),
         goal.seed,
     )

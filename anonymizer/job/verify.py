@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.adversary.release import read_release, scene_of_run
-from anonymizer.attacks.adversary_view import known_original, known_truth
+from anonymizer.adversary.candidate import known_original, known_truth, with_owners
+from anonymizer.adversary.release import read_release, view_of_run
 from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled
@@ -37,7 +37,6 @@ from anonymizer.people.released import (
     check_unit_limit,
     check_whole,
     released_records,
-    with_owners,
 )
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.goal import Goal
@@ -284,7 +283,7 @@ class TableShape(Shape):
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the table, and the input with the published row of each record."""
         plan, prepared, recoding = self._plan, found.prepared, found.recoding
-        view = scene_of_run(prepared, recoding, tables[0], plan.assessment.weights)
+        view = view_of_run(prepared, recoding, tables[0], plan.assessment.weights)
         return with_owners(prepared, recoding, view)
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
 from anonymizer.errors import AuditFailed, plural
-from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
 from anonymizer.model.classes import Classes, ClassValues, Released, SensitiveCodes, classes_of_rows
 from anonymizer.model.measure import Measure
@@ -25,7 +24,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Role, SamplingWeights
 from anonymizer.model.units import HOUSEHOLD, PERSON, UnitsByName
 from anonymizer.people.population import people_of_rows
-from anonymizer.people.units import owning_of, stored_units, units_of_rows
+from anonymizer.people.units import stored_units, units_of_rows
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.prepared import Prepared
 from anonymizer.release.query import rows_of_records
@@ -76,15 +75,6 @@ def released_records(prepared: Prepared, recoding: Recoding) -> Classes:
 
         classes.values = _published(recoding, one_of_each)
     return classes
-
-
-def with_owners(prepared: Prepared, recoding: Recoding, view: AdversaryView) -> AdversaryView:
-    """Return the view of a run's release with the owners of its records, if the config names units."""
-    if not prepared.units or view.original is None:
-        return view
-    table, encoded = prepared.problem.table, prepared.encoded
-    owning = owning_of(prepared.plan.columns, prepared.plan.counting, encoded, prepared.units)
-    return owning(table, recoding, view)
 
 
 def all_records(prepared: Prepared, recoding: Recoding) -> Classes:

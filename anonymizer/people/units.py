@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.adversary_view import owners_of_records
 from anonymizer.data.relation import Coding, Relation, StoredUnits
 from anonymizer.data.table import Encoded
 from anonymizer.errors import DataError, plural
-from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray, freeze, numbered
 from anonymizer.model.households import households_of_persons
 from anonymizer.model.measure import DividedRows, Measure, Ties
-from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import Table
 from anonymizer.model.units import (
     HOUSEHOLD,
@@ -28,7 +24,6 @@ from anonymizer.model.units import (
 )
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.counting import Counting
-from anonymizer.release.query import rows_of_records
 from anonymizer.search.base import UnitLimit
 
 
@@ -205,40 +200,3 @@ def units_of_rows(
     """
     items = row_of.astype(np.int64, copy=False)
     return {name: Units.of_items(items, own, rows, recorded=name in recorded) for name, own in units.items()}
-
-
-Owning = Callable[[Table, Recoding, AdversaryView], AdversaryView]
-"""Returns the view of a release with the owners of its records, given the searched table and its recoding."""
-
-
-def owning_of(
-    planned: Columns, counting: Counting, encoded: Encoded, units: Mapping[str, IntArray]
-) -> Owning:
-    """Return how attacks learn whose the records are."""
-    released = tuple(planned.released(encoded.relation.columns))
-    return partial(owned_view, released, counting.pseudonym is not None, encoded, units)
-
-
-def owned_view(
-    released: tuple[str, ...],
-    linked: bool,
-    encoded: Encoded,
-    units: Mapping[str, IntArray],
-    table: Table,
-    recoding: Recoding,
-    view: AdversaryView,
-) -> AdversaryView:
-    """Return the view of a release that is known with its original, with the owners of its records.
-
-    Parameters
-    ----------
-    released: names of the released columns of the input.
-    linked: whether a pseudonym links the records of a person.
-    encoded: the records; their distinct rows are those of ``table``, the searched one.
-    units: of each record, as ``units_of_records`` returns them.
-    """
-    assert view.original is not None, "whose records are owned"
-    rows = rows_of_records(encoded.relation, encoded.combination, recoding, released)
-    owners = owners_of_records(table, recoding, rows, units, view.release, view.original)
-    owners = replace(owners, linked=linked)
-    return replace(view, original=replace(view.original, owners=owners))

@@ -17,7 +17,6 @@ from zlib import crc32
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_of
 from anonymizer.attacks.base import AttackResult
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.base import LossMetric
@@ -120,6 +119,10 @@ class Stage(IntEnum):
     AUDIT = 1
 
 
+SeenBy = Callable[[Table, Recoding], AdversaryView]
+"""Returns the view of a candidate with its original, given the searched table."""
+
+
 class AttackCheck:
     """Attacks candidates that satisfy all other constraints, and remembers the results.
 
@@ -129,8 +132,7 @@ class AttackCheck:
     seed: of the run.
     every_step: whether every candidate that satisfies all other constraints is attacked, not only those that
         would be the release.
-    owned: returns the view of a candidate, given the searched table, with the owners of its records; None
-        where no constraint counts units.
+    seen: returns the view of a candidate, given the searched table; needed with constraints.
     """
 
     def __init__(
@@ -139,10 +141,10 @@ class AttackCheck:
         seed: int = 0,
         *,
         every_step: bool = False,
-        owned: Callable[[Table, Recoding, AdversaryView], AdversaryView] | None = None,
+        seen: SeenBy | None = None,
     ) -> None:
         self.constraints = tuple(constraints)
-        self._seed, self._owned = seed, owned
+        self._seed, self._seen = seed, seen
         self.every_step = every_step and bool(constraints)
         self._reached: dict[tuple[bytes, str], AttackerMeasure] = {}
         self._refused: dict[tuple[bytes, str], float] = {}
@@ -154,7 +156,7 @@ class AttackCheck:
 
     def asking(self, constraints: Sequence[ReleaseConstraint]) -> Self:
         """Return an attack check of other constraints that shares the results of this one."""
-        other = type(self)(constraints, self._seed, every_step=self.every_step, owned=self._owned)
+        other = type(self)(constraints, self._seed, every_step=self.every_step, seen=self._seen)
         other._reached, other._refused = self._reached, self._refused
         return other
 
@@ -177,19 +179,16 @@ class AttackCheck:
         if refused is not None:
             constraint, measured = refused
             return (f"{describe(constraint)} {measured:.4g} in the audit",)
-        scene: AdversaryView | None = None
+        assert self._seen is not None, "attackers see candidates"
+        view: AdversaryView | None = None
         for constraint in self.constraints:
             asked = key, _asked(constraint)
             if asked not in self._reached:
-                scene = scene or self._scene(table, recoding)
-                self._reached[asked] = _measure(constraint, scene, self.random(constraint, Stage.SEARCH))
+                view = view or self._seen(table, recoding)
+                self._reached[asked] = _measure(constraint, view, self.random(constraint, Stage.SEARCH))
             if not self._reached[asked].satisfied:
                 return (f"{describe(constraint)} {self._reached[asked].measured:.4g}",)
         return ()
-
-    def _scene(self, table: Table, recoding: Recoding) -> AdversaryView:
-        view = adversary_of(table, recoding)
-        return view if self._owned is None else self._owned(table, recoding, view)
 
     def estimate(self, recoding: Recoding) -> str | None:
         """Return the constraint whose estimate alone rejects a candidate; None if it is surely invalid.
@@ -257,10 +256,10 @@ class AttackCheck:
 
 
 def _measure(
-    constraint: ReleaseConstraint, scene: AdversaryView, random: np.random.Generator
+    constraint: ReleaseConstraint, view: AdversaryView, random: np.random.Generator
 ) -> AttackerMeasure:
     before = _position(random)
-    found = constraint.attacked(scene, random)
+    found = constraint.attacked(view, random)
     measured = constraint.model.worst(found)
     satisfied = constraint.holds(measured)
     drawn = _position(random) != before

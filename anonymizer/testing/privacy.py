@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.errors import PlugInFault
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import Reference

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, Reference, SensitiveCodes, released
@@ -91,7 +92,7 @@ def _gate(random: np.random.Generator, number: int) -> AttackCheck:
     """Return a check by an attack for every tenth problem, an empty one for the others."""
     most = _share(random, 5, 50)
     model = LinkageRisk(LinkageRiskSettings(max=most))
-    return AttackCheck([ReleaseConstraint(model=model)] if number % 10 == 2 else [])
+    return AttackCheck([ReleaseConstraint(model=model)] if number % 10 == 2 else [], seen=adversary_of)
 
 
 def _share(random: np.random.Generator, low: int, high: int) -> Decimal:

@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.attacks.definetti import AnatomyFeatures
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, AnatomyTruth

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.model.adversary import Truth
 from tests import strategies
 from tests.helpers import build

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import NOTHING, meaning_of
+from anonymizer.attacks.adversary_view import meaning_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Mahalanobis,
@@ -18,6 +18,7 @@ from anonymizer.attacks.linkage.distances import (
     rank_scale,
     standard_scale,
 )
+from anonymizer.attacks.links import NOTHING
 from tests import strategies
 from tests.helpers.linkage import TREE, attribute
 from tests.twins.microdata import QuasiIdentifierSpec

@@ -9,16 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import (
-    CoveringJoin,
-    adversary_of,
-    largest_links,
-    located,
-    meaning_of,
-    possible_links,
-    published_table,
-)
+from anonymizer.adversary.candidate import adversary_of, published_table
+from anonymizer.attacks.adversary_view import meaning_of
 from anonymizer.attacks.base import clopper_pearson, draw_sample
+from anonymizer.attacks.joins import CoveringJoin
+from anonymizer.attacks.links import largest_links, located, possible_links
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.recoding import NodeRecoding
 from anonymizer.model.table import Table

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.adversary.files import adversary_from_files
-from anonymizer.adversary.release import scene_of_run
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.release import view_of_run
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.config.load import load_config
 from anonymizer.errors import InputError
@@ -66,7 +66,7 @@ def run(folder: Path, algorithm: dict[str, Any]):
         projection = project(relation, job.rows(recoding), recoding, relation.columns)
         relation.records_query(projection).copy(folder / "release.csv", ",")
         with open_release(folder / "release.csv") as release:
-            known = scene_of_run(job, recoding, release)
+            known = view_of_run(job, recoding, release)
             return known, adversary_from_files(plan, release, relation), job, recoding
 
 
@@ -101,7 +101,7 @@ def test_another_release_is_not_of_the_run(tmp_path):
     table = job.problem.table
     none = np.zeros(table.combinations, dtype=bool)
     other = FullDomainRecoding(table, [0, 1], none, none)
-    from anonymizer.attacks.adversary_view import known_original, published_table
+    from anonymizer.adversary.candidate import known_original, published_table
 
     with pytest.raises(InputError, match="not what the recoding publishes"):
         known_original("x", table, recoding, published_table("y", other))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import adversary_of
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.job.assessment import mechanism_of
 from anonymizer.model.adversary import MechanismKnowledge, SensitiveConstraint
 from anonymizer.model.recoding import Outcome

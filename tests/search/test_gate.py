@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.attacks.base import AttackResult
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray
@@ -36,7 +37,9 @@ from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 
 def gate(seed: int = 0, **parameters: Any) -> AttackCheck:
-    return AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", parameters))], seed)
+    return AttackCheck(
+        [ReleaseConstraint(model=build.model("linkage-risk", parameters))], seed, seen=adversary_of
+    )
 
 
 @st.composite
@@ -254,7 +257,7 @@ def test_what_an_estimate_rejects_is_not_proven_invalid(
 ) -> None:
     spec, most = asked
     model = Drawing(RiskSettings(max=Decimal(most)))
-    gated = AttackCheck([ReleaseConstraint(model=model)], 3, every_step=every_step)
+    gated = AttackCheck([ReleaseConstraint(model=model)], 3, every_step=every_step, seen=adversary_of)
     first = gated.random(gated.constraints[0], Stage.SEARCH).random()
     brute = BruteForce(spec)
     accepted, doubtful = [], []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.errors import InputError
 from anonymizer.job.search import best_left
 from anonymizer.model.features import SuppressionMethod
@@ -52,7 +53,9 @@ def budget(random: Random) -> Control:
 
 
 def gate(most: str) -> AttackCheck:
-    return AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))])
+    return AttackCheck(
+        [ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))], seen=adversary_of
+    )
 
 
 def asked_of(random: Random, spec: ProblemSpec) -> SearchProblem:

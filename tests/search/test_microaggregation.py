@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 from syrupy.assertion import SnapshotAssertion
 
+from anonymizer.adversary.candidate import adversary_of
 from anonymizer.errors import InputError, Interrupted
 from anonymizer.loss.height import Height
 from anonymizer.loss.leaf_share import LeafShareLoss
@@ -235,7 +236,9 @@ def linked(most: str, records: int = 60) -> SearchProblem:
     """Return a problem on random numbers of whom at most a share may be linked."""
     random = np.random.default_rng(5)
     columns = {name: (INTEGER, list(map(str, random.integers(0, 60, records)))) for name in "abc"}
-    gate = AttackCheck([ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))])
+    gate = AttackCheck(
+        [ReleaseConstraint(model=build.model("linkage-risk", {"max": most}))], seen=adversary_of
+    )
     return replace(asked(1, **columns), gate=gate, k=None)
 
 

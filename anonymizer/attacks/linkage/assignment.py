@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import CoveringJoin
 from anonymizer.attacks.base import NOTE
+from anonymizer.attacks.joins import CoveringJoin
 from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linkage.linkers import nearest
 from anonymizer.attacks.pace import step

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from anonymizer.attacks.adversary_view import links_of_pairs, located
 from anonymizer.attacks.base import (
     AlignedSettings,
     Attack,
@@ -50,6 +49,7 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
 from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
+from anonymizer.attacks.links import links_of_pairs, located
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered

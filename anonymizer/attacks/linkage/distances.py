@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import CoveringJoin, links_of_pairs, spans
 from anonymizer.attacks.base import NOTE
+from anonymizer.attacks.joins import CoveringJoin, spans
 from anonymizer.attacks.linkage.unknown import (
     Unknown,
     blank_texts,
@@ -27,6 +27,7 @@ from anonymizer.attacks.linkage.unknown import (
     nearest_squares,
     neutral_square,
 )
+from anonymizer.attacks.links import links_of_pairs
 from anonymizer.attacks.pace import paced
 from anonymizer.errors import listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import CoveringJoin, spans
+from anonymizer.attacks.joins import CoveringJoin, spans
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
