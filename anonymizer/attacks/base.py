@@ -91,7 +91,7 @@ class Attack(PlugIn, Supporter):
     threat: the threat that the attack measures, None for none of the seven; every attack must set it.
     compares_releases: whether the attack reads two releases in one domain of values.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
-        records, a recipe or randomness; an audit repeats such attacks.
+        records, a recipe or randomness; a recipient can repeat such attacks.
     blind: what the baseline is the success of, in words.
     """
 
