@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from anonymizer.config.features import promises_of
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
+from anonymizer.config.section import KeyPath, dotted
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ReadColumn, recoded_as
 from anonymizer.data.values import Key, key_of
@@ -235,7 +236,7 @@ def read_new_records(
     prepared = problem_of(typed, relation, columns, sources)
     if searches:
         check_search(prepared)
-    return NewRecords(prepared, sources)
+    return NewRecords(coarsened(prepared, previous.recoding), sources)
 
 
 def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
@@ -324,68 +325,104 @@ def check_compatible(config: Config, previous: Previous) -> None:
     ------
     ConfigError: settings differ, or a constraint needs the earlier original records.
     """
-    problems = [*_attributes(config, previous), *_constraints(config, previous), *_promises(previous.config)]
+    problems = [*_lacking(config, previous), *_differences(config, previous), *_published(config, previous)]
+    problems += [*config.problems_at(Stage.APPEND), *_promises(previous.config)]
     if problems:
         raise ConfigError(config.source, problems)
 
 
-def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+MAY_DIFFER: Mapping[str, Collection[str] | None] = {
+    # Hierarchies are compared by their digests, labels are refused, and weights change the objective alone.
+    "attributes": ("weight", "hierarchy", "labels"),
+    "input": (
+        *("path", "database", "url", "table", "query", "allow_files", "separator", "encoding", "decimal"),
+        *("strict_header", "person", "household", "units", "missing_person", "control", "population"),
+    ),
+    "output": ("path", "database", "url", "table", "order", "separator", "encoding", "decimal"),
+    **dict.fromkeys(("scenarios", "suppression", "algorithm", "objective", "budget", "bound", "engine")),
+    **dict.fromkeys(("attacks", "utility", "attackers", "acknowledge", "exposure", "preset", "apply")),
+    "seed": None,
+}
+"""Keys that a config may have otherwise than the earlier run, by section; None for the whole section.
+
+All others decide how values are read and published, or what is promised: a new key must be the same, too.
+What the earlier run promises beyond its constraints is refused by itself, see ``promises_of``.
+"""
+
+
+def _binding(config: Config, columns: Collection[str], constraints: int) -> dict[KeyPath, Any]:
+    """Return the settings that must be those of the earlier run, by key.
+
+    Parameters
+    ----------
+    columns: that both configs have.
+    constraints: number of them that both configs have.
+    """
+    written, found = config.to_dict(), dict[KeyPath, Any]()
+    for name in [each for each in config.attributes if each in columns]:
+        settings = config.attributes[name]
+        # Two spellings of dates that are not generalized would reveal which records are new.
+        spelling = () if settings.role is Role.SENSITIVE else ("format", "pivot")
+        kept = {key: own for key, own in settings.to_dict().items() if key not in spelling}
+        found |= {("attributes", name, key): own for key, own in kept.items()}
+    found |= {("constraints", place): own for place, own in enumerate(written["constraints"][:constraints])}
+    for section, own in written.items():
+        if section in ("attributes", "constraints"):
+            continue
+        parts = own if isinstance(own, Mapping) else {}
+        found |= {(section, key): value for key, value in parts.items()} or {(section,): own}
+    free = {key for key in found if key[0] in MAY_DIFFER and key[-1] in (MAY_DIFFER[str(key[0])] or key)}
+    return {key: own for key, own in found.items() if key not in free}
+
+
+def _differences(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the settings that differ, of the columns and constraints that both configs have."""
+    earlier = previous.config
+    columns = config.attributes.keys() & earlier.attributes.keys()
+    number = min(len(config.constraints), len(earlier.constraints))
+    own, before = (_binding(each, columns, number) for each in (config, earlier))
+    decimal = ("input" if config.output.decimal is None else "output", "decimal")
+    own[decimal], before[decimal] = config.numerals.decimal, earlier.numerals.decimal
+    for name, found in previous.types.items():
+        if own.get(key := ("attributes", name, "type")) == found:
+            before[key] = found
+    for key in dict.fromkeys([*own, *before]):
+        if own.get(key) != before.get(key):
+            what = f"{_as_written(own.get(key))}, but the earlier run has {_as_written(before.get(key))}"
+            yield ConfigProblem(dotted(key), f"{what}; {REMEDY}")
+
+
+def _lacking(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the columns and constraints that only one of both configs has."""
     for name in previous.config.attributes:
         if name not in config.attributes:
             what = "missing; the earlier run has this column; add it, or run without apply"
             yield ConfigProblem(f"attributes.{name}", what)
-    plan = plan_of(config)
-    for name, settings in config.attributes.items():
-        where = f"attributes.{name}"
+    for name in config.attributes:
         if name not in previous.config.attributes:
-            yield ConfigProblem(
-                where, f"the earlier run has no such column; {suggestion(name, previous.types)}"
-            )
-            continue
-        own, other = settings.to_dict(), previous.config.attributes[name].to_dict()
-        # Two spellings of dates that are not generalized would reveal which records are new.
-        spelled = ("format", "pivot") if settings.role is Role.SENSITIVE else ()
-        for key in ("role", "type", *spelled, "levels", "distance"):
-            if own.get(key) != other.get(key) and not (
-                key == "type" and own.get(key) == previous.types.get(name)
-            ):
-                yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
-        earlier = previous.config.attributes[name]
+            what = f"the earlier run has no such column; {suggestion(name, previous.types)}"
+            yield ConfigProblem(f"attributes.{name}", what)
+    own, other = len(config.constraints), len(previous.config.constraints)
+    if own != other:
+        what = f"{plural(own, 'constraint')}, but the earlier run has {other}"
+        yield ConfigProblem("constraints", f"{what}; use those of the earlier run, or run without apply")
+
+
+def _published(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the columns with labels that cannot be appended to, or with another hierarchy."""
+    plan = plan_of(config)
+    for name in [each for each in config.attributes if each in previous.config.attributes]:
+        settings, earlier = config.attributes[name], previous.config.attributes[name]
         if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
             what = f"the earlier run has labels: {earlier.labels}, so apply cannot add records to its release"
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
-            yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
+            yield ConfigProblem(f"attributes.{name}.labels", f"{what}; run on all records without apply")
         reported = previous.reported.attributes.get(name)
         if plan.digest(name) != (None if reported is None else reported.hierarchy_sha256):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
-            yield ConfigProblem(
-                f"{where}.hierarchy", f"{what}; use the hierarchy of the earlier run, or run without apply"
-            )
-
-
-def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
-    own = [each.to_dict() for each in config.constraints]
-    other = [each.to_dict() for each in previous.config.constraints]
-    if len(own) != len(other):
-        number = plural(len(own), "constraint")
-        what = f"{number}, but the earlier run has {len(other)}"
-        yield ConfigProblem("constraints", f"{what}; use those of the earlier run, or run without apply")
-    for position, (one, before) in enumerate(zip(own, other, strict=False)):
-        if one != before:
-            yield ConfigProblem(f"constraints[{position}]", _differs(one, before))
-    decimal = "input.decimal" if config.output.decimal is None else "output.decimal"
-    now, then = (
-        {
-            "reference": each.reference.value,
-            "input.missing": list(each.input.missing),
-            "output.missing": each.output.missing,
-            decimal: each.numerals.decimal,
-        }
-        for each in (config, previous.config)
-    )
-    yield from (ConfigProblem(key, _differs(now[key], then[key])) for key in now if now[key] != then[key])
-    yield from config.problems_at(Stage.APPEND)
+            remedy = "use the hierarchy of the earlier run, or run without apply"
+            yield ConfigProblem(f"attributes.{name}.hierarchy", f"{what}; {remedy}")
 
 
 def _promises(earlier: Config) -> Iterator[ConfigProblem]:
@@ -394,10 +431,6 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     if found:
         what = f"the earlier run has {listed(found)}, which cannot be checked on appended records"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")
-
-
-def _differs(own: Any, other: Any) -> str:
-    return f"{_as_written(own)}, but the earlier run has {_as_written(other)}; {REMEDY}"
 
 
 def _as_written(value: Any) -> str:

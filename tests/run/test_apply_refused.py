@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.append.task import AppendedShape
+from anonymizer.append.release import AppendedShape
 from anonymizer.release.folder import ReleaseFolder
 from tests.helpers.messages import exchange
 from tests.run.applied import first_run, go_on
