@@ -1,16 +1,14 @@
 """The earlier run that a batch is appended to: its report, stored recoding and release, checked to agree.
 
-The config must request the same as the earlier run. Values of the batch are placed in the hierarchies like
-equal values in the earlier run. If distinct rows do not fit in memory, they are distinguished only as far as
-the earlier recoding does.
+The config must request the same as the earlier run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,18 +21,11 @@ from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import KeyPath, dotted
-from anonymizer.data.relation import Relation
-from anonymizer.data.table import ReadColumn, recoded_as
-from anonymizer.data.values import Key, key_of
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
-from anonymizer.hierarchy.source import HierarchySource
-from anonymizer.job.table import check_search, problem_of, read_attributes
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, listed, plural, suggestion
 from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.table import NumberLabels, Role, ValueType
-from anonymizer.plan.counted import row_limit_message
-from anonymizer.plan.plan import Plan, plan_of
-from anonymizer.plan.prepared import Prepared
+from anonymizer.plan.plan import plan_of
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.release.recoding import StoredRecoding, parse_kept
 from anonymizer.report.public import public_report
@@ -196,125 +187,6 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class NewRecords:
-    """The records to append.
-
-    Attributes
-    ----------
-    prepared: the records as a problem, with the column types of the earlier run.
-    sources: hierarchies by name, which place values like those of the earlier run.
-    """
-
-    prepared: Prepared
-    sources: Mapping[str, HierarchySource[Any]]
-
-
-def read_new_records(
-    plan: Plan, previous: Previous, earlier: Relation, relation: Relation, *, searches: bool
-) -> NewRecords:
-    """Read new records with the types and hierarchies of the earlier run.
-
-    Parameters
-    ----------
-    earlier: the earlier release.
-    searches: whether another recoding may be searched.
-
-    Raises
-    ------
-    InputError: a value is not of the column's type or not in its hierarchy, the hierarchy would differ for
-        these records, or a search that may follow needs all distinct rows in memory.
-    """
-    typed = plan.typed(previous.types, "the earlier run")
-    columns = read_attributes(typed, relation)
-    check_columns_of(earlier, relation, typed)
-    for name in typed.with_role(Role.QUASI_IDENTIFIER):
-        spellings = previous.recoding.spellings(name)
-        if spellings is not None:
-            columns[name] = _respelled(columns[name], earlier, spellings)
-    sources = _sources(typed, previous, columns)
-    prepared = problem_of(typed, relation, columns, sources)
-    if searches:
-        check_search(prepared)
-    return NewRecords(coarsened(prepared, previous.recoding), sources)
-
-
-def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
-    """Check that the earlier release and the new records have the same released columns.
-
-    Raises
-    ------
-    DataError: they differ.
-    """
-    expected = set(plan.released(relation.columns))
-    if set(earlier.columns) != expected:
-        raise DataError(
-            f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
-            f"with {', '.join(sorted(expected))}"
-        )
-
-
-def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:
-    """Return a column whose values are spelled like equal values in the earlier run.
-
-    Parameters
-    ----------
-    earlier: the earlier release.
-    spellings: of values in the earlier recoding.
-    """
-    column = read.column
-    key = key_of(column.type, column.numerals, column.dates)
-    known: dict[Key | None, str] = {}
-    published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
-    for text in (*spellings, *published):
-        found = key(text)
-        if found is not None:
-            known.setdefault(found, text)
-    texts = (known.get(key(text), text) for text in column.present)
-    return replace(read, column=replace(column, texts=(*texts, *column.texts[len(column.present) :])))
-
-
-def _sources(
-    plan: Plan, previous: Previous, columns: Mapping[str, ReadColumn]
-) -> dict[str, HierarchySource[Any]]:
-    sources = {}
-    for name, before in previous.recoding.depends_on.items():
-        hierarchy = plan.columns[name].hierarchy
-        assert hierarchy is not None, "the configs have the same hierarchies"
-        sources[name] = hierarchy.source.as_for(columns[name].column, before)
-    return sources
-
-
-def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
-    """Return the records with a coarser table if the distinct rows do not fit in memory.
-
-    Each value is replaced by the lowest one under its node at the finest level of the recoding. Both are
-    published equally, so all measures are the same.
-
-    Raises
-    ------
-    InputError: the recoding does not fit the hierarchies, or even the coarser table does not fit in memory.
-    """
-    problem = prepared.problem
-    if problem.source is None:
-        return prepared
-    attributes = problem.table.quasi_identifiers
-    levels = recoding.finest(attributes)
-    table = problem.source.at(levels, problem.most)
-    if table is None:
-        named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
-        raise InputError(
-            f"{row_limit_message(prepared.counted)}, even at the levels of the earlier recoding ({named}); "
-            "raise engine.memory_limit or engine.options.combinations, or append the records in several parts"
-        )
-    encoded = recoded_as(prepared.encoded, table)
-    # The levels that may be published are those of the attributes, not of the coarser table.
-    whole = replace(table, quasi_identifiers=attributes)
-    return replace(
-        prepared, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded
-    )
-
-
 REMEDY = "use the value of the earlier run, or run without apply"
 
 
@@ -350,7 +222,7 @@ What the earlier run promises beyond its constraints is refused by itself, see `
 """
 
 
-def _binding(config: Config, columns: Collection[str], constraints: int) -> dict[KeyPath, Any]:
+def binding_settings(config: Config, columns: Collection[str], constraints: int) -> dict[KeyPath, Any]:
     """Return the settings that must be those of the earlier run, by key.
 
     Parameters
@@ -380,7 +252,7 @@ def _differences(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     earlier = previous.config
     columns = config.attributes.keys() & earlier.attributes.keys()
     number = min(len(config.constraints), len(earlier.constraints))
-    own, before = (_binding(each, columns, number) for each in (config, earlier))
+    own, before = (binding_settings(each, columns, number) for each in (config, earlier))
     decimal = ("input" if config.output.decimal is None else "output", "decimal")
     own[decimal], before[decimal] = config.numerals.decimal, earlier.numerals.decimal
     for name, found in previous.types.items():

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.relation import Groups
+from anonymizer.append.records import NewRecords
 from anonymizer.errors import format_measure
 from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes, released
 from anonymizer.model.recoding import Outcome, Recoding, Status
-from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, describe
 from anonymizer.release.classes import measure, value_codes
 from anonymizer.release.comparison import common_codes
@@ -39,15 +38,11 @@ class Combined:
 
     Parameters
     ----------
-    groups: the earlier release by the quasi-identifiers and, last, the sensitive attributes.
     recoding: of the new records; its suppressed rows are items too.
-    attributes: the sensitive ones, over the values of both.
     """
 
-    def __init__(
-        self, source: str, groups: Groups, recoding: Recoding, attributes: Sequence[SensitiveAttribute]
-    ) -> None:
-        table = recoding.table
+    def __init__(self, new: NewRecords, recoding: Recoding) -> None:
+        table, groups, source = recoding.table, new.groups, new.earlier.name
         self.earlier = len(groups.counts)
         counts = np.concatenate([groups.counts, table.counts])
         keys, number = np.zeros(len(counts), dtype=np.int64), 1
@@ -58,7 +53,7 @@ class Combined:
             keys, distinct = group_keys(keys * labels + codes, number * labels)
             number = len(distinct)
         sensitive = {}
-        for position, attribute in enumerate(attributes, start=len(published)):
+        for position, attribute in enumerate(new.attributes, start=len(published)):
             own = table.sensitive[position - len(published)].column.texts
             before = value_codes(source, attribute.column, groups.values[position])
             now = value_codes(source, attribute.column, own)
@@ -200,7 +195,6 @@ class FixedRecoding(SearchAlgorithm):
 
     Parameters
     ----------
-    combined: returns the classes of a recoding of new records, together with the earlier release.
     otherwise: a search for another recoding, if the new records cannot be appended with this one; None to
         refuse them.
     """
@@ -208,14 +202,14 @@ class FixedRecoding(SearchAlgorithm):
     def __init__(
         self,
         recoding: StoredRecoding,
+        new: NewRecords,
         judge: CombinedJudge,
-        combined: Callable[[Recoding], Combined],
         otherwise: Callable[[Control], Outcome] | None,
     ) -> None:
         super().__init__()
         self._recoding = recoding
         self._judge = judge
-        self._combined = combined
+        self._new = new
         self._otherwise = otherwise
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
@@ -226,7 +220,7 @@ class FixedRecoding(SearchAlgorithm):
         InputError: the earlier recoding does not fit the hierarchies.
         """
         applied = self._recoding.applied_to(problem.table)
-        combined = self._combined(applied.recoding(np.zeros(problem.table.combinations, dtype=bool)))
+        combined = Combined(self._new, applied.recoding(np.zeros(problem.table.combinations, dtype=bool)))
         verdict = self._judge.judge(combined, applied.uncovered)
         if not verdict.reasons:
             recoding = applied.recoding(verdict.suppressed)
@@ -240,7 +234,7 @@ class FixedRecoding(SearchAlgorithm):
         if found.recoding is None:
             return found
         removed = found.recoding.removed
-        combined = self._combined(found.recoding)
+        combined = Combined(self._new, found.recoding)
         verdict = self._judge.judge(combined, removed)
         if verdict.reasons:
             return _outcome(verdict)

@@ -12,20 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.append.earlier import (
-    NewRecords,
-    Previous,
-    check_compatible,
-    read_new_records,
-    read_previous,
-)
-from anonymizer.append.release import AppendedShape, Sources, published_rows
-from anonymizer.append.search import AppendOutcome, Combined, CombinedJudge, FixedRecoding
+from anonymizer.append.earlier import Previous, check_compatible, read_previous
+from anonymizer.append.records import NewRecords, read_new_records
+from anonymizer.append.release import AppendedShape
+from anonymizer.append.search import AppendOutcome, CombinedJudge, FixedRecoding
 from anonymizer.config.model import Config
 from anonymizer.config.sections import ApplySettings, Batch, Otherwise
-from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
-from anonymizer.data.table import column_of
 from anonymizer.errors import (
     ConfigError,
     ConfigProblem,
@@ -44,8 +37,7 @@ from anonymizer.job.verify import Audited
 from anonymizer.model.classes import Measurement
 from anonymizer.model.invocation import suggested_runs
 from anonymizer.model.naming import respelled
-from anonymizer.model.recoding import Outcome, Recoding
-from anonymizer.model.table import SensitiveAttribute
+from anonymizer.model.recoding import Outcome
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.recoding import StoredRecoding
@@ -60,45 +52,25 @@ class AppendTask(Task):
     Parameters
     ----------
     settings: section of the config.
-    earlier: the earlier release.
-    relation: the new records.
     facts: of the input.
-
-    Raises
-    ------
-    InputError: the earlier release was changed, or does not fit in memory or the new records.
     """
 
     def __init__(
         self,
-        plan: Plan,
         settings: ApplySettings,
         previous: Previous,
-        earlier: Relation,
-        relation: Relation,
+        new: NewRecords,
         facts: InputFacts,
         watch: RunMonitor,
     ) -> None:
-        _check_release(previous, earlier)
-        searches = settings.otherwise is Otherwise.SEARCH
-        new = read_new_records(plan, previous, earlier, relation, searches=searches)
-        prepared, problem = new.prepared, new.prepared.problem
-        names = (*(each.name for each in problem.table.quasi_identifiers), *problem.table.sensitive_names)
-        attributes = _attributes_of_both(new, earlier, relation)
-        groups = published_rows(prepared.engine, earlier, names, prepared.plan.engine.room(len(names)))
-        sources = Sources(earlier, previous.release, relation, attributes, names)
-        super().__init__(prepared, AppendedShape(prepared.plan, sources, groups), facts, watch)
+        super().__init__(new.prepared, AppendedShape(new), facts, watch)
         self._settings = settings
         self._previous = previous
         self._new = new
-
-        def combined(recoding: Recoding) -> Combined:
-            return Combined(earlier.name, groups, recoding, attributes)
-
-        constraints = countable_constraints(prepared.constraints)
-        judge = CombinedJudge(constraints, problem.limit, alone=settings.batch is Batch.REQUIRE)
-        otherwise = super().search if searches else None
-        self._algorithm = FixedRecoding(previous.recoding, judge, combined, otherwise)
+        constraints, limit = countable_constraints(new.prepared.constraints), new.prepared.problem.limit
+        judge = CombinedJudge(constraints, limit, alone=settings.batch is Batch.REQUIRE)
+        otherwise = super().search if settings.otherwise is Otherwise.SEARCH else None
+        self._algorithm = FixedRecoding(previous.recoding, new, judge, otherwise)
 
     def search(self, control: Control) -> Outcome:
         """Return the recoding of the new records.
@@ -120,10 +92,7 @@ class AppendTask(Task):
         """Return the error for new records that cannot be appended, or a search without a release."""
         if not isinstance(outcome, AppendOutcome):
             return super().refusal(outcome)
-        problem, (reasons, suppressed) = (
-            self.prepared.problem,
-            (outcome.verdict.reasons, outcome.verdict.records),
-        )
+        problem, reasons, suppressed = self.prepared.problem, outcome.verdict.reasons, outcome.verdict.records
         suggestions = []
         if len(reasons) == 1 and suppressed > problem.limit:
             suggestions = [limit_override(suppressed, problem.table.records)]
@@ -141,7 +110,7 @@ class AppendTask(Task):
         """Return the earlier recoding, or the one that was found instead."""
         if not _appended(found).searched:
             return self._previous.recoding
-        return store_recoding(self.prepared, found.outcome, self._new.sources)
+        return store_recoding(self.prepared, found.outcome, self._new.hierarchies)
 
     def entry(self, found: Found) -> dict[str, Any]:
         """Return the ``applied`` entry of the report."""
@@ -221,35 +190,6 @@ class AppendSource(DataSource):
             ) as earlier,
             self.opened(options, watch) as relation,
         ):
-            facts = input_facts(self.title, relation)
-            yield AppendTask(plan, settings, previous, earlier, relation, facts, watch)
-
-
-def _check_release(previous: Previous, earlier: Relation) -> None:
-    """Check that the earlier release is the file of the earlier report.
-
-    Raises
-    ------
-    InputError: it is not.
-    """
-    given = previous.reported.release
-    if earlier.sha256 != given.sha256 or earlier.rows != given.rows:
-        raise InputError(
-            f"{previous.release}: does not match {previous.path.name} (SHA-256 differs); apply needs the "
-            "release as it was handed over"
-        )
-
-
-def _attributes_of_both(
-    new: NewRecords, earlier: Relation, relation: Relation
-) -> tuple[SensitiveAttribute, ...]:
-    """Return the sensitive attributes over the values of the earlier release and of the new records."""
-    plan, columns = new.prepared.plan, {}
-    for name in new.prepared.problem.table.sensitive_names:
-        texts: dict[str | None, int] = dict(earlier.dictionary(name))
-        for text, records in relation.dictionary(name):
-            texts[text] = texts.get(text, 0) + records
-        ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        (own,) = plan.requests([name])
-        columns[name] = column_of(relation.name, ordered, own, plan.missing).column
-    return plan.sensitive_attributes(columns)
+            searches = settings.otherwise is Otherwise.SEARCH
+            new = read_new_records(plan, previous, earlier, relation, searches=searches)
+            yield AppendTask(settings, previous, new, input_facts(self.title, relation), watch)
