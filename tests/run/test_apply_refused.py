@@ -296,7 +296,9 @@ def test_keys_that_may_differ_exist_and_any_other_may_not(job: Job) -> None:
     for section, keys in MAY_DIFFER.items():
         assert section in fields
         assert keys is None or set(keys) <= of_sections[section].model_fields.keys()
-    config = load_config({**job.config, "output": {"missing": "NA"}})
+    job.attribute("age", **job.config["attributes"]["age"], levels={"max": 2}, weight=2)
+    job.attribute("diagnosis", role="sensitive", distance="equal")
+    config = load_config({**job.config, "output": {"missing": "NA"}, "seed": 3})
     columns, number = set(job.config["attributes"]), len(job.config["constraints"])
     kept = binding_settings(config, columns, number)
     assert {key[0] for key in kept} == {"attributes", "constraints", "input", "output", "reference"}
