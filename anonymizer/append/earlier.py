@@ -241,8 +241,8 @@ def binding_settings(config: Config, columns: Collection[str], constraints: int)
     for section, own in written.items():
         if section in ("attributes", "constraints"):
             continue
-        parts = own if isinstance(own, Mapping) else {}
-        found |= {(section, key): value for key, value in parts.items()} or {(section,): own}
+        keyed = isinstance(own, Mapping) and own
+        found |= {(section, key): value for key, value in own.items()} if keyed else {(section,): own}
     free = {key for key in found if key[0] in MAY_DIFFER and key[-1] in (MAY_DIFFER[str(key[0])] or key)}
     return {key: own for key, own in found.items() if key not in free}
 
@@ -256,8 +256,9 @@ def _differences(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
     decimal = ("input" if config.output.decimal is None else "output", "decimal")
     own[decimal], before[decimal] = config.numerals.decimal, earlier.numerals.decimal
     for name, found in previous.types.items():
-        if own.get(key := ("attributes", name, "type")) == found:
-            before[key] = found
+        column: KeyPath = ("attributes", name, "type")
+        if own.get(column) == found:
+            before[column] = found
     for key in dict.fromkeys([*own, *before]):
         if own.get(key) != before.get(key):
             what = f"{_as_written(own.get(key))}, but the earlier run has {_as_written(before.get(key))}"
