@@ -93,6 +93,7 @@ class Attack(PlugIn, Supporter):
     of_release_alone: whether the results depend only on the release and the parameters, not on original
         records, a recipe or randomness; a recipient can repeat such attacks.
     blind: what the baseline is the success of, in words.
+    examples: ``knowledge`` of results without ``attributes``, by which tests say its sentence.
     """
 
     supports = frozenset({Feature.OUT_OF_CORE})
@@ -100,6 +101,7 @@ class Attack(PlugIn, Supporter):
     compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
     blind: ClassVar[str] = "the success without the release"
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
 
     def __init_subclass__(cls) -> None:
         """Refuse an attack without ``threat``: a report would omit it."""
