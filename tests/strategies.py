@@ -9,70 +9,33 @@ from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.loss import LOSS_TWINS
 from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value
+from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
 LETTERS = "abcdefghij"
 AGGREGATES = ("arithmetic-mean", "geometric-mean", "maximum")
-PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "k-anonymity": {"k": (1, 2, 3, 4)},
-    "alpha-k-anonymity": {"alpha": (0.3, 0.5, 0.6, 0.75, 1), "k": (1, 2, 3)},
-    "p-sensitive-k-anonymity": {"p": (1, 2, 3), "k": (3, 4)},
-    "l-diversity": {"l": (1, 2, 3)},
-    "entropy-l-diversity": {"l": (1, 1.2, 1.5, 1.75, 2, 2.5, 3)},
-    "recursive-cl-diversity": {"c": (0.5, 1, 1.5, 2, 3), "l": (1, 2, 3)},
-    "t-closeness": {
-        "t": (0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.5),
-        "distance": (None, "equal", "ordered", "hierarchical"),
-    },
-    "basic-beta-likeness": {"beta": (0.2, 0.5, 1, 1.5, 2, 3)},
-    "enhanced-beta-likeness": {"beta": (0.2, 0.5, 1, 2)},
-    "delta-disclosure": {"delta": (0.2, 0.5, 0.7, 1, 1.5, 2), "absent": ("violates", "ignored", "ignored")},
-    "vulnerability": {
-        "max": (0.1, 0.2, 0.25, 0.3, 0.5, 0.7, 0.9),
-        "target": ("re-identification", "attribute-inference"),
-    },
-}
-"""Values that each parameter may take; every choice of one each is a valid set of parameters."""
 
-ATTACKED: dict[str, dict[str, tuple[Any, ...]]] = {
-    "linkage-risk": {
-        "max": (0.1, 0.2, 0.25, 0.5),
-        "linkage": ("nearest", "assignment", "learned"),
-        "distance": (None, "weighted-mean", "choquet"),
-    },
-    "inference-risk": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "inference")},
-    "belief": {"max": (0.3, 0.5, 0.9), "attack": ("definetti", "random-worlds")},
-    "interval-risk": {
-        "max": (0, 0.1, 0.25, 0.5),
-        "measure": (None, "rid", "sdid"),
-        "width": (0.05, 0.1, 0.25),
-        "deviation": ("original", "published"),
-    },
-    "uniqueness": {"max": (0, 0.1, 0.5), "subsets": (None, "all")},
-}
-"""The same for the models that attacks measure, which need more than classes."""
 
-COUNTING_PEOPLE: dict[str, dict[str, tuple[Any, ...]]] = {
-    "k-map": {"k": (1, 2, 3, 5, 8)},
-    "delta-presence": {"min": (0, 0, 0.1, 0.25), "max": (0.3, 0.5, 0.75, 0.9, 1)},
-    "prosecutor-risk": {"max": (0.1, 0.2, 0.34, 0.5), "at": ("highest", "mean", {"share-above": 0.2})},
-    "journalist-risk": {"max": (0.1, 0.2, 0.25, 0.5), "at": ("highest", "mean", {"share-above": 0.1})},
-    "marketer-risk": {"max": (0.05, 0.1, 0.25, 0.5), "against": ("records", "population")},
-    "population-uniqueness": {
-        "max": (0, 0.01, 0.1, 0.5),
-        "estimator": ("count", "negative-binomial", "zayatz", "pitman"),
-        "of": ("records", "sample-uniques"),
-    },
-    "household-risk": {
-        "max": (0.1, 0.5, 0.9),
-        "at": ("highest", "mean"),
-        "against": ("records", "population"),
-    },
-}
-"""The same for the risks of re-identification and the models that need a population."""
+def values_of(model: type[PrivacyModel]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of each parameter in the examples of a model; None where an example lacks it."""
+    keys = dict.fromkeys(key for each in model.examples for key in each)
+    found: dict[str, list[Any]] = {key: [] for key in keys}
+    for key, each in ((key, each.get(key)) for each in model.examples for key in keys):
+        if each not in found[key]:
+            found[key].append(each)
+    return {key: tuple(values) for key, values in found.items()}
+
+
+EXAMPLES = {name: values_of(model) for name, model in PRIVACY_MODELS.items()}
+"""Values that each parameter may take."""
+
+PARAMETERS = {name: own for name, own in EXAMPLES.items() if name in CLASS_TWINS or name in TABLE_TWINS}
+"""The same for the models that have a twin, which random problems draw from."""
 
 SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
 REFERENCED = (
@@ -173,9 +136,14 @@ def _cells(random: Random, values: list[Value], records: int) -> list[Value]:
 
 
 def parameters(random: Random, name: str) -> dict[str, Any]:
-    """Return parameters of a model."""
-    chosen = {key: random.choice(values) for key, values in PARAMETERS[name].items()}
-    return {key: value for key, value in chosen.items() if value is not None}
+    """Return parameters of a model: a value of each, or an example where these do not go together."""
+    chosen = {key: random.choice(values) for key, values in EXAMPLES[name].items()}
+    given = {key: value for key, value in chosen.items() if value is not None}
+    try:
+        PRIVACY_MODELS[name].Settings.model_validate(given)
+    except ValidationError:
+        return dict(random.choice(PRIVACY_MODELS[name].examples))
+    return given
 
 
 def constraint(random: Random, data: Microdata, name: str) -> ConstraintSpec:

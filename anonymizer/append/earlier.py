@@ -1,16 +1,14 @@
 """The earlier run that a batch is appended to: its report, stored recoding and release, checked to agree.
 
-The config must request the same as the earlier run. Values of the batch are placed in the hierarchies like
-equal values in the earlier run. If distinct rows do not fit in memory, they are distinguished only as far as
-the earlier recoding does.
+The config must request the same as the earlier run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,19 +20,12 @@ from anonymizer.config.features import promises_of
 from anonymizer.config.files import ReportedText
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
-from anonymizer.data.relation import Relation
-from anonymizer.data.table import ReadColumn, recoded_as
-from anonymizer.data.values import Key, key_of
-from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed, plural, suggestion
-from anonymizer.hierarchy.source import HierarchySource
-from anonymizer.job.table import check_search, problem_of, read_attributes
+from anonymizer.config.section import KeyPath, dotted
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, listed, plural, suggestion
 from anonymizer.model.feature_rows import Stage
 from anonymizer.model.report import Report
 from anonymizer.model.table import NumberLabels, Role, ValueType
-from anonymizer.plan.columns import Columns
-from anonymizer.plan.counted import row_limit_message
-from anonymizer.plan.plan import Plan, plan_of
-from anonymizer.plan.prepared import Prepared
+from anonymizer.plan.plan import plan_of
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.release.recoding import StoredRecoding, parse_kept
 from anonymizer.report.public import public_report
@@ -196,125 +187,6 @@ def _compare_reports(path: Path, content: bytes, config: Config) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class NewRecords:
-    """The records to append.
-
-    Attributes
-    ----------
-    prepared: the records as a problem, with the column types of the earlier run.
-    sources: hierarchies by name, which place values like those of the earlier run.
-    """
-
-    prepared: Prepared
-    sources: Mapping[str, HierarchySource[Any]]
-
-
-def read_new_records(
-    plan: Plan, previous: Previous, earlier: Relation, relation: Relation, *, searches: bool
-) -> NewRecords:
-    """Read new records with the types and hierarchies of the earlier run.
-
-    Parameters
-    ----------
-    earlier: the earlier release.
-    searches: whether another recoding may be searched.
-
-    Raises
-    ------
-    InputError: a value is not of the column's type or not in its hierarchy, the hierarchy would differ for
-        these records, or a search that may follow needs all distinct rows in memory.
-    """
-    typed = replace(plan, columns=plan.columns.typed(previous.types, "the earlier run"))
-    columns = read_attributes(typed.columns, typed.target, relation)
-    check_columns_of(earlier, relation, typed.columns)
-    for name in typed.columns.with_role(Role.QUASI_IDENTIFIER):
-        spellings = previous.recoding.spellings(name)
-        if spellings is not None:
-            columns[name] = _respelled(columns[name], earlier, spellings)
-    sources = _sources(typed.columns, previous, columns)
-    prepared = problem_of(typed, relation, columns, sources)
-    if searches:
-        check_search(prepared)
-    return NewRecords(prepared, sources)
-
-
-def check_columns_of(earlier: Relation, relation: Relation, columns: Columns) -> None:
-    """Check that the earlier release and the new records have the same released columns.
-
-    Raises
-    ------
-    DataError: they differ.
-    """
-    expected = set(columns.released(relation.columns))
-    if set(earlier.columns) != expected:
-        raise DataError(
-            f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
-            f"with {', '.join(sorted(expected))}"
-        )
-
-
-def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:
-    """Return a column whose values are spelled like equal values in the earlier run.
-
-    Parameters
-    ----------
-    earlier: the earlier release.
-    spellings: of values in the earlier recoding.
-    """
-    column = read.column
-    key = key_of(column.type, column.numerals, column.dates)
-    known: dict[Key | None, str] = {}
-    published = [text for text, _ in earlier.dictionary(column.name) if text is not None]
-    for text in (*spellings, *published):
-        found = key(text)
-        if found is not None:
-            known.setdefault(found, text)
-    texts = (known.get(key(text), text) for text in column.present)
-    return replace(read, column=replace(column, texts=(*texts, *column.texts[len(column.present) :])))
-
-
-def _sources(
-    planned: Columns, previous: Previous, columns: Mapping[str, ReadColumn]
-) -> dict[str, HierarchySource[Any]]:
-    sources = {}
-    for name, before in previous.recoding.depends_on.items():
-        hierarchy = planned[name].hierarchy
-        assert hierarchy is not None, "the configs have the same hierarchies"
-        sources[name] = hierarchy.source.as_for(columns[name].column, before)
-    return sources
-
-
-def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
-    """Return the records with a coarser table if the distinct rows do not fit in memory.
-
-    Each value is replaced by the lowest one under its node at the finest level of the recoding. Both are
-    published equally, so all measures are the same.
-
-    Raises
-    ------
-    InputError: the recoding does not fit the hierarchies, or even the coarser table does not fit in memory.
-    """
-    problem = prepared.problem
-    if problem.source is None:
-        return prepared
-    attributes = problem.table.quasi_identifiers
-    levels = recoding.finest(attributes)
-    table = problem.source.at(levels, problem.most)
-    if table is None:
-        named = ", ".join(f"{each.name} {level}" for each, level in zip(attributes, levels, strict=True))
-        raise InputError(
-            f"{row_limit_message(prepared.counted)}, even at the levels of the earlier recoding ({named}); "
-            "raise engine.memory_limit or engine.options.combinations, or append the records in several parts"
-        )
-    encoded = recoded_as(prepared.encoded, table)
-    # The levels that may be published are those of the attributes, not of the coarser table.
-    whole = replace(table, quasi_identifiers=attributes)
-    return replace(
-        prepared, problem=replace(problem, table=whole, source=None, placing=False), encoded=encoded
-    )
-
-
 REMEDY = "use the value of the earlier run, or run without apply"
 
 
@@ -325,68 +197,105 @@ def check_compatible(config: Config, previous: Previous) -> None:
     ------
     ConfigError: settings differ, or a constraint needs the earlier original records.
     """
-    problems = [*_attributes(config, previous), *_constraints(config, previous), *_promises(previous.config)]
+    problems = [*_lacking(config, previous), *_differences(config, previous), *_published(config, previous)]
+    problems += [*config.problems_at(Stage.APPEND), *_promises(previous.config)]
     if problems:
         raise ConfigError(config.source, problems)
 
 
-def _attributes(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+MAY_DIFFER: Mapping[str, Collection[str] | None] = {
+    # Hierarchies are compared by their digests, labels are refused, and weights change the objective alone.
+    "attributes": ("weight", "hierarchy", "labels"),
+    "input": (
+        *("path", "database", "url", "table", "query", "allow_files", "separator", "encoding", "decimal"),
+        *("strict_header", "person", "household", "units", "missing_person", "control", "population"),
+    ),
+    "output": ("path", "database", "url", "table", "order", "separator", "encoding", "decimal"),
+    **dict.fromkeys(("scenarios", "suppression", "algorithm", "objective", "budget", "bound", "engine")),
+    **dict.fromkeys(("attacks", "utility", "attackers", "acknowledge", "exposure", "preset", "apply")),
+    "seed": None,
+}
+"""Keys that a config may have otherwise than the earlier run, by section; None for the whole section.
+
+All others decide how values are read and published, or what is promised: a new key must be the same, too.
+What the earlier run promises beyond its constraints is refused by itself, see ``promises_of``.
+"""
+
+
+def binding_settings(config: Config, columns: Collection[str], constraints: int) -> dict[KeyPath, Any]:
+    """Return the settings that must be those of the earlier run, by key.
+
+    Parameters
+    ----------
+    columns: that both configs have.
+    constraints: number of them that both configs have.
+    """
+    written, found = config.to_dict(), dict[KeyPath, Any]()
+    for name in [each for each in config.attributes if each in columns]:
+        settings = config.attributes[name]
+        # Two spellings of dates that are not generalized would reveal which records are new.
+        spelling = () if settings.role is Role.SENSITIVE else ("format", "pivot")
+        kept = {key: own for key, own in settings.to_dict().items() if key not in spelling}
+        found |= {("attributes", name, key): own for key, own in kept.items()}
+    found |= {("constraints", place): own for place, own in enumerate(written["constraints"][:constraints])}
+    for section, own in written.items():
+        if section in ("attributes", "constraints"):
+            continue
+        keyed = isinstance(own, Mapping) and own
+        found |= {(section, key): value for key, value in own.items()} if keyed else {(section,): own}
+    free = {key for key in found if key[0] in MAY_DIFFER and key[-1] in (MAY_DIFFER[str(key[0])] or key)}
+    return {key: own for key, own in found.items() if key not in free}
+
+
+def _differences(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the settings that differ, of the columns and constraints that both configs have."""
+    earlier = previous.config
+    columns = config.attributes.keys() & earlier.attributes.keys()
+    number = min(len(config.constraints), len(earlier.constraints))
+    own, before = (binding_settings(each, columns, number) for each in (config, earlier))
+    decimal = ("input" if config.output.decimal is None else "output", "decimal")
+    own[decimal], before[decimal] = config.numerals.decimal, earlier.numerals.decimal
+    for name, found in previous.types.items():
+        column: KeyPath = ("attributes", name, "type")
+        if own.get(column) == found:
+            before[column] = found
+    for key in dict.fromkeys([*own, *before]):
+        if own.get(key) != before.get(key):
+            what = f"{_as_written(own.get(key))}, but the earlier run has {_as_written(before.get(key))}"
+            yield ConfigProblem(dotted(key), f"{what}; {REMEDY}")
+
+
+def _lacking(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the columns and constraints that only one of both configs has."""
     for name in previous.config.attributes:
         if name not in config.attributes:
             what = "missing; the earlier run has this column; add it, or run without apply"
             yield ConfigProblem(f"attributes.{name}", what)
-    plan = plan_of(config)
-    for name, settings in config.attributes.items():
-        where = f"attributes.{name}"
+    for name in config.attributes:
         if name not in previous.config.attributes:
-            yield ConfigProblem(
-                where, f"the earlier run has no such column; {suggestion(name, previous.types)}"
-            )
-            continue
-        own, other = settings.to_dict(), previous.config.attributes[name].to_dict()
-        # Two spellings of dates that are not generalized would reveal which records are new.
-        spelled = ("format", "pivot") if settings.role is Role.SENSITIVE else ()
-        for key in ("role", "type", *spelled, "levels", "distance"):
-            if own.get(key) != other.get(key) and not (
-                key == "type" and own.get(key) == previous.types.get(name)
-            ):
-                yield ConfigProblem(f"{where}.{key}", _differs(own.get(key), other.get(key)))
-        earlier = previous.config.attributes[name]
+            what = f"the earlier run has no such column; {suggestion(name, previous.types)}"
+            yield ConfigProblem(f"attributes.{name}", what)
+    own, other = len(config.constraints), len(previous.config.constraints)
+    if own != other:
+        what = f"{plural(own, 'constraint')}, but the earlier run has {other}"
+        yield ConfigProblem("constraints", f"{what}; use those of the earlier run, or run without apply")
+
+
+def _published(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
+    """Yield the columns with labels that cannot be appended to, or with another hierarchy."""
+    plan = plan_of(config)
+    for name in [each for each in config.attributes if each in previous.config.attributes]:
+        settings, earlier = config.attributes[name], previous.config.attributes[name]
         if earlier.number_labels is not NumberLabels.RANGE or earlier.bands or settings.bands:
             what = f"the earlier run has labels: {earlier.labels}, so apply cannot add records to its release"
             if earlier.labels is None:
                 what = f"'{settings.labels}'; the earlier run released the values as they are"
-            yield ConfigProblem(f"{where}.labels", f"{what}; run on all records without apply")
+            yield ConfigProblem(f"attributes.{name}.labels", f"{what}; run on all records without apply")
         reported = previous.reported.attributes.get(name)
         if plan.columns.digest(name) != (None if reported is None else reported.hierarchy_sha256):
             what = "differs from the hierarchy of the earlier run (SHA-256)"
-            yield ConfigProblem(
-                f"{where}.hierarchy", f"{what}; use the hierarchy of the earlier run, or run without apply"
-            )
-
-
-def _constraints(config: Config, previous: Previous) -> Iterator[ConfigProblem]:
-    own = [each.to_dict() for each in config.constraints]
-    other = [each.to_dict() for each in previous.config.constraints]
-    if len(own) != len(other):
-        number = plural(len(own), "constraint")
-        what = f"{number}, but the earlier run has {len(other)}"
-        yield ConfigProblem("constraints", f"{what}; use those of the earlier run, or run without apply")
-    for position, (one, before) in enumerate(zip(own, other, strict=False)):
-        if one != before:
-            yield ConfigProblem(f"constraints[{position}]", _differs(one, before))
-    decimal = "input.decimal" if config.output.decimal is None else "output.decimal"
-    now, then = (
-        {
-            "reference": each.reference.value,
-            "input.missing": list(each.input.missing),
-            "output.missing": each.output.missing,
-            decimal: each.numerals.decimal,
-        }
-        for each in (config, previous.config)
-    )
-    yield from (ConfigProblem(key, _differs(now[key], then[key])) for key in now if now[key] != then[key])
-    yield from config.problems_at(Stage.APPEND)
+            remedy = "use the hierarchy of the earlier run, or run without apply"
+            yield ConfigProblem(f"attributes.{name}.hierarchy", f"{what}; {remedy}")
 
 
 def _promises(earlier: Config) -> Iterator[ConfigProblem]:
@@ -395,10 +304,6 @@ def _promises(earlier: Config) -> Iterator[ConfigProblem]:
     if found:
         what = f"the earlier run has {listed(found)}, which cannot be checked on appended records"
         yield ConfigProblem("apply", f"{what}; run on all records without apply")
-
-
-def _differs(own: Any, other: Any) -> str:
-    return f"{_as_written(own)}, but the earlier run has {_as_written(other)}; {REMEDY}"
 
 
 def _as_written(value: Any) -> str:

@@ -46,6 +46,7 @@ class Background(ClassDisclosure):
     threat = Threat.BACKGROUND
     Settings = BackgroundSettings
     settings: BackgroundSettings
+    examples = ({"sensitive": "illness", "facts": 1},)
 
     @classmethod
     def learns(cls, knowledge: Mapping[str, Any]) -> str:

@@ -92,8 +92,9 @@ class Attack(PlugIn, Supporter):
     threat: the threat that the attack measures, None for none of the seven; every attack must set it.
     compares_releases: whether the attack reads two releases in one domain of values.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
-        records, a recipe or randomness; an audit repeats such attacks.
+        records, a recipe or randomness; a recipient can repeat such attacks.
     blind: what the baseline is the success of, in words.
+    examples: ``knowledge`` of results without ``attributes``, by which tests say its sentence.
     """
 
     supports = frozenset({Feature.OUT_OF_CORE})
@@ -101,6 +102,7 @@ class Attack(PlugIn, Supporter):
     compares_releases: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
     blind: ClassVar[str] = "the success without the release"
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
 
     def __init_subclass__(cls) -> None:
         """Refuse an attack without ``threat``: a report would omit it."""

@@ -1552,6 +1552,7 @@ class Definetti(Attack):
     blind = "the success from the class alone"
     Settings = DefinettiSettings
     settings: DefinettiSettings
+    examples = ({"sensitive": "illness"},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

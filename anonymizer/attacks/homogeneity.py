@@ -42,6 +42,7 @@ class Homogeneity(ClassDisclosure):
     threat = Threat.HOMOGENEITY
     Settings = HomogeneitySettings
     settings: HomogeneitySettings
+    examples = ({"sensitive": "illness"},)
 
     @classmethod
     def learns(cls, knowledge: Mapping[str, Any]) -> str:

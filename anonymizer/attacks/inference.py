@@ -108,6 +108,7 @@ class Inference(Attack):
     threat = Threat.INFERENCE
     Settings = InferenceSettings
     settings: InferenceSettings
+    examples = ({"sensitive": "illness"},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

@@ -109,6 +109,7 @@ class Intersection(Attack):
     threat = None
     Settings = IntersectionSettings
     settings: IntersectionSettings
+    examples = ({"sensitive": "illness"},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

@@ -290,6 +290,7 @@ class Interval(Attack):
     threat = None
     Settings = IntervalSettings
     settings: IntervalSettings
+    examples = ({"attribute": "age", "measure": "sdid", "width": 0.05},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

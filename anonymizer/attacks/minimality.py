@@ -56,6 +56,7 @@ class Minimality(Attack):
     threat = None
     Settings = UnitSettings
     settings: UnitSettings
+    examples = ({"sensitive": ["illness"]},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0

@@ -142,6 +142,7 @@ class NoiseRemoval(Attack):
     by_default = False
     Settings = NoiseRemovalSettings
     settings: NoiseRemovalSettings
+    examples = ({"attribute": "age", "method": "bayes", "width": 0.05},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

@@ -277,6 +277,7 @@ class ReleaseLinkage(Attack):
     compares_releases = True
     Settings = ReleaseLinkageSettings
     settings: ReleaseLinkageSettings
+    examples = ({"linkage": "nearest"},)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:

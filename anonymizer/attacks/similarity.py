@@ -38,6 +38,7 @@ class Similarity(ClassDisclosure):
     threat = Threat.SIMILARITY
     Settings = SimilaritySettings
     settings: SimilaritySettings
+    examples = ({"sensitive": "illness", "level": 1},)
 
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing sensitive attribute with a hierarchy, if any."""

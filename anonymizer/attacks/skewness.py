@@ -59,6 +59,7 @@ class Skewness(ClassDisclosure):
     certain = False
     Settings = SkewnessSettings
     settings: SkewnessSettings
+    examples = ({"sensitive": "illness"},)
 
     @classmethod
     def learns(cls, knowledge: Mapping[str, Any]) -> str:

@@ -65,7 +65,7 @@ JUDGED = (
 )
 """Sections of a config that state the promises of a release."""
 
-OF_PLUG_INS = ("algorithm", "objective", "attacks", "utility")
+OF_PLUG_INS = ("algorithm", "objective")
 """Sections that may name plug-ins which only the publisher has installed; they are skipped then."""
 
 LEFT_OUT = "optional keys that config leaves out"

@@ -10,33 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import LINKS, USED, AttackResult, marked
-from anonymizer.attacks.similarity import Similarity
 from anonymizer.audit.case import AuditCase, Unmeasured, missing_cells
-from anonymizer.audit.claims import ABSENT, PUBLIC_DIGITS, Claims, Key, agrees, as_reported
-from anonymizer.config.attribute import AttributeSettings
+from anonymizer.audit.claims import ABSENT, Claims, Key, agrees, as_reported
 from anonymizer.data.relation import Relation
-from anonymizer.errors import HierarchyError, InputError
+from anonymizer.errors import InputError
 from anonymizer.exposure.finding import Kind
-from anonymizer.hierarchy.source import FlatSource, HierarchySource
-from anonymizer.job.assessment import run_timed
 from anonymizer.job.constraints import attacked, countable_constraints
 from anonymizer.job.exposure import exposure_written, fits_in_memory
 from anonymizer.job.verify import shape_of
-from anonymizer.loss.base import loss_key
+from anonymizer.loss.base import AggregateName, loss_key
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, released
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
-from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
-from anonymizer.model.units import PERSON, RECORD
-from anonymizer.plan.columns import Columns, PlannedColumn, PlannedHierarchy
-from anonymizer.plan.counting import Counting
-from anonymizer.plan.goal import Goal
+from anonymizer.model.table import MISSING, Role
+from anonymizer.model.units import RECORD
+from anonymizer.plan.columns import PlannedColumn, PlannedHierarchy
+from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named
 from anonymizer.release.classes import measure, verifiable
-from anonymizer.report.build import ATTACK_KEYS, PUBLIC_DETAILS, attack_entry, attack_matrix
 from anonymizer.report.scenarios import scenario_facts
 
 IDENTITY = ("model", "attribute", "parameters")
@@ -471,59 +464,25 @@ def check_levels(case: AuditCase) -> None:
     if set(levels) != set(texts):
         claims.refute(("recoding", "levels"), "has other columns than the quasi-identifiers")
         return
-    suppresses_cells = config.suppression.keep_rows or config.suppression.method.value == "cells"
-    for name, level in levels.items():
-        if case.appended:
-            continue
-        settings = config.attributes[name].hierarchy
-        if not _has_known_labels(config.attributes[name]):
-            continue
-        source = FlatSource() if settings is None else settings.build()
-        if level is None and not (claims.internal or source.fixed_height):
+    starred = config.suppression.keep_rows or config.suppression.method.value == "cells"
+    for name, level in {} if case.appended else levels.items():
+        key, column = ("recoding", "levels", name), case.plan.columns[name]
+        if level is None and not (claims.internal or column.fixed_height):
             # The number of such a level depends on suppressed records.
-            claims.agree(("recoding", "levels", name))
+            claims.agree(key)
             continue
-        shown = [text for text in texts[name] if text not in ("", SUPPRESSED, MISSING)]
-        # A column of * alone does not determine its level if * is not only the root.
-        if not shown and (SUPPRESSED not in texts[name] or suppresses_cells):
-            continue
-        try:
-            possible = source.levels_of(shown, config.folder)
-        except (OSError, HierarchyError):
-            continue
-        if possible is None or (not possible and settings is not None and settings.unknown.value == "top"):
-            continue
-        if shown and not suppresses_cells and _has_wrong_stars(case, name, level, source):
-            what = f"the report says {level}, which has no '{SUPPRESSED}'"
-            claims.refute(("recoding", "levels", name), what)
+        possible = column.levels_shown(texts[name], config.folder, starred=starred)
+        if possible is None:
             continue
         if type(level) is not int or level not in possible:
             found = ", ".join(map(str, sorted(possible))) or "no level of the hierarchy"
-            claims.refute(
-                ("recoding", "levels", name), f"the report says {level}, the published texts {found}"
-            )
+            claims.refute(key, f"the report says {level}, the published texts {found}")
         elif len(possible) == 1:
-            claims.agree(("recoding", "levels", name))
-
-
-def _has_known_labels(settings: AttributeSettings) -> bool:
-    """Return whether the hierarchy's labels are published; a date may be a month or a year itself."""
-    return settings.dates.days and settings.number_labels is NumberLabels.RANGE
-
-
-def _has_wrong_stars(case: AuditCase, name: str, level: Any, source: HierarchySource[Any]) -> bool:
-    """Return whether a column publishes ``*`` at a level of its hierarchy without ``*``."""
-    settings = case.config.attributes[name].hierarchy
-    if SUPPRESSED not in case.quasi_identifiers[name]:
-        return False
-    if settings is not None and settings.unknown.value == "top":
-        return False
-    levels_with_star = source.levels_of([SUPPRESSED], case.config.folder)
-    return levels_with_star is not None and level not in levels_with_star
+            claims.agree(key)
 
 
 def check_losses(case: AuditCase) -> None:
-    """Losses that follow from class sizes and levels are those of the release."""
+    """The objective, and the losses that follow from class sizes and levels, are those of the release."""
     claims, levels = case.claims, case.claims.get(("recoding", "levels"))
     known: dict[str, Any] = {} if case.appended else _losses_of_sizes(case)
     if isinstance(levels, Mapping) and all(type(each) is int for each in levels.values()):
@@ -533,7 +492,7 @@ def check_losses(case: AuditCase) -> None:
     for name, loss in known.items():
         claims.compare(("loss", name), loss)
     if not case.appended:
-        _check_objective(case, known)
+        _check_objective(claims, known)
 
 
 def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
@@ -550,231 +509,24 @@ def _losses_of_sizes(case: AuditCase) -> dict[str, Any]:
     return found
 
 
-def _check_objective(case: AuditCase, known: Mapping[str, Any]) -> None:
-    """The objective equals the loss of its name, by its weights, and the gap follows from both.
+def _check_objective(claims: Claims, known: Mapping[str, Any]) -> None:
+    """The objective equals the loss of its name, by its weights.
 
     Parameters
     ----------
     known: recomputed losses, unrounded; the others are as reported.
     """
-    claims, key, shown = case.claims, ("search", "objective"), case.claims.section(("loss",))
-    aggregate = claims.get(("config", "objective", "aggregate"))
-    metric = loss_key(str(claims.get(("config", "objective", "metric"))))
-    losses = {name: known.get(name, claims.number(("loss", name))) for name in shown}
-    for asked, section in (("weights", "weighted_loss"), ("unit", "unit_loss")):
-        if claims.get(("config", "objective", asked)) not in (ABSENT, None):
-            own = claims.section((section,))
-            losses = {name: claims.number((section, name)) for name in losses if name in own}
-    if aggregate in ("arithmetic-mean", ABSENT) and losses.get(metric) is not None:
-        # A search can count in floats, and these are rounded.
-        if isinstance(claims.get(key), float):
-            losses = {name: loss if loss is None else float(loss) for name, loss in losses.items()}
-        same = claims.compare(key, losses[metric])
-        # If another loss is equal, by chance or after rounding, the objective does not determine the metric.
-        digits = None if claims.internal else PUBLIC_DIGITS
-        tied = [name for name, loss in losses.items() if agrees(claims.get(key), loss, digits)]
-        if same and tied == [metric]:
-            claims.agree(("config", "objective", "metric"))
-    objective, bound = (claims.number(("search", name)) for name in ("objective", "bound"))
-    if objective is None or bound is None or not claims.internal:
+    key, asked = ("search", "objective"), claims.section(("config", "objective"))
+    metric = loss_key(str(asked.get("metric")))
+    if asked.get("aggregate", AggregateName.ARITHMETIC_MEAN) != AggregateName.ARITHMETIC_MEAN:
         return
-    if objective:
-        claims.compare(("search", "gap"), (objective - bound) / objective)
+    if asked.get("weights") is None and asked.get("unit") is None:
+        loss = known.get(metric, claims.number(("loss", metric)))
     else:
-        claims.compare(("search", "bound"), objective)
-        claims.compare(("search", "gap"), 0.0)
-
-
-def check_attacks(case: AuditCase) -> None:
-    """An attack that needs only the release has the reported success."""
-    claims, attacks = case.claims, case.config.attacks
-    entries = claims.get(("attacks",))
-    written = claims.get(("config", "attacks"))
-    # The config lacks attacks of plug-ins that are not installed.
-    if not isinstance(entries, list) or not isinstance(written, list) or len(written) != len(attacks):
-        return
-    for position in range(len(entries)):
-        claims.expect(("attacks", position), ATTACK_KEYS if claims.internal else ATTACK_KEYS[:-2])
-    if not attacks:
-        if entries:
-            claims.refute(("attacks",), "has attacks that are not in the config of the report")
-        claims.agree(("attacks",))
-        claims.agree(("config", "attacks"))
-        return
-    asked = {each.attack for each in attacks}
-    named = {str(each.get("attack")) if isinstance(each, Mapping) else str(each) for each in entries}
-    if asked != named:
-        claims.refute(("attacks",), f"has {_names(named)}, the config of the report has {_names(asked)}")
-        return
-    built = [each.build() for each in attacks]
-    own = [
-        each
-        for each in built
-        if each.of_release_alone
-        and each.missing_requirement(case.scene) is None
-        and not (isinstance(each, Similarity) and _trees_missing(case))
-    ]
-    found = [
-        each.finding
-        for each in run_timed(
-            own, 0, lambda attack, random: marked(attack.run(case.scene, random), case.scene)
-        )
-    ]
-    repeated = {each.name for each in own}
-    for position, settings in enumerate(attacks):
-        if settings.attack in repeated:
-            _agree_options(claims, position, settings.attack)
-    _compare_findings(claims, entries, found, repeated, set(case.config.input.unit_columns))
-
-
-def _agree_options(claims: Claims, position: int, attack: str) -> None:
-    """Note the options of a repeated attack that its entries show as checked.
-
-    The effect of other options, such as the size of a population, is in the details of the internal report.
-    """
-    key = ("config", "attacks", position)
-    entries = claims.get(("attacks",))
-    shown = [
-        each.get("knowledge")
-        for each in entries
-        if isinstance(each, Mapping) and each.get("attack") == attack
-    ]
-    known = [each for each in shown if isinstance(each, Mapping)]
-    options = claims.section(key)
-    if claims.internal or not options:
-        claims.agree(key)
-    for name, value in options.items():
-        key_shown = "attributes" if name == "knowledge" else name
-        same = any(_same_option(each.get(key_shown), value) for each in known)
-        if name == "attack" or value is None or same:
-            claims.agree((*key, name))
-
-
-def _same_option(shown: Any, value: Any) -> bool:
-    """Return whether an entry shows an option; exact decimals are texts in it."""
-    return agrees(shown, value) or (isinstance(value, (int, float)) and shown == str(value))
-
-
-def _trees_missing(case: AuditCase) -> bool:
-    """Return whether a sensitive attribute has a hierarchy that is missing or built from the input."""
-    known = case.scene.disclosing.sensitive
-    return any(
-        case.config.attributes[name].hierarchy is not None and own.attribute.hierarchy is None
-        for name, own in known.items()
-    )
-
-
-def _compare_findings(
-    claims: Claims,
-    entries: Sequence[Any],
-    found: Sequence[AttackResult],
-    repeated: set[str],
-    units: set[str],
-) -> None:
-    """Compare the entries of repeated attacks with their findings, which are in the same order.
-
-    Entries on units of the config are not compared: a release does not say whose its records are.
-    """
-    if not all(isinstance(each, Mapping) for each in entries):
-        claims.refute(("attacks",), "has an entry that is not a mapping")
-        return
-    places = [at for at, each in enumerate(entries) if each.get("attack") in repeated]
-    for position in set(range(len(entries))) - set(places):
-        claims.agree(("attacks", position, "attack"))
-    if len(places) != len(found):
-        claims.refute(("attacks",), f"has {len(places)} entries of {_names(repeated)}, found {len(found)}")
-        return
-    for position, finding in zip(places, found, strict=True):
-        known = entries[position].get("knowledge")
-        if isinstance(known, Mapping) and known.get("unit") in units and known.get(LINKS) != USED:
-            continue
-        entry = attack_entry(finding, 0.0)
-        for name in ("attack", "knowledge", "success", "baseline", "low", "high", "records"):
-            claims.compare(("attacks", position, name), entry[name])
-        if claims.internal:
-            claims.compare(("attacks", position, "details"), entry["details"])
-        for name in PUBLIC_DETAILS:
-            if not claims.internal and name in entry["details"]:
-                claims.compare(("attacks", position, "details", name), entry["details"][name])
-
-
-def _names(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
-
-
-def check_matrix(case: AuditCase) -> None:
-    """The table of threats follows from the reported constraints and attacks."""
-    claims, entries = case.claims, case.claims.get(("attacks",))
-    rows = claims.get(("attack_matrix",))
-    if not isinstance(entries, list) or not isinstance(rows, list):
-        return
-    try:
-        # The lowest and highest figures before rounding, with hidden ones at either end.
-        bounds = [_matrix(case, entries, slack, hidden) for slack in (-1.0, 1.0) for hidden in (0.0, 1.0)]
-    except (KeyError, TypeError, AttributeError):
-        # A run does not write such an entry.
-        return
-    if len(rows) != len(bounds[0]):
-        claims.refute(("attack_matrix",), f"has {len(rows)} rows, found {len(bounds[0])}")
-        return
-    for position, found in enumerate(zip(*bounds, strict=True)):
-        row = found[0]
-        names = [name for name in row if claims.internal or name != "contradictions"]
-        claims.expect(("attack_matrix", position), names)
-        certain = {name for name in row if all(each[name] == row[name] for each in found)}
-        for name in ("threat", "claimed_by", "success", "contradicted", "contradictions"):
-            if name in certain and name in names:
-                claims.compare(("attack_matrix", position, name), row[name])
-        verdict = ("attack_matrix", position, "contradicted")
-        if "success" in certain and row["success"] is None and claims.get(verdict) is None:
-            # The public report has no verdict on a threat without a measurement.
-            claims.agree(verdict)
-        if {"success", "baseline"} <= certain:
-            _check_baseline(claims, position, row)
-
-
-FIGURES = ("success", "baseline", "low", "high")
-"""Figures of an attack; the public report hides those that would disclose the input."""
-
-
-def _matrix(case: AuditCase, entries: Sequence[Any], slack: float, hidden: float) -> list[dict[str, Any]]:
-    """Return the table of reported entries, with the lowest or highest figures before rounding.
-
-    Parameters
-    ----------
-    slack: -1 for the lowest, 1 for the highest.
-    hidden: value of every figure that the report hides.
-    """
-    constraints = [each for each in case.plan.goal.constraints(case.sensitive) if each.scenario is None]
-    # Half a unit in the third digit is at most 0.5 %, for both sides of a comparison.
-    share = 0.0 if case.claims.internal else 0.02 * slack
-    shown = [
-        each
-        | ({"details": {"each_guess": hidden}} if each["success"] is None else {})
-        | {name: hidden for name in FIGURES if each[name] is None}
-        for each in entries
-    ]
-    shown = [each | {"low": each["low"] * (1 + share), "details": _scaled(each, 1 + share)} for each in shown]
-    return attack_matrix(constraints, shown, case.plan.goal.k, persons=PERSON in case.plan.counting.units)
-
-
-def _scaled(entry: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """Return the details of an attack with the figure that decides about a claim before rounding."""
-    details = dict(entry.get("details") or {})
-    if details.get("beyond_guess") is not None:
-        details["beyond_guess"] *= factor
-    return details
-
-
-def _check_baseline(claims: Claims, position: int, row: Mapping[str, Any]) -> None:
-    """Compare the baseline of the worst attack; after rounding, other attacks may be equally bad."""
-    if row["success"] is None or claims.internal:
-        claims.compare(("attack_matrix", position, "baseline"), row["baseline"])
-        return
-    key = ("attack_matrix", position, "baseline")
-    entries = claims.get(("attacks",))
-    tied = [each.get("baseline") for each in entries if each.get("success") == row["success"]]
-    claims.compare(key, claims.get(key) if claims.get(key) in tied else row["baseline"])
+        loss = claims.number(("unit_loss" if asked.get("unit") else "weighted_loss", metric))
+    if loss is not None:
+        # A search can count in floats.
+        claims.compare(key, float(loss) if isinstance(claims.get(key), float) else loss)
 
 
 def check_exposure(case: AuditCase) -> None:
@@ -813,8 +565,6 @@ CHECKS: Sequence[Callable[[AuditCase], None]] = (
     check_scenarios,
     check_levels,
     check_losses,
-    check_attacks,
-    check_matrix,
     check_exposure,
 )
 """The checks that need the release and a report, in the order of their findings."""

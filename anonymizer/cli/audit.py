@@ -47,7 +47,7 @@ def audit(
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:
-            write_line("  not checked, because the files do not show it:")
+            write_line("  not checked: what the files do not show, and the results of attacks:")
             for line in wrap(", ".join(_by_name(found.not_checked)), 94, break_on_hyphens=False):
                 write_line(f"    {line}")
     return 0 if found.verified else 1

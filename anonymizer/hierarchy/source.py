@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -24,7 +24,7 @@ from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.identity import text_identity
-from anonymizer.model.table import Column, Hierarchy, ValueType, exact, interval_of
+from anonymizer.model.table import MISSING, SUPPRESSED, Column, Hierarchy, ValueType, exact, interval_of
 from anonymizer.plugins import Registry, Settings
 
 if TYPE_CHECKING:
@@ -515,6 +515,31 @@ class HierarchySource(ABC, Generic[S]):
         return frozenset(
             level for level, labels in by_level.items() if not any(map(labels.isdisjoint, shown))
         )
+
+    def levels_shown(
+        self, published: Collection[str], folder: Path, *, starred: bool, beyond: bool
+    ) -> frozenset[int] | None:
+        """Return the levels at which a column of a release can be; None if its texts do not decide it.
+
+        Parameters
+        ----------
+        published: the texts of the column.
+        folder: that relative paths in the settings start from; a file of the hierarchy can be missing.
+        starred: whether ``*`` may be of suppressed values.
+        beyond: whether values outside the hierarchy are under its root.
+        """
+        shown = [text for text in published if text not in ("", SUPPRESSED, MISSING)]
+        # A column of * alone does not decide its level if * is not only the root.
+        if not shown and (starred or SUPPRESSED not in published):
+            return None
+        try:
+            possible = self.levels_of(shown, folder)
+            if shown and SUPPRESSED in published and not (starred or beyond):
+                with_star = self.levels_of([SUPPRESSED], folder)
+                possible = possible if possible is None or with_star is None else possible & with_star
+        except (OSError, HierarchyError):
+            return None
+        return None if beyond and not possible else possible
 
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the properties of a column, besides a value itself, that decide the place of the value.

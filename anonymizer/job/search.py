@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -34,8 +33,8 @@ DIAGNOSIS_SECONDS = 20.0
 """Limit of the diagnosis of infeasibility if the config sets no budget."""
 
 
-class Task(ABC):
-    """A way to publish the records of an open input.
+class Task:
+    """A search for a release of the records of an open input.
 
     Attributes
     ----------
@@ -44,23 +43,46 @@ class Task(ABC):
     input: entry of the report.
     """
 
-    prepared: Prepared
-    shape: Shape
-    input: InputFacts
+    def __init__(self, prepared: Prepared, shape: Shape, facts: InputFacts, watch: RunMonitor) -> None:
+        self.prepared = prepared
+        self.shape = shape
+        self.input = facts
+        self.watch = watch
+        self._control: Control | None = None
+        self._earlier: tuple[Outcome, ...] = ()
 
-    @abstractmethod
     def find(self) -> Found:
         """Return the release to publish; after a refusal by the attack check, another one.
+
+        All searches of a run share one budget.
 
         Raises
         ------
         Infeasible: no other release satisfies every constraint, or none was found in the budget.
         AuditFailed: the search returns a release that was refused before.
         """
+        self._control = self._control or control_of(self.prepared.plan, self.watch)
+        outcome = self.search(self._control)
+        self._earlier = (*self._earlier, *outcome.runners_up)
+        outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
+        if outcome.recoding is None:
+            raise self.refusal(outcome)
+        if self.prepared.problem.gate.refused(outcome.recoding):
+            name = self.prepared.plan.algorithm.name
+            raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
+        return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
 
-    @abstractmethod
+    def search(self, control: Control) -> Outcome:
+        """Run the search."""
+        return search(self.prepared, self.watch, control)
+
+    def refusal(self, outcome: Outcome) -> Infeasible:
+        """Return the error for a search that ended without a release."""
+        return refusal(self.prepared, outcome, self.input, self.watch)
+
     def stored(self, found: Found) -> StoredRecoding | None:
         """Return the recoding for new records; None if it cannot be applied to them."""
+        return store_recoding(self.prepared, found.outcome)
 
     def entry(self, found: Found) -> dict[str, Any] | None:  # noqa: ARG002 - of an append
         """Return the ``applied`` entry of the report; None for a release without an earlier one."""
@@ -87,29 +109,8 @@ class SearchTask(Task):
 
     def __init__(self, plan: Plan, relation: Relation, facts: InputFacts, watch: RunMonitor) -> None:
         watch.begin(Phase.PREPARE, "building hierarchies and counting distinct rows")
-        self.shape = shape_of(plan, relation)
-        self.prepared = prepare(plan, relation)
-        self.input = facts
-        self._watch = watch
-        self._control: Control | None = None
-        self._earlier: tuple[Outcome, ...] = ()
-
-    def find(self) -> Found:
-        """Search; all searches of a run share one budget."""
-        self._control = self._control or control_of(self.prepared.plan.goal, self._watch)
-        outcome = search(self.prepared, self._watch, self._control)
-        self._earlier = (*self._earlier, *outcome.runners_up)
-        outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
-        if outcome.recoding is None:
-            raise refusal(self.prepared, outcome, self.input, self._watch)
-        if self.prepared.problem.gate.refused(outcome.recoding):
-            name = self.prepared.plan.goal.algorithm.name
-            raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
-        return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
-
-    def stored(self, found: Found) -> StoredRecoding | None:
-        """Return the recoding of the release."""
-        return store_recoding(self.prepared, found.outcome)
+        shape = shape_of(plan, relation)
+        super().__init__(prepare(plan, relation), shape, facts, watch)
 
 
 def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,14 +17,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
-from anonymizer.hierarchy.placement import (
-    LevelRange,
-    Placement,
-    Unknown,
-    build_quasi_identifier,
-    build_sensitive_attribute,
-    in_numbers,
-)
+from anonymizer.hierarchy.placement import LevelRange, Unknown
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.features import SuppressionMethod
@@ -107,6 +100,32 @@ class PlannedColumn:
     released: bool
     labels: NumberLabels
     inherited: str = ""
+
+    @property
+    def _source(self) -> HierarchySource[Any]:
+        return FlatSource() if self.hierarchy is None else self.hierarchy.source
+
+    @property
+    def fixed_height(self) -> bool:
+        """Whether the config alone decides the number of levels."""
+        return self._source.fixed_height
+
+    def levels_shown(
+        self, published: Collection[str], folder: Path, *, starred: bool
+    ) -> frozenset[int] | None:
+        """Return the levels at which a release can have this column; None if its texts do not decide it.
+
+        They do not if numbers stand for its labels, or if a date may be a month or a year itself.
+
+        Parameters
+        ----------
+        published, starred: as for ``HierarchySource.levels_shown``.
+        folder: of the config.
+        """
+        if not self.dates.days or self.labels is not NumberLabels.RANGE:
+            return None
+        beyond = self.hierarchy is not None and self.hierarchy.unknown is Unknown.TOP
+        return self._source.levels_shown(published, folder, starred=starred, beyond=beyond)
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,6 +46,13 @@ class AlphaKAnonymity(ClassModel):
     sensitive = True
     Settings = AlphaKAnonymitySettings
     settings: AlphaKAnonymitySettings
+    examples = (
+        {"alpha": 1, "k": 1},
+        {"alpha": 0.75, "k": 2},
+        {"alpha": 0.6, "k": 1},
+        {"alpha": 0.5, "k": 2},
+        {"alpha": 0.3, "k": 3},
+    )
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("alpha", 1), Threshold("k", 1, whole=True))
     measures = ("k", "alpha")

@@ -100,6 +100,7 @@ class PrivacyModel(ABC, Supporter):
     name: as in the config.
     Settings: its parameters.
     thresholds: the parameters to loosen if the model cannot be satisfied.
+    examples: parameters that tests try, from a loose setting to a strict one.
     sensitive: whether the model needs a sensitive attribute with any parameters.
     mitigates: the attacks that the model mitigates; parameters may narrow the set. A report shows them next
         to the success of the attacks.
@@ -132,6 +133,7 @@ class PrivacyModel(ABC, Supporter):
     Settings: ClassVar[type[PlugInSettings]]
     sensitive: ClassVar[bool]
     thresholds: ClassVar[tuple[Threshold, ...]]
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     mitigates: frozenset[Threat] = frozenset()
     counts_values: ClassVar[bool] = True
     people_units: ClassVar[tuple[str, ...]] = ()

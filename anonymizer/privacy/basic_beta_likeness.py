@@ -61,6 +61,7 @@ class BasicBetaLikeness(ScoredClassModel):
     uses_reference = True
     Settings = BetaSettings
     settings: BetaSettings
+    examples = tuple({"beta": beta} for beta in (3, 2, 1.5, 1, 0.5, 0.2))
     mitigates = frozenset({Threat.SKEWNESS})
     thresholds = (Threshold("beta", inf),)
     merging = Merging.SATISFYING

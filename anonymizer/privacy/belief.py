@@ -97,6 +97,11 @@ class Belief(AttackModel):
     sensitive = True
     Settings = BeliefSettings
     settings: BeliefSettings
+    examples = (
+        {"max": 0.9, "attack": "random-worlds"},
+        {"max": 0.5, "attack": "definetti"},
+        {"max": 0.3, "attack": "random-worlds"},
+    )
     mitigates = frozenset({Threat.INFERENCE, Threat.HOMOGENEITY})
 
     @property

@@ -62,6 +62,12 @@ class DeltaDisclosure(ScoredClassModel):
     uses_reference = True
     Settings = DeltaDisclosureSettings
     settings: DeltaDisclosureSettings
+    examples = (
+        {"delta": 2, "absent": "ignored"},
+        {"delta": 1.5, "absent": "violates"},
+        *({"delta": delta, "absent": "ignored"} for delta in (1, 0.7, 0.5)),
+        {"delta": 0.2, "absent": "violates"},
+    )
     mitigates = frozenset({Threat.SKEWNESS, Threat.INFERENCE})
     thresholds = (Threshold("delta", inf),)
 

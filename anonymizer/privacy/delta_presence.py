@@ -49,6 +49,13 @@ class DeltaPresence(ClassModel):
     measured_by_default = False
     Settings = DeltaPresenceSettings
     settings: DeltaPresenceSettings
+    examples = (
+        {"min": 0, "max": 1},
+        {"min": 0, "max": 0.9},
+        {"min": 0.1, "max": 0.75},
+        {"min": 0, "max": 0.5},
+        {"min": 0.25, "max": 0.3},
+    )
     mitigates = frozenset({Threat.LINKAGE})
     thresholds = (Threshold("max", 1), Threshold("min", 0))
     merging = Merging.SATISFYING

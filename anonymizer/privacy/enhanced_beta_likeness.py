@@ -21,6 +21,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     """
 
     name = "enhanced-beta-likeness"
+    examples = tuple({"beta": beta} for beta in (2, 1, 0.5, 0.2))
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:
         """Return the largest gain in each class, infinite if some gain exceeds -ln p, 0 if none."""

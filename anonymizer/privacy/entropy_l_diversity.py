@@ -47,6 +47,7 @@ class EntropyLDiversity(ScoredClassModel):
     sensitive = True
     Settings = EntropyLDiversitySettings
     settings: EntropyLDiversitySettings
+    examples = tuple({"l": each} for each in (1, 1.2, 1.5, 1.75, 2, 2.5, 3))
     mitigates = DIVERSE
     thresholds = (Threshold("l", 1),)
     merging = Merging.SATISFYING

@@ -50,6 +50,11 @@ class HouseholdRisk(ReleaseRisk):
     sensitive = False
     Settings = HouseholdRiskSettings
     settings: HouseholdRiskSettings
+    examples = (
+        {"max": 0.9, "at": "mean", "against": "records"},
+        {"max": 0.5, "at": "highest", "against": "population"},
+        {"max": 0.1, "at": "highest", "against": "records"},
+    )
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
     measured_by_default = False
     needs_households = True

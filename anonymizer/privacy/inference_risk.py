@@ -110,6 +110,11 @@ class InferenceRisk(AttackModel):
     supports = AttackModel.supports | {Feature.UNITS}
     Settings = InferenceRiskSettings
     settings: InferenceRiskSettings
+    examples = (
+        {"max": 0.9, "attack": "inference"},
+        {"max": 0.5, "attack": "definetti"},
+        {"max": 0.3, "attack": "inference"},
+    )
     mitigates = frozenset({Threat.INFERENCE})
 
     @property

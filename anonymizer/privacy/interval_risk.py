@@ -37,6 +37,13 @@ class IntervalRisk(AttackModel):
     sensitive = False
     Settings = IntervalRiskSettings
     settings: IntervalRiskSettings
+    mitigates = frozenset()
+    examples = (
+        {"max": 0.5, "width": 0.05, "deviation": "original"},
+        {"max": 0.25, "width": 0.1, "measure": "rid", "deviation": "original"},
+        {"max": 0.1, "width": 0.1, "measure": "sdid", "deviation": "original"},
+        {"max": 0, "width": 0.25, "measure": "sdid", "deviation": "published"},
+    )
     supports = AttackModel.supports | {Feature.UNITS}
 
     def attack(self) -> Attack:

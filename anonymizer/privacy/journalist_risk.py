@@ -11,6 +11,12 @@ from anonymizer.privacy.risk import HighestRisk, Risk, TableRisk
 
 class _Journalist(Risk):
     name = "journalist-risk"
+    examples = (
+        {"max": 0.5, "at": "mean"},
+        {"max": 0.25, "at": {"share-above": 0.1}},
+        {"max": 0.2, "at": "highest"},
+        {"max": 0.1, "at": "highest"},
+    )
     needs_population = True
 
     def confused(self, view: ClassView) -> tuple[IntArray, int]:

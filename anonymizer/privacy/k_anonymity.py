@@ -25,6 +25,7 @@ class KAnonymity(ClassModel):
     """
 
     name = "k-anonymity"
+    examples = tuple({"k": k} for k in (1, 2, 3, 4))
     sensitive = False
     by_size = True
 

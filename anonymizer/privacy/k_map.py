@@ -37,6 +37,7 @@ class KMap(ClassModel):
     measured_by_default = False
     Settings = KMapSettings
     settings: KMapSettings
+    examples = tuple({"k": k} for k in (1, 2, 3, 5, 8))
     mitigates = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY

@@ -42,6 +42,7 @@ class LDiversity(ClassModel):
     sensitive = True
     Settings = LDiversitySettings
     settings: LDiversitySettings
+    examples = tuple({"l": each} for each in (1, 2, 3))
     mitigates = DIVERSE
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY

@@ -79,6 +79,12 @@ class LinkageRisk(AttackModel):
     sensitive = False
     Settings = LinkageRiskSettings
     settings: LinkageRiskSettings
+    examples = (
+        {"max": 0.5, "linkage": "nearest"},
+        {"max": 0.25, "linkage": "assignment", "distance": "weighted-mean"},
+        {"max": 0.2, "linkage": "nearest"},
+        {"max": 0.1, "linkage": "learned", "distance": "choquet"},
+    )
     mitigates = WHO
     supports = AttackModel.supports | {Feature.UNITS}
 

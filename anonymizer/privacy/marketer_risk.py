@@ -43,6 +43,12 @@ class MarketerRisk(ReleaseRisk):
     sensitive = False
     Settings = MarketerRiskSettings
     settings: MarketerRiskSettings
+    examples = (
+        {"max": 0.5, "against": "records"},
+        {"max": 0.25, "against": "population"},
+        {"max": 0.1, "against": "records"},
+        {"max": 0.05, "against": "population"},
+    )
     mitigates = frozenset({Threat.RE_IDENTIFICATION})
     measured_by_default = False
 

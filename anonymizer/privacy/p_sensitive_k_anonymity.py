@@ -49,6 +49,7 @@ class PSensitiveKAnonymity(ClassModel):
     sensitive = True
     Settings = PSensitiveKAnonymitySettings
     settings: PSensitiveKAnonymitySettings
+    examples = ({"p": 1, "k": 3}, {"p": 2, "k": 3}, {"p": 3, "k": 4})
     mitigates = WHO | {Threat.HOMOGENEITY}
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
     measures = ("k", "p")

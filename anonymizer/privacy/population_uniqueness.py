@@ -71,6 +71,12 @@ class PopulationUniqueness(ReleaseRisk):
     sensitive = False
     Settings = PopulationUniquenessSettings
     settings: PopulationUniquenessSettings
+    examples = (
+        {"max": 0.5, "estimator": "count", "of": "records"},
+        {"max": 0.1, "estimator": "negative-binomial", "of": "sample-uniques"},
+        {"max": 0.01, "estimator": "zayatz", "of": "records"},
+        {"max": 0, "estimator": "pitman", "of": "sample-uniques"},
+    )
     mitigates = WHO
     needs_population = True
     measured_by_default = False

@@ -11,6 +11,12 @@ from anonymizer.privacy.risk import HighestRisk, Risk, TableRisk
 
 class _Prosecutor(Risk):
     name = "prosecutor-risk"
+    examples = (
+        {"max": 0.5, "at": "mean"},
+        {"max": 0.34, "at": {"share-above": 0.2}},
+        {"max": 0.2, "at": "highest"},
+        {"max": 0.1, "at": "highest"},
+    )
 
     def confused(self, view: ClassView) -> tuple[IntArray, int]:
         """Return the records of each class."""

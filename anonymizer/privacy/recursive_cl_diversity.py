@@ -53,6 +53,13 @@ class RecursiveCLDiversity(ScoredClassModel):
     sensitive = True
     Settings = RecursiveCLDiversitySettings
     settings: RecursiveCLDiversitySettings
+    examples = (
+        {"c": 3, "l": 1},
+        {"c": 2, "l": 2},
+        {"c": 1.5, "l": 3},
+        {"c": 1, "l": 2},
+        {"c": 0.5, "l": 3},
+    )
     mitigates = DIVERSE
     thresholds = (Threshold("c", inf), Threshold("l", 1, whole=True))
     merging = Merging.SATISFYING

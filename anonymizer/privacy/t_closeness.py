@@ -245,6 +245,15 @@ class TCloseness(ScoredClassModel):
     uses_reference = True
     Settings = TClosenessSettings
     settings: TClosenessSettings
+    examples = (
+        {"t": 0.5},
+        {"t": 0.3, "distance": "equal"},
+        {"t": 0.25, "distance": "ordered"},
+        {"t": 0.2, "distance": "hierarchical"},
+        {"t": 0.1},
+        {"t": 0.05, "distance": "equal"},
+        {"t": 0, "distance": "hierarchical"},
+    )
     mitigates = frozenset({Threat.SKEWNESS, Threat.SIMILARITY})
     thresholds = (Threshold("t", 1),)
     merging = Merging.SATISFYING

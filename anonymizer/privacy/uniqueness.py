@@ -32,6 +32,8 @@ class UniquenessModel(AttackModel):
     supports = AttackModel.supports | {Feature.UNITS}
     Settings = UniqueSettings
     settings: UniqueSettings
+    mitigates = frozenset()
+    examples = ({"max": 0.5}, {"max": 0.1}, {"max": 0, "subsets": "all"})
 
     @property
     def allowed_success(self) -> None:

@@ -147,7 +147,7 @@ def public_report(report: Report, k: int | None) -> Report:
 
 
 def _parameters(entry: Mapping[str, Any], attributes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the parameters of an attack that an audit repeats; the public config has them, too."""
+    """Return the parameters of an attack that a recipient can repeat; the public config has them, too."""
     given = ATTACKS[entry["attack"]].Settings.model_fields if _of_release_alone(entry, attributes) else ()
     return {key: value for key, value in entry["knowledge"].items() if key in given}
 
@@ -219,7 +219,7 @@ def _fixed_levels(content: Mapping[str, Any]) -> dict[str, Any]:
 def unplaced_keys(content: Mapping[str, Any]) -> list[str]:
     """Return the paths of an internal report that ``PLACED`` does not list; they are not public.
 
-    Parameters of attacks that an audit repeats need no place: an attack of another distribution has its own.
+    Parameters of attacks that a recipient can repeat need no place: one of another distribution has its own.
     """
     attributes = content["config"]["attributes"]
     attacks = []

@@ -38,13 +38,19 @@ from anonymizer.testing.samples import (
 )
 
 
-def check_privacy_model(model: PrivacyModel, seed: int = 0) -> None:
-    """Check a model with its parameters on random classes.
+def check_privacy_model(model: PrivacyModel | type[PrivacyModel], seed: int = 0) -> None:
+    """Check a model with its parameters on random classes; a class with each of its ``examples``.
 
     Raises
     ------
     AssertionError: the model violates a property that searches, audits or reports rely on.
     """
+    if isinstance(model, type):
+        if len(model.examples) < 2:
+            fail(f"{model.name}: has no examples; give parameters of a loose and of a strict setting")
+        for each in model.examples:
+            check_privacy_model(model.of(model.Settings.model_validate(dict(each))), seed)
+        return
     check_parameters(model)
     if isinstance(model, AttackModel):
         check_attack(model, seed)

@@ -58,7 +58,7 @@ def test_for_people_it_says_what_holds(job: Job) -> None:
         "VERIFIED",
         "  holds  k-anonymity k=3: measured 3",
         "  holds  l-diversity(diagnosis) l=2: measured 2",
-        "  not checked, because the files do not show it:",
+        "  not checked: what the files do not show, and the results of attacks:",
     ]
     assert all(line.startswith("    ") and len(line) < 100 for line in lines[4:])
     listed = " ".join(line.strip() for line in lines[4:])
@@ -92,28 +92,6 @@ def test_measures_are_those_of_the_report(constraint: dict[str, Any], tmp_path: 
     found = audit_release(job.release)
     assert found.verified, found.findings
     assert found.constraints == job.report()["constraints"]
-
-
-FACTS: list[dict[str, Any]] = [
-    {"attack": "background", "facts": {"not": ["flu"], "where": {"sex": "F"}, "share": 0.5}},
-    {"attack": "background", "facts": 2},
-    {"attack": "homogeneity", "facts": {"not": ["flu"], "probability": 0.5, "sure": 0.9}},
-    {"attack": "vulnerability", "target": "attribute-inference", "facts": {"not": ["flu"]}},
-]
-
-
-@pytest.mark.usefixtures("without_page")
-def test_recipients_repeat_attacks_with_facts_in_words(tmp_path: Path) -> None:
-    job = Job(tmp_path)
-    job.config["attacks"] = FACTS
-    assert job.run().code == 0
-    found = audit_release(job.release)
-    assert found.verified, found.findings
-    assert not any(each.startswith("attacks") for each in found.not_checked)
-    change_report(
-        job.public_report, lambda report: report["attacks"][0]["knowledge"]["facts"].update(share=1)
-    )
-    assert not audit_release(job.release).verified
 
 
 def test_the_internal_report_serves_as_well(job: Job) -> None:
@@ -395,7 +373,7 @@ class Dominance(Skewness):
     settings: DominanceSettings
 
 
-def test_an_attack_of_another_distribution_is_repeated_with_its_parameters(tmp_path: Path) -> None:
+def test_parameters_of_an_attack_of_another_distribution_are_public(tmp_path: Path) -> None:
     ATTACKS.add(Dominance)
     try:
         job = Job(tmp_path).rows(people(60))
@@ -403,14 +381,7 @@ def test_an_attack_of_another_distribution_is_repeated_with_its_parameters(tmp_p
         assert job.run().code == 0
         shown = json.loads(job.public_report.read_text(encoding="utf-8"))["attacks"]
         assert [each["knowledge"]["dominance"] for each in shown] == ["0.5"]
-        done = call("audit", job.release)
-        assert done.code == 0, done.out
-        assert "attack" not in done.out.partition("could not")[2]
         assert unplaced_keys(job.report()) == []
-        claimed = job.public_report.read_text(encoding="utf-8").replace(
-            '"dominance": "0.5"', '"dominance": "0.6"'
-        )
-        job.public_report.write_text(claimed, encoding="utf-8")
-        assert call("audit", job.release).code == 1
+        assert call("audit", job.release).code == 0
     finally:
         ATTACKS.remove("dominance")

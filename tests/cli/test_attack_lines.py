@@ -11,35 +11,15 @@ from anonymizer.attacks.base import ATTACKS, Attack
 from anonymizer.cli.summary import attack_lines
 from tests.helpers.messages import exchange
 
-KNOWN: dict[str, dict[str, Any]] = {
-    "background": {"sensitive": "illness", "facts": 1},
-    "definetti": {"sensitive": "illness"},
-    "homogeneity": {"sensitive": "illness"},
-    "inference": {"sensitive": "illness"},
-    "intersection": {"sensitive": "illness"},
-    "interval": {"attribute": "age", "measure": "sdid", "width": 0.05},
-    "linkage": {"linkage": "nearest", "distance": "euclidean", "overlap": 0.25},
-    "minimality": {"sensitive": ["illness"]},
-    "noise-removal": {"attribute": "age", "method": "bayes", "width": 0.05},
-    "release-linkage": {"linkage": "nearest"},
-    "similarity": {"sensitive": "illness", "level": 1},
-    "skewness": {"sensitive": "illness"},
-    "special-uniques": {},
-    "uniqueness": {},
-    "vulnerability": {"target": "re-identification"},
-    "wildcard": {},
-}
-"""What the adversary of each attack knows besides the quasi-identifiers."""
-
 
 def entry(attack: str, columns: list[str], **changes: Any) -> dict[str, Any]:
     """Return a result of an attack."""
     numbers = {"success": 0.151, "baseline": 0.0002, "low": 0.151, "high": 0.151, "details": {}}
-    known = {"attributes": columns, **KNOWN[attack]}
+    known = {"attributes": columns, **ATTACKS[attack].examples[0]}
     return {"attack": attack, "knowledge": known, **numbers, **changes}
 
 
-@pytest.mark.parametrize("attack", sorted(KNOWN))
+@pytest.mark.parametrize("attack", sorted(ATTACKS))
 def test_each_attack_says_its_result_in_a_sentence(attack: str, message: SnapshotAssertion) -> None:
     (line,) = attack_lines([entry(attack, ["age", "sex", "postcode"])])
     assert exchange(attack, line) == message
@@ -52,7 +32,7 @@ def test_each_attack_says_its_result_in_a_sentence(attack: str, message: Snapsho
     "attack", ["definetti", "inference", "intersection", "interval", "minimality", "wildcard"]
 )
 def test_attacks_on_persons_say_so(attack: str, message: SnapshotAssertion) -> None:
-    known = {"attributes": ["age", "sex"], **KNOWN[attack], "unit": "person"}
+    known = {"attributes": ["age", "sex"], **ATTACKS[attack].examples[0], "unit": "person"}
     (line,) = attack_lines([entry(attack, [], knowledge=known)])
     assert exchange(attack, line) == message
 
@@ -66,7 +46,6 @@ def test_values_of_households_are_guessed(message: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("attack", sorted(ATTACKS))
 def test_every_attack_has_a_sentence_of_its_own(attack: str) -> None:
     assert ATTACKS[attack].sentence.__func__ is not Attack.sentence.__func__  # type: ignore[attr-defined]
-    assert attack in KNOWN
 
 
 def test_many_columns_are_not_all_named_and_an_estimate_has_its_interval() -> None:

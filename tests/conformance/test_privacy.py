@@ -16,25 +16,20 @@ from anonymizer.testing import check_privacy_model
 from anonymizer.testing.privacy import measured, verdicts
 from anonymizer.testing.samples import class_samples
 from tests.helpers import build, stubs
-from tests.strategies import ATTACKED, COUNTING_PEOPLE, PARAMETERS
+from tests.strategies import EXAMPLES
 
 SLOW = ("definetti", "inference-risk", "pitman")
 """Models and estimators that take more than a few seconds on all samples."""
 
 
 def cases() -> list[Any]:
-    """Return each registered model with its first parameters, its last ones, and each choice of words."""
+    """Return each registered model with its first example, its last one, and each choice of words."""
     found = []
-    for name in PRIVACY_MODELS:
-        own = (PARAMETERS | ATTACKED | COUNTING_PEOPLE)[name]
-        sets = [
-            {key: values[0] for key, values in own.items()},
-            {key: values[-1] for key, values in own.items()},
-        ]
-        for key, values in own.items():
+    for name, model in PRIVACY_MODELS.items():
+        sets = [dict(model.examples[0]), dict(model.examples[-1])]
+        for key, values in EXAMPLES[name].items():
             sets += [{**sets[0], key: value} for value in values if isinstance(value, str)]
-        for parameters in (each for place, each in enumerate(sets) if each not in sets[:place]):
-            given = {key: value for key, value in parameters.items() if value is not None}
+        for given in (each for place, each in enumerate(sets) if each not in sets[:place]):
             marks = [pytest.mark.slow] if {name, *map(str, given.values())} & set(SLOW) else []
             found.append(
                 pytest.param(name, given, id=f"{name}-{','.join(map(str, given.values()))}", marks=marks)
@@ -62,7 +57,9 @@ def test_conforms(name: str, parameters: dict[str, Any]) -> None:
     check_privacy_model(build.model(name, parameters))
 
 
-@pytest.mark.parametrize(("name", "parameters"), [case for case in CASES if case.values[0] not in ATTACKED])
+@pytest.mark.parametrize(
+    ("name", "parameters"), [case for case in CASES if not PRIVACY_MODELS[case.values[0]].by_attack]
+)
 def test_codes_mean_nothing_but_their_order(name: str, parameters: dict[str, Any]) -> None:
     if parameters.get("distance") == "ordered":
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from anonymizer.cli.main import COMMANDS
@@ -17,7 +15,6 @@ from anonymizer.config.plugin_sections import (
     utility_measures,
 )
 from anonymizer.hierarchy.ready import ready_names
-from anonymizer.model.features import Feature
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -83,21 +80,3 @@ def test_every_model_and_attack_is_introduced_on_the_page_of_its_kind() -> None:
 @pytest.mark.parametrize("ready", ready_names())
 def test_ready_hierarchy_is_listed(ready: str) -> None:
     assert f"`{ready}`" in (REFERENCE / "hierarchies.md").read_text(encoding="utf-8")
-
-
-def test_the_page_on_persons_names_each_model_that_counts_records_only() -> None:
-    page = (REFERENCE / "persons.md").read_text(encoding="utf-8")
-    ((always, places),) = re.findall(
-        r"Write `unit: record` for them:\n\n- ([^-].*)\n- ([^-].*?)`at: mean`", page
-    )
-    plug_ins = privacy_models().values()
-    counting = [each.name for each in plug_ins if not (Feature.UNITS in each.supports or each.people_units)]
-    placed = [
-        each.name
-        for each in plug_ins
-        if "at" in each.Settings.model_fields
-        for own in [each.of(each.Settings.model_validate({"max": 1, "at": "mean"}))]
-        if not (Feature.UNITS in own.supports or own.people_units)
-    ]
-    assert sorted(re.findall("`([a-z-]+)`", always)) == sorted(set(counting) - set(placed))
-    assert sorted(re.findall("`([a-z-]+)`", places)) == sorted(placed)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 
-from anonymizer.attacks.base import ATTACKS
-from anonymizer.hierarchy.ready import ready_names
-from anonymizer.loss.base import LOSS_METRICS
 from tests.docs.pages import ROOT, blocks, pages
 
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q"
@@ -36,13 +33,6 @@ def test_python_version_is_the_required_one() -> None:
         "requires-python"
     ]
     assert f"Python {required.removeprefix('>=')}" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_readme_counts_what_there_is() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"one of {len(ready_names())} ready-made ones" in text
-    assert f"| {len(LOSS_METRICS)} measures of lost information" in text
-    assert f"| {len(ATTACKS)} attacks" in text
 
 
 def test_pages_name_no_place_of_a_machine() -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from anonymizer.attacks.base import ATTACKS
 from anonymizer.cli.main import COMMANDS, load_command
 from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
 from anonymizer.errors import AnonymizerError, Infeasible
+from anonymizer.loss.base import LOSS_METRICS
 from anonymizer.model.recoding import Status
 from tests.docs.pages import ROOT
 
@@ -40,6 +42,26 @@ def test_config_page_is_generated() -> None:
 def test_grid_of_features_is_generated() -> None:
     page = (REFERENCE / "combinations.md").read_text(encoding="utf-8")
     assert script("make_feature_grid").with_tables(page) == page, "run python docs/make_feature_grid.py"
+
+
+INDEX = script("make_index")
+
+
+@pytest.mark.parametrize("page", INDEX.PAGES)
+def test_lists_and_numbers_of_plug_ins_are_generated(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert INDEX.PAGES[page](text) == text, "run python docs/make_index.py"
+
+
+def test_numbers_and_models_of_a_page_are_written_anew() -> None:
+    stale = "| 3 attacks, such as any; 1 measures of lost information"
+    assert INDEX.front(stale).startswith(
+        f"| {len(ATTACKS)} attacks, such as any; {len(LOSS_METRICS)} measures"
+    )
+    page = INDEX.persons(INDEX.BEGIN.format(name="records") + "\n- none\n" + INDEX.END)
+    assert "`marketer-risk`" in page.splitlines()[1]
+    assert "`prosecutor-risk`" in page.splitlines()[2]
+    assert "none" not in page
 
 
 def keys(value: Any, path: str = "") -> set[str]:

@@ -212,3 +212,27 @@ def test_a_tree_with_the_spellings_of_the_column_stays_as_it_is() -> None:
     tree = source(tree={"*": ["a", "b"]}).build(data, NOWHERE)
     assert fitted(tree, data, "t") is tree
     assert identity_in(data)(" a") == "a"
+
+
+@pytest.mark.parametrize(
+    ("published", "starred", "beyond", "levels"),
+    [
+        (["130", "131"], False, False, {0}),
+        (["13", "*"], False, False, {1}),
+        (["130", "*"], False, False, set()),
+        (["130", "*", ""], True, False, {0}),
+        (["*"], False, False, {2}),
+        (["*"], True, False, None),
+        (["<missing>"], False, False, None),
+        (["999"], False, False, set()),
+        (["999"], False, True, None),
+    ],
+)
+def test_levels_that_the_texts_of_a_release_allow(
+    published: list[str], starred: bool, beyond: bool, levels: set[int] | None, tmp_path: Path
+) -> None:
+    (tmp_path / "zip.csv").write_text("130,13,*\n131,13,*\n200,*,*\n", encoding="utf-8")
+    own = source(file="zip.csv")
+    assert own.levels_shown(published, tmp_path, starred=starred, beyond=beyond) == levels
+    (tmp_path / "zip.csv").unlink()
+    assert own.levels_shown(published, tmp_path, starred=starred, beyond=beyond) is None

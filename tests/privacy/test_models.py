@@ -40,14 +40,25 @@ def bound(random: Any, name: str) -> tuple[Partition, ConstraintSpec]:
     )
 
 
-def test_every_model_has_a_twin() -> None:
+COUNTED = ("prosecutor-risk", "marketer-risk")
+"""Models that count persons with equal quasi-identifiers, compared with loops in test_risks.py."""
+
+
+def test_every_model_has_a_twin_and_a_loose_and_a_strict_example() -> None:
     counted = {
-        name: model for name, model in PRIVACY_MODELS.items() if name not in strategies.COUNTING_PEOPLE
+        name: model
+        for name, model in PRIVACY_MODELS.items()
+        if not (model.by_attack or model.needs_population or model.needs_households or name in COUNTED)
     }
-    of_classes = {name for name, model in counted.items() if issubclass(model, ClassModel)}
-    of_tables = {name for name, model in counted.items() if issubclass(model, TableModel)}
-    assert of_classes == set(CLASS_TWINS)
-    assert of_tables == set(TABLE_TWINS)
+    assert {name for name, model in counted.items() if issubclass(model, ClassModel)} == set(CLASS_TWINS)
+    assert {name for name, model in counted.items() if issubclass(model, TableModel)} == set(TABLE_TWINS)
+    for name, model in PRIVACY_MODELS.items():
+        assert len(model.examples) >= 2, name
+        loose, strict = (build.model(name, model.examples[place]) for place in (0, -1))
+        for each in model.thresholds:
+            own = [float(getattr(one.settings, each.parameter)) for one in (loose, strict)]
+            strictness = [-one if isinf(each.loosest) else abs(one - each.loosest) for one in own]
+            assert strictness[0] <= strictness[1], name
 
 
 @pytest.mark.parametrize("name", sorted(CLASS_TWINS))

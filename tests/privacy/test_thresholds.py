@@ -11,11 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from anonymizer.privacy.base import PRIVACY_MODELS
 from tests import strategies
 from tests.helpers.partitions import Partition, single
 from tests.helpers.problems import constraint
 from tests.twins.microdata import SensitiveSpec, Value
-from tests.twins.privacy import CLASS_TWINS, natural_log
+from tests.twins.privacy import CLASS_TWINS, JOINED, natural_log
 from tests.twins.search import ConstraintSpec
 
 RANDOMS = strategies.randoms()
@@ -64,6 +65,23 @@ def test_group_size_and_share(random: Random) -> None:
     assert not held(own, "k-anonymity", {"k": size + 1})
     assert held(own, "alpha-k-anonymity", {"alpha": alpha, "k": size})
     assert not held(own, "alpha-k-anonymity", {"alpha": alpha - TINY, "k": size})
+
+
+@pytest.mark.parametrize("name", ["l-diversity", *sorted(JOINED & CLASS_TWINS.keys())])
+@given(random=RANDOMS)
+def test_the_measure_of_a_class_is_its_strictest_threshold(name: str, random: Random) -> None:
+    """Of every model that joined, if its only threshold is compared with the measure."""
+    own, model = smooth_class(random), PRIVACY_MODELS[name]
+    loose, strict = dict(model.examples[0]), model.examples[-1]
+    (threshold,) = model.thresholds
+    twin = CLASS_TWINS[name](loose)
+    measured = Fraction(twin.measure(own.groups("s")[0], own.everyone("s"), own.data.attribute("s")))
+    value = int(measured) if threshold.whole else decimal_of(measured)
+    assume(value is not None)
+    step = 1 if threshold.whole else TINY
+    step = step if strict[threshold.parameter] > loose[threshold.parameter] else -step
+    assert held(own, name, {**loose, threshold.parameter: value})
+    assert not held(own, name, {**loose, threshold.parameter: value + step})
 
 
 @given(random=RANDOMS)

@@ -37,13 +37,11 @@ def test_the_claims_are_those_of_the_overview(name: str) -> None:
     assert {threat.value for threat in PRIVACY_MODELS[name].mitigates} == TABLE[name]
 
 
-NEITHER = ("interval-risk", "uniqueness")
-"""Models that bound what is none of the seven threats."""
-
-
 @pytest.mark.parametrize("name", PRIVACY_MODELS)
-def test_every_model_claims_something(name: str) -> None:
-    assert bool(PRIVACY_MODELS[name].mitigates) is (name not in NEITHER)
+def test_every_model_says_what_it_mitigates(name: str) -> None:
+    """A model that bounds none of the seven threats says so, too."""
+    own = PRIVACY_MODELS[name]
+    assert any("mitigates" in vars(base) for base in own.__mro__ if base is not PrivacyModel)
 
 
 @pytest.mark.parametrize(("model", "attack"), [("interval-risk", "interval"), ("uniqueness", "uniqueness")])

@@ -12,7 +12,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.append.task import AppendedShape
+from anonymizer.append.earlier import MAY_DIFFER, binding_settings
+from anonymizer.append.release import AppendedShape
+from anonymizer.config.attribute import AttributeSettings
+from anonymizer.config.files import InputSettings, OutputSettings
+from anonymizer.config.load import load_config
+from anonymizer.config.sections import ConfigSections
 from anonymizer.release.folder import ReleaseFolder
 from tests.helpers.messages import exchange
 from tests.run.applied import first_run, go_on
@@ -283,3 +288,24 @@ def test_what_the_earlier_run_promised_besides_constraints(
     job.config = {**plain, "constraints": job.config["constraints"]}
     job.constraints(*({k: v for k, v in each.items() if k != "unit"} for each in job.config["constraints"]))
     assert_refused(job, f"earlier run with {given}", message)
+
+
+def test_keys_that_may_differ_exist_and_any_other_may_not(job: Job) -> None:
+    fields = ConfigSections.model_fields
+    of_sections = {"attributes": AttributeSettings, "input": InputSettings, "output": OutputSettings}
+    for section, keys in MAY_DIFFER.items():
+        assert section in fields
+        assert keys is None or set(keys) <= of_sections[section].model_fields.keys()
+    job.attribute("age", **job.config["attributes"]["age"], levels={"max": 2}, weight=2)
+    job.attribute("diagnosis", role="sensitive", distance="equal")
+    config = load_config({**job.config, "output": {"missing": "NA"}, "seed": 3})
+    columns, number = set(job.config["attributes"]), len(job.config["constraints"])
+    kept = binding_settings(config, columns, number)
+    assert {key[0] for key in kept} == {"attributes", "constraints", "input", "output", "reference"}
+    assert {key[1] for key in kept if key[0] in ("input", "output")} == {"missing"}
+    assert {key[2] for key in kept if key[0] == "attributes"} == {"role", "type", "levels", "distance"}
+
+
+def test_a_config_is_compared_with_the_types_that_the_earlier_run_found(job: Job) -> None:
+    job.attribute("age", **{**job.config["attributes"]["age"], "type": "integer"})
+    assert go_on(job, ROWS[100:]).code == 0

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from anonymizer.append.task import AppendedShape
+from anonymizer.append.release import AppendedShape
 from anonymizer.audit.audit import audit_release
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AnonymizerError

@@ -16,9 +16,9 @@ import pytest
 
 import anonymizer as an
 from anonymizer.errors import ConfigError
+from anonymizer.privacy.base import PRIVACY_MODELS
 from tests.twins.microdata import SensitiveSpec
-from tests.twins.privacy import CLASS_TWINS
-from tests.twins.units import Persons, holds
+from tests.twins.privacy import CLASS_TWINS, JOINED, Persons
 
 MODELS: dict[str, dict[str, Any]] = {
     "k-anonymity": {"k": 2},
@@ -31,6 +31,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "basic-beta-likeness": {"beta": 2},
     "enhanced-beta-likeness": {"beta": 2},
     "delta-disclosure": {"delta": 1.5, "absent": "ignored"},
+    **{name: dict(PRIVACY_MODELS[name].examples[0]) for name in sorted(JOINED & CLASS_TWINS.keys())},
 }
 UNITS = {"record": None, "person": "patient", "household": "family", "ward": "ward"}
 ALGORITHMS = ("auto", "lattice", "mondrian", "local", "microaggregation", "anatomy")
@@ -112,13 +113,12 @@ def check(model: str, unit: str, algorithm: str, method: str) -> bool:
         classes[tuple(map(str, cells))].append(int(row))
     illness, reference = SensitiveSpec("illness"), units_of(list(range(len(FRAME))), unit)
     for rows in classes.values():
-        own = units_of(rows, unit)
+        own, twin = units_of(rows, unit), CLASS_TWINS[model](MODELS[model])
         if unit == "record":
             values = [CELLS["illness"][row] for row in rows]
-            twin = CLASS_TWINS[model](MODELS[model])
             assert twin.holds(values, CELLS["illness"], illness), rows
         else:
-            assert holds(model, MODELS[model], own, reference, illness), rows
+            assert twin.holds_for_persons(own, reference, illness), rows
     entry = result.report.to_dict()["constraints"][0]
     assert entry["satisfied"]
     assert entry["parameters"].get("unit", "record") == unit

@@ -7,18 +7,34 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from math import exp, inf, log
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
+from anonymizer.privacy.base import PRIVACY_MODELS
 from tests.twins.distance import DISTANCES
 from tests.twins.microdata import SensitiveSpec, Value
 
 Group = Sequence[Value]
 """The sensitive values of the records of one class."""
+
+Persons = Mapping[Any, frozenset[Value]]
+"""The values of each person of a class; for a model without an attribute any set."""
+
+
+def values_of(persons: Persons) -> list[Value]:
+    """Return every value once for each person who has it."""
+    return [value for values in persons.values() for value in values]
+
+
+def shares_of_persons(persons: Persons) -> dict[Value, Fraction]:
+    """Return the share of persons who have each value; with several a person they add up to more than one."""
+    return {value: Fraction(count, len(persons)) for value, count in Counter(values_of(persons)).items()}
 
 
 def shares(group: Group) -> Mapping[Value, Fraction]:
@@ -47,6 +63,7 @@ def natural_log(number: Fraction) -> Decimal:
 class ClassTwin(ABC):
     """A model of single classes; ``reference`` lists the values of the reference table."""
 
+    model: ClassVar[str]
     worst: Any = max
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
@@ -63,6 +80,10 @@ class ClassTwin(ABC):
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> Any:
         """Return the measure of one class, a list for several conditions."""
 
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        """Tell whether a class of persons does; by default as if each value were another record."""
+        return self.holds(values_of(own), values_of(reference), attribute)
+
     def measured(self, groups: Sequence[Group], reference: Group, attribute: SensitiveSpec) -> Any:
         """Return the worst measure over all classes."""
         measures = [self.measure(group, reference, attribute) for group in groups]
@@ -73,6 +94,7 @@ class ClassTwin(ABC):
 
 
 class KAnonymity(ClassTwin):
+    model = "k-anonymity"
     worst = min
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
@@ -81,8 +103,12 @@ class KAnonymity(ClassTwin):
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> int:
         return len(group)
 
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        return len(own) >= self.of["k"]
+
 
 class AlphaKAnonymity(ClassTwin):
+    model = "alpha-k-anonymity"
     worst = (min, max)
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
@@ -91,8 +117,12 @@ class AlphaKAnonymity(ClassTwin):
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> list[Any]:
         return [len(group), max(shares(group).values())]
 
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        return len(own) >= self.of["k"] and max(shares_of_persons(own).values()) <= self.of["alpha"]
+
 
 class PSensitiveKAnonymity(ClassTwin):
+    model = "p-sensitive-k-anonymity"
     worst = (min, min)
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
@@ -101,8 +131,12 @@ class PSensitiveKAnonymity(ClassTwin):
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> list[Any]:
         return [len(group), distinct(group, attribute)]
 
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        return len(own) >= self.of["k"] and distinct(values_of(own), attribute) >= self.of["p"]
+
 
 class LDiversity(ClassTwin):
+    model = "l-diversity"
     worst = min
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
@@ -113,6 +147,7 @@ class LDiversity(ClassTwin):
 
 
 class EntropyLDiversity(ClassTwin):
+    model = "entropy-l-diversity"
     worst = min
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
@@ -128,6 +163,8 @@ class EntropyLDiversity(ClassTwin):
 
 
 class RecursiveCLDiversity(ClassTwin):
+    model = "recursive-cl-diversity"
+
     def _tail(self, group: Group) -> int:
         ranked = sorted(Counter(group).values(), reverse=True)
         return sum(ranked[self.of["l"] - 1 :])
@@ -144,6 +181,8 @@ class RecursiveCLDiversity(ClassTwin):
 
 
 class TCloseness(ClassTwin):
+    model = "t-closeness"
+
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
         return self.measure(group, reference, attribute) <= self.of["t"]
 
@@ -154,50 +193,84 @@ class TCloseness(ClassTwin):
 
 
 class BasicBetaLikeness(ClassTwin):
-    def gains(self, group: Group, reference: Group) -> dict[Value, Fraction]:
+    model = "basic-beta-likeness"
+
+    def gains(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> dict[Value, Fraction]:
         """Return (q - p) / p of every value with q > p."""
-        p = shares(reference)
-        return {value: (q - p[value]) / p[value] for value, q in shares(group).items() if q > p[value]}
+        return {value: (share - p[value]) / p[value] for value, share in q.items() if share > p[value]}
+
+    def within(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> bool:
+        """Tell whether no gain is larger than allowed."""
+        return all(gain <= self.of["beta"] for gain in self.gains(q, p).values())
 
     def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
-        return all(gain <= self.of["beta"] for gain in self.gains(group, reference).values())
+        return self.within(shares(group), shares(reference))
+
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        return self.within(shares_of_persons(own), shares_of_persons(reference))
 
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> Any:
-        return max(self.gains(group, reference).values(), default=Fraction(0))
+        return max(self.gains(shares(group), shares(reference)).values(), default=Fraction(0))
 
 
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    def _beyond(self, group: Group, reference: Group) -> bool:
-        p = shares(reference)
-        gains = self.gains(group, reference)
-        return any(gain > Fraction(-natural_log(p[value])) for value, gain in gains.items())
+    model = "enhanced-beta-likeness"
 
-    def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
-        return super().holds(group, reference, attribute) and not self._beyond(group, reference)
+    def _beyond(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> bool:
+        return any(gain > Fraction(-natural_log(p[value])) for value, gain in self.gains(q, p).items())
+
+    def within(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> bool:
+        return super().within(q, p) and not self._beyond(q, p)
 
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> Any:
-        return inf if self._beyond(group, reference) else super().measure(group, reference, attribute)
+        beyond = self._beyond(shares(group), shares(reference))
+        return inf if beyond else super().measure(group, reference, attribute)
 
 
 class DeltaDisclosure(ClassTwin):
-    def _logs(self, group: Group, reference: Group) -> list[Decimal] | None:
+    model = "delta-disclosure"
+
+    def _logs(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> list[Decimal] | None:
         """Return |ln(q/p)| of every value, None where an absent one violates."""
-        p, q = shares(reference), shares(group)
         if self.of.get("absent", "violates") == "violates" and set(p) - set(q):
             return None
         return [natural_log(q[value] / p[value]).copy_abs() for value in q]
 
-    def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
-        logs = self._logs(group, reference)
+    def _within(self, q: Mapping[Value, Fraction], p: Mapping[Value, Fraction]) -> bool:
+        logs = self._logs(q, p)
         return logs is not None and all(Fraction(value) < self.of["delta"] for value in logs)
 
+    def holds(self, group: Group, reference: Group, attribute: SensitiveSpec) -> bool:
+        return self._within(shares(group), shares(reference))
+
+    def holds_for_persons(self, own: Persons, reference: Persons, attribute: SensitiveSpec) -> bool:
+        return self._within(shares_of_persons(own), shares_of_persons(reference))
+
     def measure(self, group: Group, reference: Group, attribute: SensitiveSpec) -> float:
-        logs = self._logs(group, reference)
+        logs = self._logs(shares(group), shares(reference))
         return inf if logs is None else float(max(logs))
 
 
-class VulnerabilityTwin:
-    """A model of the whole release."""
+class TableTwin(ABC):
+    """A model of the whole release, from the values of each of its classes."""
+
+    model: ClassVar[str]
+
+    @abstractmethod
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        """Take the parameters as they stand in a config."""
+
+    @abstractmethod
+    def measured(self, groups: Sequence[Group]) -> Fraction:
+        """Return the measure of the release."""
+
+    @abstractmethod
+    def holds(self, groups: Sequence[Group]) -> bool:
+        """Tell whether the release satisfies the model."""
+
+
+class VulnerabilityTwin(TableTwin):
+    model = "vulnerability"
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self.max = Fraction(str(parameters["max"]))
@@ -216,16 +289,26 @@ class VulnerabilityTwin:
         return self.measured(groups) <= self.max
 
 
-CLASS_TWINS: dict[str, type[ClassTwin]] = {
-    "k-anonymity": KAnonymity,
-    "alpha-k-anonymity": AlphaKAnonymity,
-    "p-sensitive-k-anonymity": PSensitiveKAnonymity,
-    "l-diversity": LDiversity,
-    "entropy-l-diversity": EntropyLDiversity,
-    "recursive-cl-diversity": RecursiveCLDiversity,
-    "t-closeness": TCloseness,
-    "basic-beta-likeness": BasicBetaLikeness,
-    "enhanced-beta-likeness": EnhancedBetaLikeness,
-    "delta-disclosure": DeltaDisclosure,
-}
-TABLE_TWINS = {"vulnerability": VulnerabilityTwin}
+def _joined() -> Iterator[str]:
+    """Yield the models whose twin is in a file of their own, ``tests/twins/MODEL.py``, and import these."""
+    for name in PRIVACY_MODELS:
+        module = f"tests.twins.{name.replace('-', '_')}"
+        if find_spec(module) is not None:
+            import_module(module)
+            yield name
+
+
+T = TypeVar("T", ClassTwin, TableTwin)
+
+
+def _by_model(kind: type[T]) -> dict[str, type[T]]:
+    """Return the twins of a kind by their models."""
+    found: dict[str, type[T]] = {}
+    for each in kind.__subclasses__():
+        found |= {each.model: each} | _by_model(each)
+    return found
+
+
+JOINED = frozenset(_joined())
+CLASS_TWINS = _by_model(ClassTwin)  # type: ignore[type-abstract]
+TABLE_TWINS = _by_model(TableTwin)  # type: ignore[type-abstract]

@@ -9,11 +9,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from tests.twins import units
 from tests.twins.attacks import best_guess, best_values
 from tests.twins.loss import LOSS_TWINS, TwinRelease
 from tests.twins.microdata import Microdata, Value
-from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
+from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS, Persons
 
 Rows = list[int]
 
@@ -253,9 +252,10 @@ class BruteForce:
         name = constraint.attribute
         attribute = None if name is None else self.data.attribute(name)
         own, others = self._persons(rows, name), self._persons(reference, name)
-        return units.holds(constraint.model, constraint.parameters, own, others, attribute)
+        twin = CLASS_TWINS[constraint.model](constraint.parameters)
+        return twin.holds_for_persons(own, others, attribute)
 
-    def _persons(self, rows: Rows, attribute: str | None) -> units.Persons:
+    def _persons(self, rows: Rows, attribute: str | None) -> Persons:
         """Return the values of each person in some rows; a row without a person is one of its own."""
         found: dict[Any, set[Any]] = {}
         for row in rows:

@@ -376,6 +376,7 @@ class Linkage(Attack):
     threat = Threat.LINKAGE
     Settings = LinkageSettings
     settings: LinkageSettings
+    examples = ({"linkage": "nearest", "distance": "euclidean", "overlap": 0.25},)
     at_most: float | None = None
 
     @classmethod
