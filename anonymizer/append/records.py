@@ -22,6 +22,7 @@ from anonymizer.errors import DataError, InputError
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.table import check_search, problem_of, read_attributes
 from anonymizer.model.table import Role, SensitiveAttribute
+from anonymizer.plan.columns import Columns
 from anonymizer.plan.counted import row_limit_message
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
@@ -71,21 +72,21 @@ def read_new_records(
         that may follow needs all distinct rows in memory.
     """
     _check_release(previous, earlier)
-    typed = plan.typed(previous.types, "the earlier run")
-    columns = read_attributes(typed, relation)
-    check_columns_of(earlier, relation, typed)
-    for name in typed.with_role(Role.QUASI_IDENTIFIER):
+    planned = plan.columns.typed(previous.types, "the earlier run")
+    columns = read_attributes(planned, plan.target, relation)
+    check_columns_of(earlier, relation, planned)
+    for name in planned.with_role(Role.QUASI_IDENTIFIER):
         spellings = previous.recoding.spellings(name)
         if spellings is not None:
             columns[name] = _respelled(columns[name], earlier, spellings)
-    hierarchies = _hierarchies(typed, previous, columns)
-    prepared = problem_of(typed, relation, columns, hierarchies)
+    hierarchies = _hierarchies(planned, previous, columns)
+    prepared = problem_of(replace(plan, columns=planned), relation, columns, hierarchies)
     if searches:
         check_search(prepared)
     prepared, table = coarsened(prepared, previous.recoding), prepared.problem.table
     names = (*(each.name for each in table.quasi_identifiers), *table.sensitive_names)
-    attributes = _attributes_of_both(typed, table.sensitive_names, earlier, relation)
-    groups = published_rows(prepared.engine, earlier, names, typed.engine.room(len(names)))
+    attributes = _attributes_of_both(planned, table.sensitive_names, earlier, relation)
+    groups = published_rows(prepared.engine, earlier, names, plan.engine.room(len(names)))
     return NewRecords(prepared, hierarchies, relation, earlier, previous.release, groups, names, attributes)
 
 
@@ -104,14 +105,14 @@ def _check_release(previous: Previous, earlier: Relation) -> None:
         )
 
 
-def check_columns_of(earlier: Relation, relation: Relation, plan: Plan) -> None:
+def check_columns_of(earlier: Relation, relation: Relation, columns: Columns) -> None:
     """Check that the earlier release and the new records have the same released columns.
 
     Raises
     ------
     DataError: they differ.
     """
-    expected = set(plan.released(relation.columns))
+    expected = set(columns.released(relation.columns))
     if set(earlier.columns) != expected:
         raise DataError(
             f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
@@ -140,11 +141,11 @@ def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) ->
 
 
 def _hierarchies(
-    plan: Plan, previous: Previous, columns: Mapping[str, ReadColumn]
+    planned: Columns, previous: Previous, columns: Mapping[str, ReadColumn]
 ) -> dict[str, HierarchySource[Any]]:
     sources = {}
     for name, before in previous.recoding.depends_on.items():
-        hierarchy = plan.columns[name].hierarchy
+        hierarchy = planned[name].hierarchy
         assert hierarchy is not None, "the configs have the same hierarchies"
         sources[name] = hierarchy.source.as_for(columns[name].column, before)
     return sources
@@ -181,7 +182,7 @@ def coarsened(prepared: Prepared, recoding: StoredRecoding) -> Prepared:
 
 
 def _attributes_of_both(
-    plan: Plan, names: Sequence[str], earlier: Relation, relation: Relation
+    planned: Columns, names: Sequence[str], earlier: Relation, relation: Relation
 ) -> tuple[SensitiveAttribute, ...]:
     """Return the sensitive attributes over the values of the earlier release and of the new records."""
     columns = {}
@@ -190,9 +191,9 @@ def _attributes_of_both(
         for text, records in relation.dictionary(name):
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
-        (own,) = plan.requests([name])
-        columns[name] = column_of(relation.name, ordered, own, plan.missing).column
-    return plan.sensitive_attributes(columns)
+        (own,) = planned.requests([name])
+        columns[name] = column_of(relation.name, ordered, own, planned.missing).column
+    return planned.sensitive_attributes(columns)
 
 
 def published_rows(engine: str, relation: Relation, names: Sequence[str], most: int | None = None) -> Groups:

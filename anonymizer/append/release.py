@@ -31,11 +31,11 @@ class AppendedShape(Shape):
 
     def queries(self, found: Found, scratch: Path | None) -> tuple[ReleaseQuery, ...]:
         """Return both as one table, from the frequency tables alone if the release follows from them."""
-        earlier, new, shuffled = self._new.earlier, self._new.relation, self._plan.shuffled
+        earlier, new, shuffled = self._new.earlier, self._new.relation, self._plan.target.shuffled
         assert isinstance(earlier, EngineRelation), "a release is a file, which an engine reads"
         assert isinstance(new, EngineRelation), "a DataFrame is never appended"
         assert scratch is not None, "the release is written to files"
-        columns = self._plan.released(new.columns)
+        columns = self._plan.columns.released(new.columns)
         own = counted_rows(new, found.recoding, found.prepared.positions, columns)
         rows = None if own is None else count_union(earlier, self._new.groups, self._new.names, own)
         if rows is not None:
@@ -96,4 +96,4 @@ class AppendedShape(Shape):
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:  # noqa: ARG002 - of any
         """Return the view of adversaries with the release alone: the earlier originals are not available."""
-        return adversary_from_files(self._plan, tables[0], weights=self._plan.weights)
+        return adversary_from_files(self._plan, tables[0], weights=self._plan.assessment.weights)

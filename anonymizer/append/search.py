@@ -16,6 +16,7 @@ from anonymizer.append.records import NewRecords
 from anonymizer.errors import format_measure
 from anonymizer.model.arrays import BoolArray, IntArray, group_keys
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCodes, released
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import Outcome, Recoding, Status
 from anonymizer.privacy.base import ClassConstraint, CountedConstraint, describe
 from anonymizer.release.classes import measure, value_codes
@@ -61,7 +62,7 @@ class Combined:
                 [before[groups.codes[:, position]], now[table.sensitive_codes(attribute.name)]]
             )
             sensitive[attribute.name] = SensitiveCodes(attribute, codes)
-        self.classes = Classes(keys, counts, number, sensitive)
+        self.classes = Classes(keys, Measure(counts), number, sensitive)
 
     @property
     def new(self) -> BoolArray:

@@ -36,7 +36,6 @@ from anonymizer.job.source import DataSource, OtherSpelling, input_source, open_
 from anonymizer.job.verify import Audited
 from anonymizer.model.classes import Measurement
 from anonymizer.model.invocation import suggested_runs
-from anonymizer.model.measure import Measure
 from anonymizer.model.naming import respelled
 from anonymizer.model.recoding import Outcome
 from anonymizer.plan.plan import Plan

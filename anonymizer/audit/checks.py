@@ -24,8 +24,9 @@ from anonymizer.model.classes import Classes, released
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
 from anonymizer.model.table import MISSING, Role
 from anonymizer.model.units import RECORD
-from anonymizer.plan.columns import PlannedColumn, PlannedHierarchy
-from anonymizer.plan.plan import Plan
+from anonymizer.plan.columns import Columns, PlannedColumn, PlannedHierarchy
+from anonymizer.plan.counting import Counting
+from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found, Prepared
 from anonymizer.privacy.base import ClassConstraint, Constraint, CountedConstraint, ReleaseConstraint
 from anonymizer.release.anatomy import pair_named

@@ -61,14 +61,14 @@ class Task:
         Infeasible: no other release satisfies every constraint, or none was found in the budget.
         AuditFailed: the search returns a release that was refused before.
         """
-        self._control = self._control or control_of(self.prepared.plan, self.watch)
+        self._control = self._control or control_of(self.prepared.plan.goal, self.watch)
         outcome = self.search(self._control)
         self._earlier = (*self._earlier, *outcome.runners_up)
         outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
         if outcome.recoding is None:
             raise self.refusal(outcome)
         if self.prepared.problem.gate.refused(outcome.recoding):
-            name = self.prepared.plan.algorithm.name
+            name = self.prepared.plan.goal.algorithm.name
             raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
         return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,14 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, read_columns
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
-from anonymizer.hierarchy.placement import LevelRange, Unknown
+from anonymizer.hierarchy.placement import (
+    LevelRange,
+    Placement,
+    Unknown,
+    build_quasi_identifier,
+    build_sensitive_attribute,
+    in_numbers,
+)
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.features import SuppressionMethod
