@@ -59,7 +59,8 @@ def test_what_benchmarks_import_exists() -> None:
     assert not [
         (module, name)
         for module, name in IMPORTED
-        if not hasattr(importlib.import_module(module), name) and not importlib.util.find_spec(f"{module}.{name}")
+        if not hasattr(importlib.import_module(module), name)
+        and not importlib.util.find_spec(f"{module}.{name}")
     ]
 
 
