@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, Phase, settings
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli import output
+from anonymizer.job import report as job_report
+from anonymizer.report.page import page
 from tests.helpers.databases import connect, quick_connect
 from tests.helpers.messages import RoomMessages
 from tests.resources import LACKS
@@ -34,6 +36,9 @@ OWN_DATABASES = {"data", "databases"}
 
 WHOLE = {"golden"}
 """Folders of tests in which it is so too, except among the quick tests."""
+
+PAGED = {"golden", "report", "docs", "examples"}
+"""Folders of tests whose runs draw their page."""
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -57,12 +62,6 @@ def message(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 
 @pytest.fixture
-def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare drawing the page of a run, which takes a third of the time of a small one."""
-    monkeypatch.setattr("anonymizer.job.report.page", lambda *_: "")
-
-
-@pytest.fixture
 def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the attack ``definetti`` draw little, for tests of what it reads and of how it ends.
 
@@ -80,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Spare starts of DuckDB, which take as long as the rest of a small run."""
     duckdb.connect = connect if has_own_databases(item) else quick_connect
+    job_report.page = page if draws_page(item) else lambda *_: ""
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
@@ -90,6 +90,14 @@ def has_own_databases(item: pytest.Item) -> bool:
     folders = set(item.path.parts)
     thorough = settings.get_current_profile_name() == "thorough"
     return bool(OWN_DATABASES & folders or (thorough and WHOLE & folders) or item.get_closest_marker("spark"))
+
+
+def draws_page(item: pytest.Item) -> bool:
+    """Return whether runs of a test draw their page, which takes a fifth of the time of a small one.
+
+    They do in rooms whose tests are about pages or compare whole runs, and with the mark ``page``.
+    """
+    return bool(PAGED & set(item.path.parts) or item.get_closest_marker("page"))
 
 
 class Spark(IntEnum):

@@ -186,9 +186,7 @@ def test_unchanged_columns_come_out_as_they_went_in(output: str, tmp_path: Path)
         if output == "table":
             assert found == (kind if form_of(kind, Storage.DUCKDB) is Form.KEPT else "VARCHAR"), kind
         if output == "parquet":
-            wanted = {Form.TEXT: "VARCHAR", Form.DECIMAL: "DECIMAL(38,0)"}.get(
-                form_of(kind, Storage.PARQUET)
-            )
+            wanted = {Form.TEXT: "VARCHAR", Form.DECIMAL: "DECIMAL(38,0)"}.get(form_of(kind, Storage.PARQUET))
             assert wanted is None or found == wanted, kind
 
 

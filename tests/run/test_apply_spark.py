@@ -16,7 +16,7 @@ from anonymizer.errors import AnonymizerError
 from tests.run.spark_runs import config, further, ran, went_on
 from tests.spark import engine, running
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("without_page")]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

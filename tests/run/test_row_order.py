@@ -46,7 +46,6 @@ def records() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
-@pytest.mark.usefixtures("without_page")
 def test_any_permutation_gives_the_same_bytes(variant: dict[str, Any], tmp_path: Path) -> None:
     results = []
     for seed in range(4):

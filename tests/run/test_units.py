@@ -32,8 +32,6 @@ from tests.spark import engine, running
 from tests.strategies import randoms
 from tests.twins import attacks as twins
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 ILLNESSES = ("asthma", "cancer", "flu", "stroke")
 QI = {"role": "quasi-identifier"}
 NUMBER = {**QI, "type": "integer"}
