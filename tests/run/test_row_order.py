@@ -64,6 +64,7 @@ def test_any_permutation_gives_the_same_bytes(variant: dict[str, Any], tmp_path:
     assert all(result == results[0] for result in results[1:])
 
 
+@pytest.mark.page
 def test_the_same_config_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     job = Job(tmp_path).rows(records()).write()
     job.config["attributes"]["age"]["type"] = "number"
