@@ -24,12 +24,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.faults.faults import FAULTS, Fault
+import yaml
 
 ROOT = Path(__file__).parents[2]
 SLOW = "(slow or hypothesis) and not spark and not postgres and not browser"
 NO_TESTS = 5
 """Exit code of pytest where no test has the marks."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A textual substitution in a file of the package, and the tests that should notice it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: list[str]
+
+
+FAULTS = [
+    Fault(**each) for each in yaml.safe_load(Path(__file__).with_name("faults.yaml").read_text("utf-8"))
+]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.faults.__main__ import ROOT, chosen
-from tests.faults.faults import FAULTS
+from tests.faults.__main__ import FAULTS, ROOT, chosen
 
 
 def test_every_fault_can_be_planted() -> None:
