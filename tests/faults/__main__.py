@@ -100,7 +100,7 @@ def run(fault: Fault, tree: Path, *, quick: bool, seconds: float) -> Found:
                 env=environment,
             )
         except subprocess.TimeoutExpired:
-            return Found("not ended in time", half, time.monotonic() - start)
+            return Found("", f"{half} tests did not end in time", time.monotonic() - start)
         if done.returncode not in (0, NO_TESTS):
             failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
             return Found(failed[0].split(" - ")[0] if failed else "pytest", half, time.monotonic() - start)
@@ -145,7 +145,11 @@ def main() -> int:
             trees.put(tree)
         for fault, found in pool.map(one, faults):
             missed += not found.test
-            said = f"{found.half}: {found.test.removeprefix('FAILED ')}" if found.test else "NOT FOUND"
+            said = (
+                f"{found.half}: {found.test.removeprefix('FAILED ')}"
+                if found.test
+                else f"NOT FOUND {found.half}"
+            )
             print(f"{found.seconds:6.0f} s  {fault.name}\n          {said}", flush=True)
     print(f"{missed} of {len(faults)} faults were not noticed.")
     return 1 if missed else 0
