@@ -25,7 +25,7 @@ from tests.helpers.covering import covering
 from tests.helpers.slow import slow_but
 from tests.run.commands import Done, Job, call, csv_bytes, read_rows
 
-COLUMNS = ("pid", "home", "age", "town", "ill", "wage", "people")
+COLUMNS = ("pid", "home", "age", "town", "ill", "wage", "people", "row")
 
 K_MAP = "constraints.+={model: k-map, k: 2}"
 LINKAGE = "constraints.+={model: linkage-risk, max: 1}"
@@ -99,7 +99,7 @@ def rows(random: Random, persons: range) -> list[tuple[str, ...]]:
         for _ in range(random.randint(2, 3)):
             wage, people = str(random.randint(0, 199)), str(random.randint(1, 4))
             row = (f"p{person}", f"h{person // 2}", age, town, random.choice(("flu", "gout", "lues")))
-            found.append((*row, wage, people))
+            found.append((*row, wage, people, f"r{len(found)}"))
     return found
 
 
@@ -118,6 +118,7 @@ def job_in(folder: Path) -> Job:
             "ill": {"role": "sensitive"},
             "wage": {"role": "drop"},
             "people": {"role": "drop"},
+            "row": {"role": "insensitive"},
         },
         "constraints": [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "unit": "record"}],
         "suppression": {"limit": 0.5},
@@ -206,18 +207,40 @@ def check_released(job: Job, done: Done, case: tuple[Any, ...]) -> None:
     if feature is not Feature.TABLE:
         assert call("audit", job.release, "--report", job.output / "report.json").code in (0, 1)
     if feature not in READ_ELSEWHERE and algorithm != "anatomy":
-        check_classes(job, report["release"]["rows"])
+        check_classes(job, feature)
 
 
-def check_classes(job: Job, number: int) -> None:
-    """The file has the records of the report, in classes of two records and two illnesses, and no key."""
+def check_classes(job: Job, feature: Feature) -> None:
+    """The file has the records of the report, in classes of two units and two illnesses, and no key.
+
+    The column ``row`` tells whose a record is; no other column that is released does.
+    """
+    report = job.report()
     names = job.release.read_text(encoding="utf-8").splitlines()[0].split(",")
     assert not {"pid", "home", "people"} & set(names)
-    roles = job.report()["attributes"]
+    roles, given = report["attributes"], {row[-1]: row for row in read_rows(job.input)}
     known = [place for place, name in enumerate(names) if roles[name]["role"] == "quasi-identifier"]
-    classes: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    classes: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
     for row in read_rows(job.release):
-        classes[tuple(row[place] for place in known)].append(row[names.index("ill")])
-    assert min(map(len, classes.values())) >= 2
-    assert min(len(set(own)) for own in classes.values()) >= 2
-    assert sum(map(len, classes.values())) == number
+        original = given[row[names.index("row")]]
+        classes[tuple(row[place] for place in known)].append(tuple(original))
+    counted = report["constraints"][0]["parameters"].get("unit", "record")
+    key = COLUMNS.index({"record": "row", "person": "pid", "household": "home"}[counted])
+    sizes = [len({row[key] for row in own}) for own in classes.values()]
+    assert report["constraints"][0]["measured"] == min(sizes) >= 2
+    assert min(len({row[COLUMNS.index("ill")] for row in own}) for own in classes.values()) >= 2
+    assert sum(map(len, classes.values())) == report["release"]["rows"]
+    check_whole(given, [row for own in classes.values() for row in own], feature)
+
+
+def check_whole(given: dict[str, list[str]], kept: list[tuple[str, ...]], feature: Feature) -> None:
+    """Units suppressed as a whole have all of their records or none; no more are lost than may be."""
+    stays = {row[-1] for row in kept}
+    place = COLUMNS.index("home" if feature is Feature.WHOLE_OF_OTHERS else "pid")
+    lost, left = (
+        {row[place] for row in given.values() if (row[-1] in stays) is own} for own in (False, True)
+    )
+    if feature in (Feature.WHOLE, Feature.WHOLE_OF_OTHERS):
+        assert not lost & left
+    if feature is Feature.UNIT_LIMIT:
+        assert len(lost) <= 10
