@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, Phase, settings
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli import output
+from anonymizer.job import report as job_report
+from anonymizer.report.page import page
 from tests.helpers.databases import connect, quick_connect
 from tests.helpers.messages import RoomMessages
 from tests.resources import LACKS
@@ -35,13 +37,17 @@ OWN_DATABASES = {"data", "databases"}
 WHOLE = {"golden"}
 """Folders of tests in which it is so too, except among the quick tests."""
 
+PAGED = {"golden", "report", "docs", "examples"}
+"""Folders of tests whose runs draw their page."""
+
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
 settings.register_profile("default", max_examples=15, deadline=None, suppress_health_check=QUIET)
 # To shrink an example, or to explain it, takes minutes where each costs seconds: that is done by hand.
+# CI draws the same examples every time: more of them find no fault that 60 do not.
 settings.register_profile(
     "thorough",
-    max_examples=240,
+    max_examples=60 if IN_CI else 240,
     deadline=None,
     derandomize=IN_CI,
     suppress_health_check=QUIET,
@@ -53,12 +59,6 @@ settings.register_profile(
 def message(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     """Return the message that the snapshot file of the test's room has for the test."""
     return snapshot.use_extension(RoomMessages)
-
-
-@pytest.fixture
-def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare drawing the page of a run, which takes a third of the time of a small one."""
-    monkeypatch.setattr("anonymizer.job.report.page", lambda *_: "")
 
 
 @pytest.fixture
@@ -79,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Spare starts of DuckDB, which take as long as the rest of a small run."""
     duckdb.connect = connect if has_own_databases(item) else quick_connect
+    job_report.page = page if draws_page(item) else lambda *_: ""
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
@@ -89,6 +90,14 @@ def has_own_databases(item: pytest.Item) -> bool:
     folders = set(item.path.parts)
     thorough = settings.get_current_profile_name() == "thorough"
     return bool(OWN_DATABASES & folders or (thorough and WHOLE & folders) or item.get_closest_marker("spark"))
+
+
+def draws_page(item: pytest.Item) -> bool:
+    """Return whether runs of a test draw their page, which takes a fifth of the time of a small one.
+
+    They do in rooms whose tests are about pages or compare whole runs, and with the mark ``page``.
+    """
+    return bool(PAGED & set(item.path.parts) or item.get_closest_marker("page"))
 
 
 class Spark(IntEnum):

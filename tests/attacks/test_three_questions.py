@@ -233,6 +233,7 @@ def test_the_command_and_python_answer_alike(tmp_path: Path, message: SnapshotAs
     assert shares["inference"]["low"] == 0
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("engine", [{"name": "memory"}, {"name": "duckdb"}])
 def test_a_run_answers_as_the_command_does(tmp_path: Path, engine: dict[str, Any]) -> None:
     control = {"input": {**CONFIG["input"], "control": "others.csv"}, "engine": engine}

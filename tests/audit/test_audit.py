@@ -85,7 +85,6 @@ def test_other_formats(output: str, tmp_path: Path) -> None:
     ],
     ids=lambda constraint: constraint["model"],
 )
-@pytest.mark.usefixtures("without_page")
 def test_measures_are_those_of_the_report(constraint: dict[str, Any], tmp_path: Path) -> None:
     job = Job(tmp_path).constraints(constraint, {"model": "k-anonymity", "k": 3})
     assert job.run().code == 0

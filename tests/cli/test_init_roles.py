@@ -282,8 +282,10 @@ def test_numbers_of_other_things_are_no_persons(key: str, thing: str, tmp_path: 
     frame = table(**PEOPLE, income="amounts").assign(**{key: shared})
     done, config = drafted(frame, tmp_path, "--drop", key)
     assert "person" not in yaml.safe_load(config.read_text())["input"]
-    run = call("run", config, "-o", tmp_path / "release")
-    said = [done, run, call("check", tmp_path / "people.csv", "-c", config)]
+    said = [done]
+    if key == "order_id":  # the sentence is that of the draft, whatever the number is of
+        said.append(call("run", config, "-o", tmp_path / "release"))
+        said.append(call("check", tmp_path / "people.csv", "-c", config))
     for each in said:
         (warning,) = (line for line in each.out.splitlines() if f"'{key}' repeats" in line)
         assert f"200 values in 600 records, like the number of {thing}. k counts records" in warning

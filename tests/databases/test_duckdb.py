@@ -125,6 +125,7 @@ def test_a_released_table_is_the_released_file(folder: Path) -> None:
         assert secret not in public.replace(RECORDS, "")
 
 
+@pytest.mark.page
 @pytest.mark.slow
 def test_the_page_of_a_table_speaks_of_a_table_and_repeats_it_as_a_file(folder: Path) -> None:
     assert run(folder, input=PEOPLE, output=RELEASED).code == 0

@@ -292,11 +292,11 @@ def test_every_algorithm_and_method_is_drawn() -> None:
 
 
 @pytest.mark.slow
-def test_a_minute_finds_nothing(tmp_path: Path) -> None:
+def test_some_seconds_find_nothing(tmp_path: Path) -> None:
     fuzz = Fuzz(tmp_path / "case")
-    fuzz.run(seed=1, seconds=60)
+    fuzz.run(seed=1, seconds=20)
     assert not fuzz.found, fuzz.found
-    assert fuzz.tally["audits"] > 5
+    assert fuzz.tally["audits"] > 2
 
 
 def test_commands_are_those_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,12 @@ from typing import Any
 from tests.golden import cases
 from tests.golden.frames import frames
 from tests.golden.record import Case, run_case
+from tests.golden.wording import Wording
 
 RECORDED = Path(__file__).parent / "recorded"
+WORDING = "wording"
+"""The file of the texts that all groups refer to."""
+
 GROUPS = {
     "algorithms": cases.algorithms,
     "suppression": cases.suppression,
@@ -115,7 +119,7 @@ def run_timed(name: str, full: str | None = None) -> tuple[dict[str, Any], float
 
 @functools.cache
 def recorded(group: str) -> dict[str, Any]:
-    """Return what was recorded of the cases of a group."""
+    """Return what was recorded of the cases of a group, or the texts that they refer to."""
     path = RECORDED / f"{group}.json"
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return content
@@ -124,21 +128,30 @@ def recorded(group: str) -> dict[str, Any]:
 def differences(name: str, outcome: Mapping[str, Any]) -> list[str]:
     """Return the lines by which an outcome differs from the recorded one, nothing where they are equal."""
     group, _, case = name.partition("/")
-    before = recorded(group).get(case)
+    before, wording = recorded(group).get(case), Wording(recorded(WORDING))
     if before is None:
         return ["nothing is recorded of this case; python -m tests.golden --record records it"]
-    if before == outcome:
+    now = wording.encoded(outcome)
+    if before == now:
         return []
-    lines = (_text(each).splitlines() for each in (before, outcome))
-    return list(difflib.unified_diff(*lines, "recorded", "now", n=4, lineterm=""))
+    lines = (_text(wording.decoded(each)).splitlines() for each in (before, now))
+    return list(difflib.unified_diff(*lines, "recorded", "now", n=4, lineterm="")) or [
+        "words that are recorded as digests differ; --full writes them"
+    ]
 
 
 def write(found: Mapping[str, Mapping[str, Any]], *, all_of_them: bool) -> None:
     """Write outcomes down; others of their groups stay, those of cases that are gone do not."""
     RECORDED.mkdir(exist_ok=True)
+    wording = Wording(recorded(WORDING))
+    wording.encoded(list(found.values()))
+    wording = wording.learned(whole=all_of_them)
+    (RECORDED / f"{WORDING}.json").write_text(_text(wording.texts) + "\n", encoding="utf-8")
     for group in GROUPS:
         new = {
-            name.split("/", 1)[1]: outcome for name, outcome in found.items() if name.startswith(f"{group}/")
+            name.split("/", 1)[1]: wording.encoded(outcome)
+            for name, outcome in found.items()
+            if name.startswith(f"{group}/")
         }
         if new:
             kept = {} if all_of_them else recorded(group)

@@ -2,8 +2,9 @@
 
 Only the command (as ``python -m anonymizer``) and the public names of the package are used, so that
 everything behind them may move. What is kept of a run: exit codes, printed text as it is, and of every file
-that it leaves a digest, in parts, so that you see whether numbers, words or records changed. Left out are
-times, versions, the path of the folder, and hashes of files, which are compared with the files instead.
+that it leaves a digest, in parts, so that you see whether numbers, words or records changed; texts are those
+of ``wording.py``. Left out are times, versions, the path of the folder, and hashes of files, which are
+compared with the files instead.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any
 from unittest import mock
 
 from anonymizer.report.build import PACKAGES
+from tests.golden.wording import Leaves, Lines, Page, digest
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "examples"
@@ -110,7 +112,7 @@ def run_case(case: Case, folder: Path, full: Path | None = None) -> dict[str, An
 
     Returns
     -------
-    ``steps`` and ``files``, as ``recorded/*.json`` has them.
+    ``steps`` and ``files``, as ``Wording.encoded`` takes them.
     """
     for name, content in case.files.items():
         path = folder / name
@@ -167,7 +169,7 @@ def _step(step: Sequence[str] | Callable[[Told], object], digester: Digester) ->
         done["out"] = digester.lines(out)
     done["err"] = digester.lines(err)
     digester.keep(f"{name}.txt", out + err)
-    return {key: value for key, value in done.items() if value != []}
+    return {key: value for key, value in done.items() if value != Lines(())}
 
 
 def _python(step: Callable[[Told], object], digester: Digester) -> dict[str, Any]:
@@ -186,7 +188,7 @@ def _python(step: Callable[[Told], object], digester: Digester) -> dict[str, Any
     done["out"] = digester.lines(out.getvalue())
     for key, value in told.kept.items():
         done[key] = digester.report(value, f"{name}-{key}.json")
-    return {key: value for key, value in done.items() if value != []}
+    return {key: value for key, value in done.items() if value != Lines(())}
 
 
 def _command(args: Sequence[str]) -> tuple[int | str, str, str]:
@@ -235,23 +237,22 @@ class Digester:
         text = text.replace(str(SHIPPED), "SHIPPED").replace(VERSION, "$VERSION")
         return RUNNING.sub("", LEFT.sub("", TIME.sub("# s", text)))
 
-    def lines(self, text: str) -> list[str]:
+    def lines(self, text: str) -> Lines:
         """Return the lines of a text."""
-        return [RUN_TIME.sub(r"\1#", line.rstrip()) for line in self.plain(text).splitlines()]
+        return Lines(tuple(RUN_TIME.sub(r"\1#", line.rstrip()) for line in self.plain(text).splitlines()))
 
-    def report(self, content: Any, name: str) -> dict[str, Any]:
-        """Return digests of the numbers and of the words of a report, and its sentences."""
+    def report(self, content: Any, name: str) -> Leaves:
+        """Return the numbers, the words and the sentences of a report."""
         numbers, words, sentences = [], [], []
         for path, leaf in self._leaves(content):
             if not isinstance(leaf, str):
-                numbers.append(f"{path} {_number(leaf)}")
+                numbers.append((path, _number(leaf)))
             elif len(leaf.split()) >= SENTENCE and "config." not in path:
                 sentences.append(f"{path}: {leaf}")
             else:
-                words.append(f"{path} {leaf}")
-        self.keep(name, "\n".join([*numbers, *words, *sentences, ""]))
-        parts: dict[str, Any] = {"numbers": _digest(numbers), "words": _digest(words)}
-        return parts | ({"sentences": sentences} if sentences else {})
+                words.append((path, leaf))
+        self.keep(name, "\n".join([*map(" ".join, [*numbers, *words]), *sentences, ""]))
+        return Leaves(tuple(numbers), tuple(words), tuple(sentences))
 
     def _leaves(self, content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         """Yield every leaf of nested mappings and lists with its path."""
@@ -303,23 +304,19 @@ class Digester:
         if self._shuffled:
             found = [found[0], *sorted(found[1:])]
         self.keep(name, "".join(found))
-        return f"{len(found)} lines {_digest(found)}"
+        return f"{len(found)} lines {digest(found)}"
 
-    def _page(self, text: str, name: str) -> dict[str, str]:
-        """Return digests of the words and numbers that a page shows under each of its headings."""
+    def _page(self, text: str, name: str) -> Page:
+        """Return the texts that a page shows under each of its headings."""
         reader = PageReader()
         reader.feed(text)
         self.keep(f"{name}.txt", "\n".join(f"# {key}\n{' '.join(said)}" for key, said in reader.said.items()))
-        shown = {}
-        for heading, said in reader.said.items():
-            all_words = DEPENDED.sub(r"\1 $VERSION", self._named(" ".join(said))).split()
-            words = [word for word in all_words if not re.search(r"\d", word)]
-            numbers = [word for word in all_words if re.search(r"\d", word)]
-            if name.endswith("compare.html"):
-                # Its table has times among other numbers, which compare.csv has too.
-                numbers = []
-            shown[self.plain(heading)] = f"words {_digest(words)} numbers {_digest(numbers)}"
-        return shown
+        shown = {
+            self.plain(heading): tuple(DEPENDED.sub(r"\1 $VERSION", self._named(each)) for each in said)
+            for heading, said in reader.said.items()
+        }
+        # The table of a comparison has times among other numbers, which compare.csv has too.
+        return Page(tuple(shown.items()), figures=not name.endswith("compare.html"))
 
 
 class PageReader(HTMLParser):
@@ -350,11 +347,9 @@ class PageReader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._hidden:
             return
-        (self.said[self._section] if self._heading is None else self._heading).extend(data.split())
-
-
-def _digest(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+        text = " ".join(data.split())
+        if text:
+            (self.said[self._section] if self._heading is None else self._heading).append(text)
 
 
 def _number(leaf: float | bool | None) -> str:

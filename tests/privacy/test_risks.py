@@ -20,7 +20,8 @@ from anonymizer.privacy.base import ClassModel, TableModel
 from tests.helpers import build
 from tests.shared import shared
 
-PLACES: tuple[Any, ...] = ("highest", "mean", {"share-above": 0.2})
+PLACES: tuple[Any, ...] = ("highest", "mean", {"share-above": 0.2}, {"share-above": 0.3})
+"""No number of records has a risk of 0.3, so that the largest number above it is no quotient."""
 
 
 def risks(view: ClassView, *, people: bool) -> list[Fraction]:
@@ -39,7 +40,7 @@ def of_records(found: list[Fraction], at: Any) -> Fraction:
         return max(found)
     if at == "mean":
         return sum(found) / len(found)
-    return Fraction(sum(risk > Fraction("0.2") for risk in found), len(found))
+    return Fraction(sum(risk > Fraction(str(at["share-above"])) for risk in found), len(found))
 
 
 @st.composite

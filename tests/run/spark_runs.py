@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +82,21 @@ def further(folder: Path, rows: int, part: str) -> Path:
 
 
 def went_on(
-    folder: Path, name: str, first: dict[str, Any] | None, later: dict[str, Any] | None, **others: Any
+    folder: Path,
+    name: str,
+    first: dict[str, Any] | None,
+    later: dict[str, Any] | None,
+    parts: Sequence[str] = ("may", "june"),
+    **others: Any,
 ) -> list[Any]:
-    """Run May, and let June and then July join; return what each report tells, and the last release.
+    """Run May, and let June and perhaps July join; return what each report tells, and the last release.
 
     Parameters
     ----------
     first, later: the engine of May, and of the others.
     """
     told, earlier = [], None
-    for part in ("may", "june", "july"):
+    for part in parts:
         data = folder / f"{part}.parquet"
         asked = config(
             data if data.exists() else further(folder, 400, part), later if earlier else first, **others

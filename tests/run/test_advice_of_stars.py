@@ -7,11 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
-
 from tests.run.commands import Job, call, csv_bytes
-
-pytestmark = pytest.mark.usefixtures("without_page")
 
 COLUMNS = ("age", "zip", "sex", "illness")
 QI = {"role": "quasi-identifier"}

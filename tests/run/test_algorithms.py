@@ -164,7 +164,6 @@ def check_columns(choice: Choice, job: Job) -> None:
 
 
 @EVERY
-@pytest.mark.usefixtures("without_page")
 def test_the_order_of_the_rows_changes_nothing(choice: Choice, finished: Job, tmp_path: Path) -> None:
     rows = records()
     Random(1).shuffle(rows)

@@ -41,7 +41,6 @@ def test_all_options_are_tried() -> None:
 
 
 @pytest.mark.parametrize("grouping", list(GroupingName))
-@pytest.mark.usefixtures("without_page")
 def test_every_grouping_keeps_the_constraints(grouping: GroupingName, tmp_path: Path) -> None:
     job = anatomy_job(tmp_path, 62).set("algorithm", grouping=grouping.value)
     assert job.run().code == 0
@@ -126,7 +125,6 @@ def test_what_finds_people_looks_at_the_exact_values(tmp_path: Path) -> None:
     assert "INFEASIBLE" in refused.err
 
 
-@pytest.mark.usefixtures("without_page")
 def test_the_order_of_the_input_changes_nothing(tmp_path: Path) -> None:
     results = []
     for seed in range(3):
@@ -141,7 +139,6 @@ def test_the_order_of_the_input_changes_nothing(tmp_path: Path) -> None:
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.usefixtures("without_page")
 def test_the_seed_decides_the_groups_and_shuffling_the_order(tmp_path: Path) -> None:
     job = anatomy_job(tmp_path)
     assert job.run().code == 0
@@ -237,7 +234,6 @@ def test_what_cannot_be_grouped_is_infeasible(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("reference", ["release", "input"])
-@pytest.mark.usefixtures("without_page")
 def test_other_models_are_constraints_on_groups(
     constraint: dict[str, Any], reference: str, tmp_path: Path
 ) -> None:

@@ -18,12 +18,6 @@ from tests.run.applied import expected, first_run, go_on, multiset, published, r
 from tests.run.commands import COLUMNS, Job, assert_message, call, people, snapshot
 
 
-@pytest.fixture(autouse=True)
-def _without_page(request: pytest.FixtureRequest) -> None:
-    if "page" not in request.node.name:
-        request.getfixturevalue("without_page")
-
-
 def report(folder: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return content
@@ -233,6 +227,7 @@ def test_equal_numbers_are_spelled_as_before(tmp_path: Path) -> None:
     assert {row[0] for row in released(tmp_path / "second")} == {"20.0", "30.0"}
 
 
+@pytest.mark.page
 def test_the_page_tells_of_both(tmp_path: Path) -> None:
     rows = people(200, 3)
     job = first_run(tmp_path, rows[:150])

@@ -21,8 +21,6 @@ from tests.run.commands import Done, Job, call, people, spawn
 from tests.run.joined_runs import swapping
 from tests.shared import shared
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 MODELS: dict[str, list[dict[str, Any]]] = {
     "k": [{"model": "k-anonymity", "k": 3}],
     "l": [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2}],

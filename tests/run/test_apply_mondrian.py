@@ -16,7 +16,6 @@ from tests.helpers.messages import exchange
 from tests.run.applied import Row, first_run, go_on, multiset, published, released
 from tests.run.commands import people
 
-pytestmark = pytest.mark.usefixtures("without_page")
 SMALL = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

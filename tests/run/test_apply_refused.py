@@ -23,7 +23,6 @@ from tests.helpers.messages import exchange
 from tests.run.applied import first_run, go_on
 from tests.run.commands import Job, assert_message, call, people, snapshot
 
-pytestmark = pytest.mark.usefixtures("without_page")
 ROWS = people(160, 3)
 
 

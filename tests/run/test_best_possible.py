@@ -29,6 +29,7 @@ def test_it_is_below_every_release_along_the_hierarchies(name: str, tmp_path: Pa
         assert told == (search["best_possible"] > TELLING * search["objective"])
 
 
+@pytest.mark.page
 def test_a_proof_says_of_what_the_release_is_best(tmp_path: Path) -> None:
     """A local recoding of the same records may lose much less."""
     job = Job(tmp_path).set("algorithm", name="lattice")

@@ -51,6 +51,7 @@ def told_by(page: str) -> list[str]:
     ]
 
 
+@pytest.mark.page
 @pytest.mark.parametrize(
     "case", [pytest.param(name, marks=[] if name == "l, rows stay" else [pytest.mark.slow]) for name in CASES]
 )

@@ -13,8 +13,8 @@ import pytest
 
 from tests.run.commands import ROOT, call
 
-RECORDS = 1000
-OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=1", "--workers", "2"]
+RECORDS = 500
+OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=0.5", "--workers", "2"]
 for name in ("lattice", "mondrian", "local", "auto"):
     OPTIONS += ["--algorithm", name]
 

@@ -22,8 +22,6 @@ from anonymizer.plan.plan import plan_of
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 
 def wide(columns: int, records: int = 400) -> pd.DataFrame:
     """Return independent columns of two values, the first two of forty."""

@@ -26,8 +26,6 @@ from tests.helpers.messages import exchange
 from tests.run.commands import assert_audits, call
 from tests.shared import shared
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 QI = {"role": "quasi-identifier"}
 KEYS = ("urbrur", "roof", "water", "relat", "sex")
 

@@ -12,8 +12,6 @@ import pytest
 import anonymizer as an
 from tests.run.commands import call
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 FILE = "30;30;*\n36;*;*\n38;a;*\n40;*;*\n"
 
 

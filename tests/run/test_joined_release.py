@@ -15,7 +15,6 @@ from anonymizer.config.load import load_config
 from anonymizer.data.duckdb import columns as duckdb_values
 from anonymizer.data.duckdb.writers import DuckRecodedQuery
 from anonymizer.errors import AuditFailed
-from anonymizer.job import report as output
 from tests.helpers.examples import quickly
 from tests.run.joined_runs import (
     ALGORITHMS,
@@ -29,11 +28,6 @@ from tests.run.joined_runs import (
     swapping,
     written,
 )
-
-
-@pytest.fixture(autouse=True)
-def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "page", lambda *_: "")
 
 
 @pytest.mark.slow

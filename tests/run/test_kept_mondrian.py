@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from anonymizer.job import report as output
 from tests.helpers.reports import without_times
 from tests.run.adult_runs import adult, ran, with_salary
 from tests.run.commands import Done
@@ -36,11 +35,6 @@ ENGINES: dict[str, dict[str, Any]] = {
     "memory": {"name": "memory"},
     "beyond": {"name": "duckdb", "options": {"combinations": 3000, "threads": 1}},
 }
-
-
-@pytest.fixture(autouse=True)
-def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "page", lambda *_: "")
 
 
 def config(case: str, engine: str) -> dict[str, Any]:

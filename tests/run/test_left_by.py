@@ -17,8 +17,6 @@ import anonymizer as an
 from anonymizer.report.legend import WIDTH, legend
 from tests.run.commands import call
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 TOWNS = {"Ulm": 60, "Bonn": 50, "Köln, Ost": 40, "Aalen": 24, **{f"Dorf {number}": 4 for number in range(12)}}
 K = 10
 FREQUENT = {"hierarchy": {"frequency": {"rare": 20}}}

@@ -103,6 +103,7 @@ def few_are_unique(folder: Path, alone: int) -> Path:
     return written(folder, frame, columns, acknowledge=acknowledged)
 
 
+@pytest.mark.page
 def test_a_few_who_are_unique_are_no_finding_and_have_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

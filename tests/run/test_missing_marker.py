@@ -21,8 +21,6 @@ from tests.run.commands import COLUMNS, Job, call, people, read_rows
 from tests.run.spark_runs import ran
 from tests.spark import engine, running
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 ABSENT = ("?", "", "<missing>")
 """Texts of missing values in the input, nulls in typed columns."""
 

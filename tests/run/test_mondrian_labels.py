@@ -12,8 +12,6 @@ import pytest
 from anonymizer.search.mondrian.algorithm import MondrianSettings
 from tests.run.commands import Job, call, csv_bytes, read_rows
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 QI = {"role": "quasi-identifier"}
 COLUMNS = ("age", "pay", "born", "zip", "illness")
 INTERVAL = re.compile(r"\[\S+, \S+\]")

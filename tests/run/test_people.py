@@ -23,8 +23,6 @@ from tests.helpers.examples import costly
 from tests.helpers.messages import exchange
 from tests.run.commands import call
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 NAMES = ("age", "sex")
 LIMIT = Fraction(3, 10)
 

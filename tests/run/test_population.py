@@ -16,8 +16,6 @@ from syrupy.assertion import SnapshotAssertion
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, assert_audits, call
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 QI = {"role": "quasi-identifier"}
 NAMES = ["age", "sex", "zip"]
 CONFIG: dict[str, Any] = {

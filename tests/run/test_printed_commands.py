@@ -97,6 +97,7 @@ def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
     assert kept["config"]["attributes"]["sex"]["role"] == "insensitive"
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("options", [[], ["-o", "the release"]], ids=str)
 def test_the_advice_of_a_report_runs_beside_the_config(
     options: list[str], desk: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,6 +178,7 @@ def test_each_run_of_a_comparison(desk: Path) -> None:
     assert len(shown) == len(commands)
 
 
+@pytest.mark.page
 def test_the_commands_of_a_report_and_a_legend(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(desk / FOLDER).set("output", path="my release.csv")
     done = job.run("--set", "constraints.0.k=4")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,21 @@ import pytest
 
 from anonymizer.config.load import load_config
 from anonymizer.job.source import open_described, open_foreign_release
+from tests.helpers.covering import covering
+from tests.helpers.slow import slow_but
 from tests.run.commands import Done, call
 
-FORMATS = list(
-    product(
-        [".", ","],
-        [None, ";", "\t"],
-        ["utf-8", "latin-1", "utf-16"],
-        [None, "", "NA"],
-        ["range", "midpoint", "low-high"],
-        ["release.csv", "release.csv.gz", "release.parquet"],
-    )
+OPTIONS = (
+    [".", ","],
+    [None, ";", "\t"],
+    ["utf-8", "latin-1", "utf-16"],
+    [None, "", "NA"],
+    ["range", "midpoint", "low-high"],
+    ["release.csv", "release.csv.gz", "release.parquet"],
 )
-QUICK = {17, 77, 125, 189, 262, 316, 371, 429, 478}
-"""Places of formats that have each choice at least twice."""
+"""Decimal separators, separators, encodings, missing values, labels and files."""
+
+PAIRS, TRIPLES = covering(OPTIONS), covering(OPTIONS, 3)
 
 NUMBERS = ["8.5", "9", "11", "12.25", "1", "2.5"]
 ROWS = [f"{number},é{place % 2},{number}" for place, number in enumerate(NUMBERS)]
@@ -64,12 +64,9 @@ def output_of(decimal: str, separator: str | None, encoding: str, missing: str |
     return output if missing is None else {**output, "missing": missing}
 
 
-@pytest.mark.parametrize(
-    "place",
-    [pytest.param(at, marks=() if at in QUICK else pytest.mark.slow) for at in range(len(FORMATS))],
-)
-def test_audit_check_and_attack_read_what_run_wrote(place: int, tmp_path: Path) -> None:
-    decimal, separator, encoding, missing, labels, name = FORMATS[place]
+@pytest.mark.parametrize("choice", slow_but(len(PAIRS), [*PAIRS, *TRIPLES]))
+def test_audit_check_and_attack_read_what_run_wrote(choice: tuple[Any, ...], tmp_path: Path) -> None:
+    decimal, separator, encoding, missing, labels, name = choice
     if missing == "NA" and (labels != "range" or name.endswith(".parquet")):
         missing = ""
     output = output_of(decimal, separator, encoding, missing, name)
@@ -109,19 +106,17 @@ EMPTY = {
 }
 """Records whose release has `*`, a missing value, or neither in the column of numbers."""
 
-CASES = list(
-    product(
-        ["midpoint", "low-high"],
-        [None, ""],
-        EMPTY,
-        ["release.csv", "release.csv.gz", "release.parquet", None],
-    )
-)
-
 
 @pytest.mark.parametrize(
     ("labels", "missing", "empty", "name"),
-    [pytest.param(*case, marks=() if at % 5 == 0 else pytest.mark.slow) for at, case in enumerate(CASES)],
+    covering(
+        (
+            ["midpoint", "low-high"],
+            [None, ""],
+            list(EMPTY),
+            ["release.csv", "release.csv.gz", "release.parquet", None],
+        )
+    ),
 )
 def test_an_empty_field_in_place_of_a_label_is_what_the_report_says(
     labels: str, missing: str | None, empty: str, name: str | None, tmp_path: Path

@@ -82,7 +82,6 @@ def released(folder: Path, variant: dict[str, Any], rows: list[tuple[str, ...]])
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 @quickly(12, 3)
 @given(random=randoms())
-@pytest.mark.usefixtures("without_page")
 def test_renamed_keys_give_the_same_release(
     variant: dict[str, Any], random: Random, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

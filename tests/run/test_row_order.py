@@ -46,7 +46,6 @@ def records() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
-@pytest.mark.usefixtures("without_page")
 def test_any_permutation_gives_the_same_bytes(variant: dict[str, Any], tmp_path: Path) -> None:
     results = []
     for seed in range(4):
@@ -65,6 +64,7 @@ def test_any_permutation_gives_the_same_bytes(variant: dict[str, Any], tmp_path:
     assert all(result == results[0] for result in results[1:])
 
 
+@pytest.mark.page
 def test_the_same_config_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     job = Job(tmp_path).rows(records()).write()
     job.config["attributes"]["age"]["type"] = "number"

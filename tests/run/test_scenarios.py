@@ -16,8 +16,6 @@ import pytest
 import anonymizer as an
 from tests.run.commands import Done, Job, call, csv_bytes, people, read_rows
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 SCENARIOS: dict[str, Any] = {
     "neighbour": {"known": ["age", "sex"], "models": [{"model": "k-anonymity", "k": 5}]},
     "insurer": {

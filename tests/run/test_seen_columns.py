@@ -287,6 +287,7 @@ def lines_of(done: Done) -> list[str]:
     return lines[first:last]
 
 
+@pytest.mark.page
 def test_findings_stand_at_their_columns_and_acknowledged_ones_are_marked(tmp_path: Path) -> None:
     read_by_somebody = {"acknowledge": ["predicts:ward", "singled-out:" + "long_name_" * 4]}
     before = table_of(run(gifts(tmp_path)))

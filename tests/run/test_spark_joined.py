@@ -17,16 +17,10 @@ from anonymizer.config.load import load_config
 from anonymizer.data_spark.relation import SparkRecodedQuery
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
-from anonymizer.job import report as output
 from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapping, written
 from tests.spark import engine, running
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(autouse=True)
-def _without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "page", lambda *_: "")
 
 
 @pytest.fixture(scope="module")

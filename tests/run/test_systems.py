@@ -18,8 +18,6 @@ from tests.helpers.slow import slow_but
 from tests.run.commands import COLUMNS, ROOT, Job, call, csv_bytes, people, python, snapshot
 from tests.run.grouped import anatomy_job
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 
 def _absent(*_: Any, **__: Any) -> Any:
     raise OSError(1, "Operation not permitted")

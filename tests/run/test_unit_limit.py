@@ -22,8 +22,6 @@ from tests.run.commands import assert_audits, call
 from tests.run.test_units import ALGORITHMS, CONFIG, OUT_OF_CORE, run, visits, written
 from tests.spark import engine, running
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 AGE = CONFIG["attributes"]["age"]
 LOW = {**CONFIG["attributes"], "age": {**AGE, "levels": {"max": 2}}}
 """Few patients are 80 at some of their visits, so that classes at this level lose some of theirs."""

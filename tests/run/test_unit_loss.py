@@ -412,6 +412,7 @@ def written(folder: Path, data: pd.DataFrame, **changed: Any) -> Path:
     return folder / "job.json"
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("unit", ["person", None])
 def test_a_run_counted_in_pandas_and_its_audit(tmp_path: Path, unit: str | None) -> None:
     constraints = [{"model": "k-anonymity", "k": 10}]

@@ -34,8 +34,6 @@ from tests.helpers import build
 from tests.helpers.messages import exchange
 from tests.run.commands import Done, call, read_rows
 
-pytestmark = pytest.mark.usefixtures("without_page")
-
 QI = {"role": "quasi-identifier"}
 
 

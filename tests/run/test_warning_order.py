@@ -61,6 +61,7 @@ def harms(warnings: list[str]) -> list[Harm]:
     return [next(harm for text, harm in SAID.items() if each.startswith(text)) for each in warnings]
 
 
+@pytest.mark.page
 def test_the_worst_is_read_first_and_notes_stand_apart(tmp_path: Path) -> None:
     done = call("run", job(tmp_path), "-o", tmp_path / "out", "--quiet")
     assert done.code == 0, done.err
@@ -100,6 +101,7 @@ def test_order_is_by_harm_and_else_as_given(drawn: list[tuple[str, Harm | None]]
     assert found == expected
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("quiet", [True, False])
 def test_a_run_without_notes_has_no_such_heading(tmp_path: Path, quiet: bool) -> None:
     path = job(tmp_path)

@@ -466,6 +466,7 @@ def written(folder: Path, data: pd.DataFrame, **changed: Any) -> Path:
     return folder / "job.json"
 
 
+@pytest.mark.page
 def test_a_run_and_its_audit(tmp_path: Path) -> None:
     job = written(tmp_path, survey(), constraints=[{"model": "k-anonymity", "k": 7}])
     done = call("run", str(job), "-o", str(tmp_path / "out"), "--quiet")
