@@ -252,4 +252,4 @@ def _outcome(verdict: AppendVerdict, recoding: Recoding | None = None, **known: 
     """Return the outcome of the one recoding that was tried; None if it cannot be released."""
     status = Status.INFEASIBLE if recoding is None else Status.SATISFIED
     own: dict[str, Any] = {"objective": None, "bound": None, "candidates": 1, "evaluated": 1, **known}
-    return AppendOutcome(status=status, recoding=recoding, reasons=(APPLIED,), verdict=verdict, **own)
+    return AppendOutcome(status=status, recoding=recoding, chosen=(None, (APPLIED,)), verdict=verdict, **own)

@@ -37,7 +37,7 @@ from anonymizer.job.advice import MANY, forecast
 from anonymizer.job.source import frame_source, input_source, open_rows
 from anonymizer.job.table import prepare
 from anonymizer.model.table import LEFT_OUT, Role
-from anonymizer.model.units import PERSON
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.people.draft import UNITS, DraftedUnits, find_units, with_units
 from anonymizer.people.keys import household_note, keys_by_name, warnings_of
 from anonymizer.plan.bands import put_in_bands
@@ -398,9 +398,12 @@ def _proposed(relation: Relation, decide: Decide, choices: Choices, goals: Goals
     further = [(each, each) for each in sorted(choices.asked.units - counted)]
     proposal = replace(
         proposal,
-        person=found.person if relation.ordered else None,
-        household=found.household,
-        units=(*found.units, *further),
+        counted=(
+            *([(PERSON, found.person)] if found.person is not None and relation.ordered else []),
+            *([(HOUSEHOLD, found.household)] if found.household is not None else []),
+            *found.units,
+            *further,
+        ),
         preset=choices.preset,
         constraints=(*found.constrained(proposal.constraints), *map(_of_unit, dict(further))),
     )
@@ -421,7 +424,7 @@ def _of_keys(relation: Relation, proposal: Proposal, found: DraftedUnits, *, ask
     ----------
     asked: whether the key of persons was looked for, not named by the user.
     """
-    drafted = (proposal.person, proposal.household, *dict(proposal.units).values())
+    drafted = dict(proposal.counted).values()
     told = [
         *(each.drafted() for each in found.keys if each.name == proposal.person and asked),
         *(each.drafted_household(UNITS) for each in found.keys if each.name == proposal.household),

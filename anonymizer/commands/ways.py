@@ -155,7 +155,7 @@ def _known_in_part(proposal: Proposal, kept: Mapping[str, Any], losing: Losing) 
     models = [dict(model) for model, _ in proposal.constraints]
     sets = comb(len(kept), KNOWN)
     counted = sets * proposal.rows * len(models)
-    by_units = proposal.person is not None or proposal.household is not None or proposal.units
+    by_units = bool(proposal.counted)
     if len(kept) <= KNOWN or sets > MOST_SETS or counted > MOST_COUNTED or by_units:
         return None
     sections = {

@@ -173,8 +173,6 @@ def reported(
         parts,
         release=release_facts(sink.titles, sink.dialect, found, verified),
         loss=all_losses(found.promised),
-        recoding_file=recoding_entry(kept),
-        applied=applied,
         warnings=[
             *key_warnings(found.prepared, found.recoding),
             *parts.warnings,
@@ -183,12 +181,17 @@ def reported(
             *unused_warnings(verified.exposure),
             *useless,
         ],
-        advice=None if applied else advice_of(found, watch.stopped),
-        exposure=exposure,
-        columns=columns_entry(plan.goal, plan.assessment, verified.columns, verified.exposure),
-        preset=verified.preset,
-        weighted_loss=weighted_loss(found),
-        unit_loss=unit_loss(found),
+        further={
+            **parts.further,
+            "recoding_file": recoding_entry(kept),
+            "applied": applied,
+            "advice": None if applied else advice_of(found, watch.stopped),
+            "exposure": exposure,
+            "columns": columns_entry(plan.goal, plan.assessment, verified.columns, verified.exposure),
+            "preset": verified.preset,
+            "weighted_loss": weighted_loss(found),
+            "unit_loss": unit_loss(found),
+        },
     )
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")

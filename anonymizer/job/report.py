@@ -197,6 +197,8 @@ def report_parts(
     plan, constraints, measured = prepared.plan, prepared.constraints, verified.audited.measurements
     entries = [attack_entry(each.finding, each.seconds) for each in verified.attacks]
     units = unit_facts(prepared, outcome.recoding)
+    of_everybody = [each for each in constraints if each.scenario is None]
+    matrix = attack_matrix(of_everybody, entries, plan.goal.k, persons=PERSON in plan.counting.units)
     return ReportParts(
         plan.shown,
         plan.columns.described(prepared.problem.table),
@@ -207,14 +209,8 @@ def report_parts(
         outcome,
         of_all_knowledge(constraints, measured),
         {},
-        entries,
+        (entries, matrix),
         [utility_entry(each.finding, each.seconds) for each in verified.utility],
-        attack_matrix(
-            [each for each in constraints if each.scenario is None],
-            entries,
-            plan.goal.k,
-            persons=PERSON in plan.counting.units,
-        ),
         [
             *warnings_of(prepared, units),
             *records_warnings(
@@ -226,11 +222,13 @@ def report_parts(
             *_unattacked(verified.unattacked),
         ],
         {"name": prepared.engine, "because": prepared.counted.because},
-        diagnosis=None if diagnosis is None else diagnosis.to_dict(),
-        scenarios=scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
-        units=units,
-        population=population_facts(prepared.problem.table.population),
-        three_questions=[each.entry() for each in verified.answers] or None,
+        further={
+            "diagnosis": None if diagnosis is None else diagnosis.to_dict(),
+            "scenarios": scenario_entries(plan.shown.get("scenarios", {}), constraints, measured),
+            "units": units,
+            "population": population_facts(prepared.problem.table.population),
+            "three_questions": [each.entry() for each in verified.answers] or None,
+        },
     )
 
 

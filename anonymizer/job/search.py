@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 from anonymizer.data.relation import Relation
@@ -159,7 +158,6 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
     ):
         return outcome
     watch.begin(Phase.BOUND, "bounding what is possible")
-    started = perf_counter()
     # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
     seconds = plan.goal.budget[0]
     if plan.goal.bound is Bound.QUICK:
@@ -168,7 +166,7 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
     quick = plan.goal.bound is Bound.QUICK and outcome.bound is not None
     telling = TELLING * (outcome.objective or 0.0) if quick else 0.0
     possible = best_possible(prepared.problem, control.out_of_time, seconds, telling=telling)
-    return replace(outcome, best_possible=possible, bound_seconds=perf_counter() - started)
+    return replace(outcome, best_possible=possible)
 
 
 def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunMonitor) -> Infeasible:

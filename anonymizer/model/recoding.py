@@ -806,10 +806,8 @@ class Outcome:
     objective: loss of ``recoding``.
     bound: proven lower bound on the loss of any valid candidate.
     interrupted: whether the user ended the search.
-    algorithm: name of the algorithm that was chosen, None without a choice.
-    reasons: of the choice, a sentence each.
+    chosen: name of the algorithm that was chosen, None without a choice, and the reasons, a sentence each.
     best_possible: proven lower bound on the loss of any recoding along the hierarchies, local ones too.
-    bound_seconds: that it took after the search; None without one.
     cuts: of ``recoding``, if it was made by cuts along the hierarchies that keep equal values together.
     ends: region of ``recoding`` for each distinct row, if these do not fit in memory and the problem requests
         it; else None, also if all are suppressed.
@@ -827,10 +825,8 @@ class Outcome:
     steps: tuple[Step, ...] = field(default=())
     seconds: float = 0.0
     interrupted: bool = False
-    algorithm: str | None = None
-    reasons: tuple[str, ...] = ()
+    chosen: tuple[str | None, tuple[str, ...]] = (None, ())
     best_possible: float | None = None
-    bound_seconds: float | None = None
     cuts: CutTree | None = None
     ends: PlacedRows | None = None
     estimated: tuple[str, ...] = ()

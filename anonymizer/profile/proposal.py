@@ -14,6 +14,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
 from anonymizer.model.naming import Spellings, in_spelling_of
 from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
+from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.presets.preset import Preset
 from anonymizer.profile.column_statistics import (
     NEARLY_ALL,
@@ -948,9 +949,7 @@ class Proposal:
     warnings: about texts that can be read in two ways, keys that repeat and sampling weights.
     notes: what the roles mean for this file, in sentences.
     weights: a sampling weight that is positive in every record; None if there is none.
-    person: the column that says whose records these are, for persons with several; None without one.
-    household: the column that says who lives together; None without one.
-    units: columns of further units that constraints count, by their names.
+    counted: columns that say whose records these are, by the names of the units that constraints count.
     names: how many names of columns could be read.
     ways: drafts that were tried as the first would lose too much, that first; none where it does not.
     preset: the rule that the draft follows; None without one.
@@ -966,12 +965,25 @@ class Proposal:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weights: str | None = None
-    person: str | None = None
-    household: str | None = None
-    units: tuple[tuple[str, str], ...] = ()
+    counted: tuple[tuple[str, str], ...] = ()
     names: NamesRead = ALL_READ
     ways: tuple[Way, ...] = ()
     preset: type[Preset] | None = None
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose records these are, for persons with several; None without one."""
+        return dict(self.counted).get(PERSON)
+
+    @property
+    def household(self) -> str | None:
+        """The column that says who lives together; None without one."""
+        return dict(self.counted).get(HOUSEHOLD)
+
+    @property
+    def units(self) -> tuple[tuple[str, str], ...]:
+        """The columns of further units, by their names."""
+        return tuple(each for each in self.counted if each[0] not in (PERSON, HOUSEHOLD))
 
     @property
     def marker(self) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
@@ -98,11 +98,35 @@ class ReleaseFacts:
         return content
 
 
+FURTHER = (
+    "weighted_loss",
+    "unit_loss",
+    "diagnosis",
+    "recoding_file",
+    "applied",
+    "advice",
+    "scenarios",
+    "units",
+    "population",
+    "three_questions",
+    "exposure",
+    "columns",
+    "preset",
+)
+"""Keys of a report that some runs have, in their order.
+
+The losses that are means over sampling weights, or over units; the reasons for an infeasible run; path and
+hash of the recoding kept for later records, and the earlier release to which records are appended; columns
+that lose most, and changes with their gain; what each adversary of the config knows, with its measurements;
+persons, households and other units, and the population that constraints count; answers to the questions of
+European law; what the release shows beyond its constraints; what the recipient sees of each column of the
+input; and what departs from the rule that the config names.
+"""
+
+
 @dataclass(frozen=True)
 class ReportParts:
     """The contents of a report.
-
-    Each part that is None by default is a key of that name, in this order, where it is not None.
 
     Attributes
     ----------
@@ -110,26 +134,11 @@ class ReportParts:
     attributes: role, type and hierarchy digest by column.
     algorithm, seed: of the search; an outcome may name the algorithm that was chosen.
     loss: every loss metric by name.
-    attacks: entries of the attacks on the release.
+    attacks: entries of the attacks on the release, and rows of ``attack_matrix``.
     utility: entries of the measures of utility.
-    matrix: rows of ``attack_matrix``.
     engine: its name, and the reason for its choice.
     seconds: of each phase of the run until now.
-    weighted_loss: the column of weights, the people that its weights add up to, and the losses that are means
-        over these; None without such weights.
-    unit_loss: the unit, its number, and the losses that are means over records as means over units; None
-        without persons, or where it is not known whose the records of a row are.
-    diagnosis: the reasons for an infeasible run; None with a release.
-    recoding_file: path and hash of the recoding kept for later records; None without.
-    applied: the earlier release to which the records are appended; None without.
-    advice: columns that lose most, and changes with their gain; None for a release that says enough.
-    scenarios: what each adversary of the config knows, with its measurements; None without scenarios.
-    units: persons, households and other units of the input by name; None where the config names none.
-    population: that constraints count; None where none does.
-    three_questions: answers to the questions of European law; None without people who were held out.
-    exposure: what the release shows beyond its constraints; None where it was not measured.
-    columns: what the recipient sees of each column of the input; None without a release.
-    preset: name and departures of the rule that the config names; None without one.
+    further: entries by their keys, which are ``FURTHER``; None of one that the run does not have.
     """
 
     config: dict[str, Any]
@@ -141,25 +150,12 @@ class ReportParts:
     outcome: Outcome
     measurements: Sequence[Measurement]
     loss: dict[str, float | None]
-    attacks: Sequence[dict[str, Any]]
+    attacks: tuple[Sequence[dict[str, Any]], Sequence[dict[str, Any]]]
     utility: Sequence[dict[str, Any]]
-    matrix: Sequence[dict[str, Any]]
     warnings: Sequence[str]
     engine: dict[str, str]
     seconds: dict[str, float] = field(default_factory=dict)
-    weighted_loss: dict[str, Any] | None = None
-    unit_loss: dict[str, Any] | None = None
-    diagnosis: dict[str, Any] | None = None
-    recoding_file: dict[str, Any] | None = None
-    applied: dict[str, Any] | None = None
-    advice: dict[str, Any] | None = None
-    scenarios: dict[str, Any] | None = None
-    units: dict[str, Any] | None = None
-    population: dict[str, Any] | None = None
-    three_questions: Sequence[dict[str, Any]] | None = None
-    exposure: dict[str, Any] | None = None
-    columns: Sequence[dict[str, Any]] | None = None
-    preset: dict[str, Any] | None = None
+    further: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_report(parts: ReportParts) -> Report:
@@ -180,15 +176,14 @@ def build_report(parts: ReportParts) -> Report:
         "recoding": recoding,
         "constraints": [asdict(measurement) for measurement in parts.measurements],
         "loss": parts.loss,
-        "attacks": list(parts.attacks),
-        "attack_matrix": list(parts.matrix),
+        "attacks": list(parts.attacks[0]),
+        "attack_matrix": list(parts.attacks[1]),
         "utility": list(parts.utility),
         "steps": [_step(step) for step in outcome.steps],
         "seconds": parts.seconds,
         "environment": environment(),
     }
-    optional = {each.name: getattr(parts, each.name) for each in fields(parts) if each.default is None}
-    content |= {key: value for key, value in optional.items() if value is not None}
+    content |= {key: parts.further[key] for key in FURTHER if parts.further.get(key) is not None}
     broken = [*guess_warnings(content), *(what for _, what in contradictions(content))]
     content["warnings"] = ordered([*broken, *parts.warnings])
     return Report(content)
@@ -198,8 +193,8 @@ def _search(parts: ReportParts) -> dict[str, Any]:
     outcome = parts.outcome
     attacked = sum(1 for step in outcome.steps if step.attackers)
     return {
-        "algorithm": outcome.algorithm or parts.algorithm,
-        "chosen_because": list(outcome.reasons),
+        "algorithm": outcome.chosen[0] or parts.algorithm,
+        "chosen_because": list(outcome.chosen[1]),
         "candidates": outcome.candidates,
         "evaluated": outcome.evaluated,
         "steps": len(outcome.steps),
@@ -211,7 +206,7 @@ def _search(parts: ReportParts) -> dict[str, Any]:
         "gap": outcome.gap,
         "best_possible": outcome.best_possible,
         "seconds": round(outcome.seconds, 3),
-        "bound_seconds": None if outcome.bound_seconds is None else round(outcome.bound_seconds, 3),
+        "bound_seconds": parts.seconds.get("bound"),
         "seed": parts.seed,
     }
 

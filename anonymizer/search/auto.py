@@ -82,7 +82,7 @@ class Auto(SearchAlgorithm):
         """Return the outcome of the chosen algorithm, with its name and the reason."""
         choice = choose(problem, control.seconds)
         outcome = choice.build().search(problem, control)
-        return replace(outcome, algorithm=choice.name, reasons=(choice.reason,))
+        return replace(outcome, chosen=(choice.name, (choice.reason,)))
 
 
 def choose(problem: SearchProblem, seconds: float | None) -> Choice:

@@ -102,7 +102,7 @@ class Case:
 
     def family(self, outcome: Outcome) -> Family:
         """Return what was searched."""
-        return self.families[outcome.algorithm]
+        return self.families[outcome.chosen[0]]
 
 
 CASES = [

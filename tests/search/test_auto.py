@@ -125,7 +125,7 @@ def test_little_time_goes_to_mondrian(message: SnapshotAssertion) -> None:
 def test_returns_what_the_chosen_algorithm_finds(own: SearchProblem, seconds: float | None) -> None:
     choice = choose(own, seconds)
     outcome = Auto().search(own, Control(seconds, steps=50))
-    assert (outcome.algorithm, outcome.reasons) == (choice.name, (choice.reason,))
+    assert outcome.chosen == (choice.name, (choice.reason,))
     alone = choice.build().search(own, Control(seconds, steps=50))
     assert outcome.status is Status.SATISFIED
     assert (outcome.objective, outcome.bound, outcome.steps) == (alone.objective, alone.bound, alone.steps)
