@@ -57,12 +57,12 @@ def found_by(asked: Plan, relation: Relation) -> Found:
 
 def test_a_plan_says_what_the_config_does() -> None:
     asked = plan(attacks=["vulnerability"], seed=7)
-    assert asked.released(COLUMNS) == list(COLUMNS[1:])
-    assert [each.model.name for each in asked.planned] == ["k-anonymity", "l-diversity"]
-    assert (asked.k, asked.seed, asked.seed_is_default) == (3, 7, False)
-    assert [each.name for each in asked.attacks] == ["vulnerability"]
-    assert asked.digest("sex") is None
-    assert asked.digest("age") != asked.digest("zip")
+    assert asked.columns.released(COLUMNS) == list(COLUMNS[1:])
+    assert [each.model.name for each in asked.goal.planned] == ["k-anonymity", "l-diversity"]
+    assert (asked.goal.k, asked.goal.seed, asked.seed_is_default) == (3, 7, False)
+    assert [each.name for each in asked.assessment.attacks] == ["vulnerability"]
+    assert asked.columns.digest("sex") is None
+    assert asked.columns.digest("age") != asked.columns.digest("zip")
     assert load_config(asked.shown).to_dict() == asked.shown
 
 
@@ -80,7 +80,7 @@ def test_prepare_refuses_a_column_without_a_role(tmp_path: Path) -> None:
     asked = plan()
     known = {name: each for name, each in asked.columns.items() if name != "note"}
     with records(tmp_path) as relation, pytest.raises(InputError, match=r"note.*has no role"):
-        prepare(replace(asked, columns=known), relation)
+        prepare(replace(asked, columns=replace(asked.columns, by_name=known)), relation)
 
 
 def test_a_search_promises_what_its_recoding_has(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_histogram_counts_every_group_once(seed: int, algorithm: str) -> Non
 
 
 def test_groups_smaller_than_the_k_of_a_population_are_counted_too() -> None:
-    rows = SimpleNamespace(units={})
+    rows = SimpleNamespace(measure=SimpleNamespace(units={}))
     own = SimpleNamespace(class_sizes=np.repeat([1, 2, 9], 30), kept_suppressed=0, k=8, table=rows)
     bins = group_sizes(own)  # type: ignore[arg-type]
     assert [each.low for each in bins] == [1, 2, 4, 8]
