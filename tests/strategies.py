@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
+from anonymizer.privacy.base import PRIVACY_MODELS, ClassModel, PrivacyModel
 from tests.twins.loss import LOSS_TWINS
 from tests.twins.microdata import Microdata, Path, QuasiIdentifierSpec, SensitiveSpec, Value
 from tests.twins.privacy import CLASS_TWINS, TABLE_TWINS
@@ -36,6 +36,13 @@ EXAMPLES = {name: values_of(model) for name, model in PRIVACY_MODELS.items()}
 
 PARAMETERS = {name: own for name, own in EXAMPLES.items() if name in CLASS_TWINS or name in TABLE_TWINS}
 """The same for the models that have a twin, which random problems draw from."""
+
+RETAINING = tuple(
+    name
+    for name in PARAMETERS
+    if getattr(PRIVACY_MODELS[name], "retention", ClassModel.retention) is not ClassModel.retention
+)
+"""Those that say by counts what satisfies them, so that the fewest records can be suppressed."""
 
 SIMPLE = ("k-anonymity", "k-anonymity", "l-diversity", "alpha-k-anonymity")
 REFERENCED = (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.privacy.base import PRIVACY_MODELS, ClassModel, CountConditions, Deviation
+from anonymizer.privacy.base import ClassModel, CountConditions, Deviation
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
@@ -19,12 +19,7 @@ from tests.helpers.problems import constraint
 from tests.twins.search import ConstraintSpec
 
 SEEDS = st.integers(0, 2**32)
-COUNTED = [
-    name
-    for name in strategies.PARAMETERS
-    if name != "k-anonymity"  # it has no attribute
-    and getattr(PRIVACY_MODELS[name], "retention", ClassModel.retention) is not ClassModel.retention
-]
+COUNTED = [name for name in strategies.RETAINING if name != "k-anonymity"]  # it has no attribute
 """The models that say what counts satisfy them."""
 
 

@@ -21,6 +21,7 @@ from anonymizer.privacy.base import (
     AttackModel,
     ClassConstraint,
     ClassModel,
+    PrivacyModel,
     TableConstraint,
     TableModel,
 )
@@ -28,10 +29,21 @@ from anonymizer.testing.samples import SENSITIVE, class_samples
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
+from tests.twins.privacy import JOINED
 
 Relation = Callable[[Any, Any], bool]
 Case = tuple[str, dict[str, Any], dict[str, Relation]]
 """Name, fixed parameters, and how each measure compares with its threshold, in the order of the measures."""
+
+
+def relations_of(model: type[PrivacyModel]) -> dict[str, Relation]:
+    """Return how the measures of a model that joined compare with its thresholds."""
+    loose, strict = model.examples[0], model.examples[-1]
+    return {
+        each.parameter: ge if strict[each.parameter] > loose[each.parameter] else le
+        for each in model.thresholds
+    }
+
 
 RISKS = [{"at": "highest"}, {"at": "mean"}, {"at": {"share-above": 0.2}}, {"at": {"share-above": 0.3}}]
 AGAINST = [{"against": "records"}, {"against": "population"}]
@@ -60,6 +72,7 @@ CASES: list[Case] = [
     ),
     ("vulnerability", {"target": "re-identification"}, {"max": le}),
     ("vulnerability", {"target": "attribute-inference"}, {"max": le}),
+    *((name, {}, relations_of(PRIVACY_MODELS[name])) for name in sorted(JOINED)),
 ]
 
 

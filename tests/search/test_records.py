@@ -20,7 +20,7 @@ from tests.twins.records import most_that_stay
 from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 SEEDS = st.integers(0, 2**32)
-CLASS_MODELS = [name for name in strategies.PARAMETERS if name != "vulnerability"]
+CLASS_MODELS = [*strategies.RETAINING]
 BESIDE = ["k-anonymity", "l-diversity", "entropy-l-diversity", "t-closeness", "basic-beta-likeness"]
 
 

@@ -20,7 +20,7 @@ from tests.helpers.problems import constraint as bound
 from tests.twins.microdata import SensitiveSpec, Value
 from tests.twins.search import ConstraintSpec
 
-MODELS = [name for name in strategies.PARAMETERS if name not in ("vulnerability", "k-anonymity")]
+MODELS = [name for name in strategies.RETAINING if name != "k-anonymity"]
 
 
 def random_class(random: Random) -> Partition:
