@@ -20,8 +20,8 @@ PAIRS = [
 ]
 
 
-def asked(algorithm: str, method: str, lost: int) -> dict[str, Any]:
-    """Return a config that may suppress so many records."""
+def asked(algorithm: str, method: str, lost: float) -> dict[str, Any]:
+    """Return a config that may suppress so many records, or a part of one more, which is none."""
     return {
         "attributes": {"place": {"role": "quasi-identifier", "levels": {"max": 0}}},
         "constraints": [{"model": "k-anonymity", "k": 2}],
@@ -40,5 +40,6 @@ def test_the_limit_is_exact(algorithm: str, method: str) -> None:
     result = an.anonymize(frame, asked(algorithm, method, LONELY))
     assert result.data["place"].tolist() == ["common"] * (RECORDS - LONELY)
     assert result.report.to_dict()["release"]["suppressed_records"] == LONELY
-    with pytest.raises(an.Infeasible):
-        an.anonymize(frame, asked(algorithm, method, LONELY - 1))
+    for fewer in (LONELY - 1, LONELY - 0.2):
+        with pytest.raises(an.Infeasible):
+            an.anonymize(frame, asked(algorithm, method, fewer))
