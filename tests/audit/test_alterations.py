@@ -321,9 +321,10 @@ def lies(report: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
     yield ("loss", "average_class_size"), report["loss"]["average_class_size"] + 0.1
     yield ("recoding", "levels", "age"), 1
     yield ("attributes", "zip", "role"), "insensitive"
+    yield ("attributes", "zip", "hierarchy_sha256"), 64 * "0"
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", range(12))
 def test_what_file_and_report_tell_is_compared(
     number: int, releases: Mapping[str, Job], tmp_path: Path
 ) -> None:

@@ -58,6 +58,16 @@ def test_merged_rows_have_the_fingerprint_of_all(random: Random) -> None:
 
 
 @given(random=strategies.randoms())
+def test_a_row_that_is_published_once_more_has_another_fingerprint(random: Random) -> None:
+    recoding = some_recoding(random)
+    counts = recoding.table.counts.copy()
+    counts[np.flatnonzero(~recoding.removed)[0]] += 1
+    table = replace(recoding.table, counts=counts)
+    more = FullDomainRecoding(table, recoding.levels or (), recoding.suppressed, recoding.removed)
+    assert fingerprint(more) != fingerprint(recoding)
+
+
+@given(random=strategies.randoms())
 def test_a_file_that_was_merged_wrongly_is_not_what_was_promised(random: Random) -> None:
     recoding = some_recoding(random)
     merged = recoding.merged

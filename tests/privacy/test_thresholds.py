@@ -7,10 +7,12 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from anonymizer.model.population import PopulationSizes
 from anonymizer.privacy.base import PRIVACY_MODELS
 from tests import strategies
 from tests.helpers.partitions import Partition, single
@@ -171,3 +173,20 @@ def test_entropies_that_are_products_of_powers(counts: tuple[int, ...], attained
     above = measure.quantize(Decimal("1e-12"), rounding="ROUND_CEILING")
     assert held(own, "entropy-l-diversity", {"l": below})
     assert not held(own, "entropy-l-diversity", {"l": above})
+
+
+@pytest.mark.parametrize("scale", [1, 100])
+@pytest.mark.parametrize(
+    "share", [Fraction(1, 20), Fraction(3, 20), Fraction(3, 10), Fraction(1, 2), Fraction(1)]
+)
+def test_shares_of_the_people_are_exact(share: Fraction, scale: int) -> None:
+    """Of each number of records and people around the threshold, whatever digits the weights have."""
+    sizes = np.repeat(np.arange(1, 13), 60)
+    scaled = np.tile(np.arange(1, 61), 12) * scale // (3 if scale > 1 else 1)
+    population = PopulationSizes(scaled, scale, estimated=scale > 1)
+    shares = [
+        Fraction(int(own), 1) / Fraction(int(people), scale)
+        for own, people in zip(sizes, scaled, strict=True)
+    ]
+    assert population.at_most_share(sizes, share).tolist() == [own <= share for own in shares]
+    assert population.at_least_share(sizes, share).tolist() == [own >= share for own in shares]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import anonymizer as an
+from anonymizer.adversary.release import entry_beside
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.job import source
 from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, csv_bytes, people, read_rows
@@ -165,3 +167,11 @@ def test_a_release_is_opened_once(asked: list[str], attacked: Job, monkeypatch: 
     done = call("attack", attacked.release, "-c", attacked.file, *files)
     assert done.code == 0, done.err
     assert opened == [attacked.release]
+
+
+def test_only_the_report_of_a_file_itself_explains_it(tmp_path: Path) -> None:
+    report = {"release": {"sha256": "a" * 64, "numbers": {"age": {"empty": "*"}}}}
+    (tmp_path / "report.public.json").write_text(json.dumps(report), encoding="utf-8")
+    for digest, known in (("a" * 64, {"age": {"empty": "*"}}), ("b" * 64, {})):
+        release: Any = SimpleNamespace(name=str(tmp_path / "release.csv"), sha256=digest)
+        assert entry_beside(release, "release", "numbers") == known

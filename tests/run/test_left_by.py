@@ -155,3 +155,16 @@ def test_without_such_labels_nothing_is_said(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert "town" not in report["release"]["left_by"]
+
+
+def test_values_of_fewer_records_than_k_are_not_listed(tmp_path: Path) -> None:
+    pays = ["Ulm"] * 120 + ["Bonn"] * 60 + ["Rar"] * (K - 1) + [f"Dorf {number}" for number in range(11)]
+    frame = pd.DataFrame({"sex": ["f", "m"] * 100, "pay": pays})
+    pay = {"role": "insensitive", "labels": "range", "hierarchy": {"frequency": {"rare": 5}}}
+    config = job(tmp_path, frame, attributes={"sex": "quasi-identifier", "pay": pay})
+    done = call("run", config, "-q")
+    assert done.code == 0, done.err
+    readme = (tmp_path / "people-release" / "share" / "README.txt").read_text(encoding="utf-8")
+    listed = [value for values in said(readme).values() for value in values]
+    assert {"Ulm", "Bonn"} <= set(listed)
+    assert "Rar" not in listed

@@ -535,3 +535,15 @@ def test_out_of_core_is_refused(tmp_path: Path, message: SnapshotAssertion) -> N
     done = call("run", str(job), "-o", str(tmp_path / "out"), "--quiet")
     assert done.code == 2
     assert exchange("combinations: 5", done.err, tmp_path) == message
+
+
+def test_records_without_a_person_are_one_person_each() -> None:
+    """Ten records of one person weigh as much as each of three records of nobody."""
+    data = stays(Random(2), 0, 13, empty=False)
+    data["patient"], data["family"] = ["p1"] * 10 + [""] * 3, "f1"
+    data["area"], data["age"] = ["p"] * 10 + ["r", "r", "s"], "1"
+    result = an.anonymize(data, asked(suppression={"limit": 0.3}))
+    report, keys = result.report.to_dict(), ["p1"] * 10 + ["a", "b", "c"]
+    assert report["unit_loss"]["units"] == 4
+    own = by_unit(published(data, result.data), keys, (1, 1))
+    assert report["unit_loss"]["loss"] == pytest.approx(float(own), abs=1e-14)

@@ -158,6 +158,9 @@ def test_a_needless_blank_stays_where_two_classes_hold_and_one_does_not() -> Non
     )
     assert split.holds(at_most_three)
     assert tightened(at_most_three, split) is split
+    gone = replace(split, gone=np.array([False, True]), blanks=np.zeros((2, 2), dtype=bool))
+    assert gone.holds(replace(at_most_three, most_gone=2))
+    assert not gone.holds(replace(at_most_three, most_gone=1))
 
 
 def table(keys: Sequence[str] = KEYS, sensitive: str | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from anonymizer.model.classes import released
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import AttackModel, ClassConstraint, ReleaseConstraint, RiskSettings
 from anonymizer.privacy.linkage_risk import LinkageRisk
+from anonymizer.search import judge
 from anonymizer.search.base import AttackCheck, Control, SearchProblem, Stage
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Local
@@ -307,3 +308,12 @@ def test_the_attackers_are_asked_once_for_each_recoding(monkeypatch: pytest.Monk
     assert number
     assert len(runs) == number
     assert first.steps == second.steps
+
+
+@pytest.mark.parametrize(
+    ("status", "left"), [(Status.INFEASIBLE, Status.UNDECIDED), (Status.SATISFIED, Status.SATISFIED)]
+)
+def test_of_a_search_for_weaker_constraints_no_proof_is_left(status: Status, left: Status) -> None:
+    found = judge._without_proofs(Outcome(status, None, 0.4, 0.3, 5, 5, best_possible=0.2))
+    assert (found.status, found.bound, found.best_possible) == (left, None, None)
+    assert found.objective == 0.4
