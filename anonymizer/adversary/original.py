@@ -29,7 +29,8 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import Links, Original, Owners, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
 from anonymizer.plan.plan import Plan
 from anonymizer.release.classes import value_codes

@@ -11,17 +11,16 @@ from anonymizer.attacks.adversary_view import (
     coverage_of_ranges,
     links_of_pairs,
     meaning_of,
-    published_ranges,
-    set_members,
 )
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import column_of
-from anonymizer.hierarchy.date import DateSource, period_days
+from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.mask import MaskSource
 from anonymizer.model.adversary import Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.dates import ISO
 from anonymizer.model.identity import text_identity
-from anonymizer.model.table import MISSING, SUPPRESSED, Column, ValueType
+from anonymizer.model.labels import MISSING, SET, SUPPRESSED, period_days, ranges_of
+from anonymizer.model.table import Column, ValueType
 from anonymizer.plan.columns import PlannedColumn
 from anonymizer.plan.plan import Plan
 
@@ -95,7 +94,7 @@ def _read_together(
             return one, other
     if not listed_values and not isinstance(source, MaskSource):
         plan = plan.without_hierarchies([name])
-    values = {member for each in texts for member in _members(each)}
+    values = {member for each in texts for member in SET.read(each) or [each]}
     if source is not None and listed_values:
         # A text outside the hierarchy covers nothing.
         counts = np.ones(len(texts), dtype=np.int64)
@@ -106,10 +105,6 @@ def _read_together(
     column = column_of(f"column '{name}'", dictionary, plan.request(name, ValueType.TEXT), absent).column
     (attribute,) = plan.quasi_identifiers({name: column})
     return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
-
-
-def _members(label: str) -> list[str]:
-    return set_members(label) if label.startswith("{") and label.endswith("}") else [label]
 
 
 def _number_of(plan: Plan, planned: PlannedColumn) -> Callable[[str], float | None]:
@@ -130,4 +125,4 @@ def _ranges(
 ) -> list[tuple[float, float]] | None:
     """Return the ranges of numbers or dates that a text names; with ``dated``, also periods."""
     days = period_days(label) if dated else None
-    return published_ranges(label, number) if days is None else [days]
+    return ranges_of(label, number) if days is None else [days]

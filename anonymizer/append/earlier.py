@@ -29,8 +29,9 @@ from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError,
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.table import check_search, problem_of, read_attributes
 from anonymizer.model.feature_rows import Stage
+from anonymizer.model.labels import NumberLabels
 from anonymizer.model.report import Report
-from anonymizer.model.table import NumberLabels, Role, ValueType
+from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.counted import row_limit_message
 from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.plan.prepared import Prepared

@@ -26,8 +26,9 @@ from anonymizer.job.verify import shape_of
 from anonymizer.loss.base import loss_key
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, released
+from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
-from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
+from anonymizer.model.table import Role
 from anonymizer.model.units import PERSON, RECORD
 from anonymizer.plan.columns import PlannedColumn, PlannedHierarchy
 from anonymizer.plan.plan import Plan

@@ -24,7 +24,8 @@ from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.identity import text_identity
-from anonymizer.model.table import Column, Hierarchy, ValueType, exact, interval_of
+from anonymizer.model.labels import exact, interval_of
+from anonymizer.model.table import Column, Hierarchy, ValueType
 from anonymizer.plugins import Registry, Settings
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from anonymizer.model.arrays import (
     numbered,
 )
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
+from anonymizer.model.table import Column, Hierarchy
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, lists_of_units
 
 

@@ -16,7 +16,8 @@ from anonymizer.hierarchy.intervals import IntervalSource
 from anonymizer.hierarchy.placement import LevelRange, Unknown
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.dates import ISO, DateFormat
-from anonymizer.model.table import NumberLabels, Role, ValueType
+from anonymizer.model.labels import NumberLabels
+from anonymizer.model.table import Role, ValueType
 from anonymizer.system import check_file
 
 NO_SOURCES: Mapping[str, HierarchySource[Any]] = MappingProxyType({})

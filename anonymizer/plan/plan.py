@@ -40,12 +40,11 @@ from anonymizer.loss.base import LossMetric
 from anonymizer.model.feature_rows import Conflict, Stage, Words
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.invocation import RunCommand
+from anonymizer.model.labels import MISSING, NumberLabels
 from anonymizer.model.recoding import Bound
 from anonymizer.model.table import (
     COMMA,
-    MISSING,
     Column,
-    NumberLabels,
     Numerals,
     QuasiIdentifier,
     Role,

@@ -25,8 +25,9 @@ from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
+from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.recoding import Cells, value_labels
-from anonymizer.model.table import MISSING, SUPPRESSED, Column, Table, ValueType
+from anonymizer.model.table import Column, Table, ValueType
 from anonymizer.model.units import PERSON, RECORD, Ties, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
 
