@@ -9,8 +9,18 @@ from fractions import Fraction
 from itertools import count, pairwise
 from typing import TypeVar
 
-from anonymizer.model.labels import CLOSED, DATES, HALF_OPEN, OPEN, SET, SIGNED, SPAN, WHOLE
-from anonymizer.model.natural import band_label, in_natural_order
+from anonymizer.model.labels import (
+    CLOSED,
+    DATES,
+    HALF_OPEN,
+    OPEN,
+    SET,
+    SIGNED,
+    SPAN,
+    WHOLE,
+    band_label,
+    in_natural_order,
+)
 from anonymizer.model.table import Column, Numerals, ValueType
 
 SHORT_SET = 3
