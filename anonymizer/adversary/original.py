@@ -21,8 +21,9 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.labels import MISSING
 from anonymizer.model.owners import Owners
-from anonymizer.model.table import MISSING, Column, QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns

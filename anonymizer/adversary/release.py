@@ -19,9 +19,10 @@ from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, ascending, count, numbered
 from anonymizer.model.classes import SensitiveCodes
+from anonymizer.model.labels import SUPPRESSED, UNKNOWN, NumberColumns, NumberLabels
 from anonymizer.model.owners import Owners
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.table import SUPPRESSED, UNKNOWN, NumberColumns, NumberLabels, Role
+from anonymizer.model.table import Role
 from anonymizer.model.units import PERSON
 from anonymizer.people.weights import check_weight_columns, check_weights
 from anonymizer.plan.assessment import Assessment

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anonymizer.adversary.original import paired_records, rows_of_records
-from anonymizer.attacks.adversary_view import coverage_of_ranges, meaning_of, published_ranges, set_members
+from anonymizer.attacks.adversary_view import coverage_of_ranges, meaning_of
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import column_of
-from anonymizer.hierarchy.date import DateSource, period_days
+from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.mask import MaskSource
 from anonymizer.model.adversary import Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.dates import ISO
 from anonymizer.model.identity import text_identity
-from anonymizer.model.table import MISSING, SUPPRESSED, Column, ValueType
+from anonymizer.model.labels import MISSING, SET, SUPPRESSED, period_days, ranges_of
+from anonymizer.model.table import Column, ValueType
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns, PlannedColumn
 
@@ -90,7 +91,7 @@ def _read_together(
             return one, other
     bare = not listed_values and not isinstance(source, MaskSource)
     own = columns.without_hierarchies([name]) if bare else columns
-    values = {member for each in texts for member in _members(each)}
+    values = {member for each in texts for member in SET.read(each) or [each]}
     if source is not None and listed_values:
         # A text outside the hierarchy covers nothing.
         counts = np.ones(len(texts), dtype=np.int64)
@@ -101,10 +102,6 @@ def _read_together(
     column = column_of(f"column '{name}'", dictionary, columns.request(name, ValueType.TEXT), absent).column
     (attribute,) = own.quasi_identifiers({name: column})
     return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
-
-
-def _members(label: str) -> list[str]:
-    return set_members(label) if label.startswith("{") and label.endswith("}") else [label]
 
 
 def _number_of(columns: Columns, planned: PlannedColumn) -> Callable[[str], float | None]:
@@ -125,4 +122,4 @@ def _ranges(
 ) -> list[tuple[float, float]] | None:
     """Return the ranges of numbers or dates that a text names; with ``dated``, also periods."""
     days = period_days(label) if dated else None
-    return published_ranges(label, number) if days is None else [days]
+    return ranges_of(label, number) if days is None else [days]

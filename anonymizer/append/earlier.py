@@ -23,8 +23,9 @@ from anonymizer.config.model import Config, Origin
 from anonymizer.config.section import KeyPath, dotted
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, listed, plural, suggestion
 from anonymizer.model.feature_rows import Stage
+from anonymizer.model.labels import NumberLabels
 from anonymizer.model.report import Report
-from anonymizer.model.table import NumberLabels, Role, ValueType
+from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.plan import plan_of
 from anonymizer.release.folder import PUBLIC_REPORT, RECODING, SHARE
 from anonymizer.release.recoding import StoredRecoding, parse_kept

@@ -5,8 +5,7 @@ An adversary without further knowledge takes the covered values as equally likel
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +16,10 @@ from anonymizer.model.adversary import (
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import CLOSED, MISSING, SET, SUPPRESSED
 from anonymizer.model.recoding import distinct_nodes, value_labels
-from anonymizer.model.table import (
-    MISSING,
-    SUPPRESSED,
-    Column,
-    QuasiIdentifier,
-    ValueType,
-)
+from anonymizer.model.table import Column, QuasiIdentifier, ValueType
 
-_INTERVAL = re.compile(r"\[(.+), (.+)\]")
-_MEMBER = re.compile(r"(?:\\.|[^\\,])+")
-_ESCAPED = re.compile(r"\\(.)")
 _NONE: IntArray = np.zeros(0, dtype=np.int64)
 
 
@@ -136,13 +127,8 @@ class _Reader:
         return _Reading(codes, float(np.nanmin(numbers[codes])), float(np.nanmax(numbers[codes])))
 
     def _interval(self, label: str) -> _Reading | None:
-        found = _INTERVAL.fullmatch(label)
-        if found is None:
-            return None
-        low, high = (self._as_number(end) for end in found.groups())
-        if low is None or high is None:
-            return None
-        return _Reading(self._between(low, high), low, high)
+        low, high, _ = CLOSED.read(label, self._as_number) or (None, None, True)
+        return None if low is None or high is None else _Reading(self._between(low, high), low, high)
 
     def _between(self, low: float, high: float) -> IntArray:
         numbers = self._column.numbers
@@ -151,9 +137,10 @@ class _Reader:
         return np.arange(np.searchsorted(present, low, "left"), np.searchsorted(present, high, "right"))
 
     def _set(self, label: str) -> _Reading | None:
-        if not (label.startswith("{") and label.endswith("}")):
+        members = SET.read(label)
+        if members is None:
             return None
-        codes = [self.read(member).codes for member in set_members(label)]
+        codes = [self.read(member).codes for member in members]
         return self._of(np.unique(np.concatenate([_NONE, *codes])))
 
     def _number(self, label: str) -> _Reading:
@@ -162,54 +149,6 @@ class _Reader:
 
     def _as_number(self, text: str) -> float | None:
         return None if self._column.numbers is None else self._column.number(text)
-
-
-_RANGES = (
-    (re.compile(r"\[(.+), (.+)\]"), True),
-    (re.compile(r"\[(.+), (.+)\)"), False),
-    (re.compile(r"(.+) to (.+)"), True),
-    (re.compile(r"(.+)\.\.(.+)"), True),
-    (re.compile(r"([^-]+)-([^-]+)"), True),
-)
-"""Texts of ranges of numbers or dates, and whether the second end belongs to them."""
-
-
-def published_ranges(label: str, number: Callable[[str], float | None]) -> list[tuple[float, float]] | None:
-    """Return the ranges of numbers that a published text names, ends included; None for another text.
-
-    Parameters
-    ----------
-    number: returns the number of a text, None if it is not a number.
-
-    >>> def number(text: str) -> float | None:
-    ...     return float(text) if text.lstrip("-").replace(".", "").isdigit() else None
-    >>> published_ranges("20-24", number), published_ranges("-5 to -1", number), published_ranges("7", number)
-    ([(20.0, 24.0)], [(-5.0, -1.0)], [(7.0, 7.0)])
-    >>> published_ranges("65+", number), published_ranges("{3, 5}", number), published_ranges("many", number)
-    ([(65.0, inf)], [(3.0, 3.0), (5.0, 5.0)], None)
-    """
-    alone = number(label)
-    if alone is not None:
-        return [(alone, alone)]
-    if label.startswith("{") and label.endswith("}"):
-        members = [published_ranges(each, number) for each in set_members(label)]
-        return None if None in members else [own for each in members for own in each or ()]
-    for pattern, included in _RANGES:
-        found = pattern.fullmatch(label)
-        low, high = (None, None) if found is None else (number(end) for end in found.groups())
-        if low is not None and high is not None:
-            return [(low, high if included else float(np.nextafter(high, -np.inf)))]
-    below = number(label[1:]) if label.startswith("<") else None
-    if below is not None:
-        return [(-np.inf, float(np.nextafter(below, -np.inf)))]
-    least = number(label[:-1]) if label.endswith("+") else None
-    return None if least is None else [(least, np.inf)]
-
-
-def set_members(label: str) -> list[str]:
-    """Return the texts of the members of a published set ``{a, b}``."""
-    members = [member.removeprefix(" ") for member in _MEMBER.findall(label[1:-1])]
-    return [_ESCAPED.sub(r"\1", member) for member in members]
 
 
 def coverage_of_ranges(

@@ -19,8 +19,9 @@ from anonymizer.attacks.naive_bayes import NaiveBayes
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.labels import MISSING
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import MISSING, Column
+from anonymizer.model.table import Column
 
 
 @dataclass(frozen=True)

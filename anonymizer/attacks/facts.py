@@ -16,8 +16,9 @@ from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import SensitiveCounts
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import exact
 from anonymizer.model.naming import ColumnName
-from anonymizer.model.table import CODE, Column, exact
+from anonymizer.model.table import CODE, Column
 from anonymizer.plugins import Exact, Settings, WholeNumber
 
 

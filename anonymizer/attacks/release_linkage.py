@@ -39,7 +39,7 @@ from anonymizer.attacks.links import links_of_pairs
 from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
-from anonymizer.model.table import SUPPRESSED
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.plugins import WholeNumber
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from anonymizer.loss.base import all_losses, weighted_losses
 from anonymizer.model.adversary import Links, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count
 from anonymizer.model.classes import SensitiveCodes, released
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import (
     FullDomainRecoding,
     LocalSuppressionRecoding,
@@ -35,7 +36,7 @@ from anonymizer.model.recoding import (
     distinct_nodes,
     renumbered,
 )
-from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Role, Table
+from anonymizer.model.table import QuasiIdentifier, Role, Table
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.plan import plan_of
 from anonymizer.plan.prepared import Prepared

@@ -32,17 +32,9 @@ from anonymizer.job.source import open_own_release, open_release
 from anonymizer.job.verify import attribute_in_groups
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.classes import Classes
+from anonymizer.model.labels import SUPPRESSED, NumberColumns, NumberLabels, exact
 from anonymizer.model.recoding import COUNT, GROUP
-from anonymizer.model.table import (
-    SUPPRESSED,
-    NumberColumns,
-    NumberLabels,
-    Numerals,
-    Role,
-    SensitiveAttribute,
-    ValueType,
-    exact,
-)
+from anonymizer.model.table import Numerals, Role, SensitiveAttribute, ValueType
 from anonymizer.model.units import PERSON
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import plan_of

@@ -21,8 +21,9 @@ from anonymizer.job.verify import shape_of
 from anonymizer.loss.base import AggregateName, loss_key
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, released
+from anonymizer.model.labels import MISSING
 from anonymizer.model.recoding import COUNT, GROUP, Outcome, Recoding, Status
-from anonymizer.model.table import MISSING, Role
+from anonymizer.model.table import Role
 from anonymizer.model.units import RECORD
 from anonymizer.plan.columns import Columns, PlannedColumn, PlannedHierarchy
 from anonymizer.plan.counting import Counting

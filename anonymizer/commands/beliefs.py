@@ -16,8 +16,9 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import MISSING
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import MISSING, POINT, Column, Numerals, Role, ValueType
+from anonymizer.model.table import POINT, Column, Numerals, Role, ValueType
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import Plan

@@ -23,9 +23,9 @@ from anonymizer.job.sinks import Sink, sink_of
 from anonymizer.job.source import frame_source
 from anonymizer.job.verify import auditing
 from anonymizer.model.arrays import CodeArray, group_rows
+from anonymizer.model.labels import MISSING
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.report import Report
-from anonymizer.model.table import MISSING
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import plan_of
 from anonymizer.release.recoding import StoredRecoding

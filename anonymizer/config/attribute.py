@@ -41,7 +41,8 @@ from anonymizer.config.section import (
 from anonymizer.errors import HierarchyError, listed, shown, suggestion
 from anonymizer.hierarchy.placement import Unknown
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
-from anonymizer.model.table import LEFT_OUT, NumberLabels, Role, ValueType
+from anonymizer.model.labels import NumberLabels
+from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.plugins import Exact, WholeNumber
 
 

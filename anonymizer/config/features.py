@@ -32,8 +32,9 @@ from anonymizer.model.feature_rows import (
     Words,
 )
 from anonymizer.model.features import Feature, Storage, Supporter, SuppressionMethod, Task
+from anonymizer.model.labels import NumberColumns, NumberLabels
 from anonymizer.model.spelling import suggested
-from anonymizer.model.table import NumberColumns, NumberLabels, Role
+from anonymizer.model.table import Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
 

@@ -23,8 +23,9 @@ from pydantic import (
 from anonymizer.config.section import Section, ShortSection, problem, refusal
 from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect, reads_back
 from anonymizer.errors import shown
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.naming import ColumnName, Name
-from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, SUPPRESSED, Numerals
+from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.plugins import FilePath, Label, usable_path
 from anonymizer.system import output_fault

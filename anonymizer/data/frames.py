@@ -39,7 +39,8 @@ from anonymizer.data.values import absent_texts
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
-from anonymizer.model.table import CODE, MISSING
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import CODE
 
 if TYPE_CHECKING:
     import pandas

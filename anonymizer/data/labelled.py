@@ -10,8 +10,9 @@ import numpy as np
 from anonymizer.data.relation import Coding, DistinctRows, Groups, Projection, Relation, ReleaseQuery
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray
+from anonymizer.model.labels import NumberColumns
 from anonymizer.model.naming import in_spelling_of
-from anonymizer.model.table import POINT_SIGN, NumberColumns
+from anonymizer.model.table import POINT_SIGN
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,12 @@ from anonymizer.errors import DataError
 from anonymizer.model.arrays import CodeArray, FloatArray, IntArray, freeze, rank
 from anonymizer.model.dates import ISO, ISO_PERIODS, DateFormat, Moment, date_remedy, iso_moment, shown_form
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import MISSING, SUPPRESSED, in_natural_order
 from anonymizer.model.measure import Measure
-from anonymizer.model.natural import in_natural_order
 from anonymizer.model.table import (
     BLANKS,
     COMMA,
-    MISSING,
     POINT,
-    SUPPRESSED,
     Column,
     Numerals,
     QuasiIdentifier,

@@ -22,7 +22,7 @@ from anonymizer.data_spark.columns import in_partitions, lookup, with_labels
 from anonymizer.data_spark.session import Session, reason_of, whole_text, writing
 from anonymizer.errors import DataError, OutputError
 from anonymizer.model.arrays import IntArray
-from anonymizer.model.table import MISSING
+from anonymizer.model.labels import MISSING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -67,7 +67,8 @@ from anonymizer.data_spark.options import SparkOptions
 from anonymizer.data_spark.session import Session, changed, close_session, open_session, reading, writing
 from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.table import MISSING, PIECE, PlacedRows, RowPiece
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

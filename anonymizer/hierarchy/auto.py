@@ -26,6 +26,7 @@ from anonymizer.hierarchy.labels import (
 )
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.arrays import IntArray
+from anonymizer.model.labels import RARE
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import BoundedInt
 
@@ -51,7 +52,7 @@ class SharedPrefixes:
         if self._upto[place + 1] - self._upto[place] >= self._rare:
             return text
         length = bisect_left(range(1, len(text) + 1), True, key=lambda end: not self._shared(text[:end]))
-        return f"{text[:length]}…"
+        return RARE.write(text[:length])
 
     def _shared(self, prefix: str) -> bool:
         """Return whether enough records share a prefix; they then share every shorter one."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -17,7 +16,8 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import in_order
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.dates import Moment, canonical_moment
-from anonymizer.model.table import Column, Interval, ValueType, interval_of
+from anonymizer.model.labels import PERIODS, Interval, interval_of, period_days
+from anonymizer.model.table import Column, ValueType
 
 
 class Period(StrEnum):
@@ -28,59 +28,6 @@ class Period(StrEnum):
     QUARTER = "quarter"
     YEAR = "year"
     DECADE = "decade"
-
-    def label(self, moment: Moment) -> str:
-        """Return the name of the period that contains a moment; of a longer one, its own text.
-
-        A week is in the month and year of its Thursday, as in ISO 8601.
-        """
-        text = moment.text
-        if "W" in text:
-            text = text if self is Period.DAY else date.fromordinal(int(moment.number)).isoformat()
-        return text if len(text) < _SHORTEST[self] else _LABELS[self](text)
-
-
-_SHORTEST = {Period.DAY: 10, Period.MONTH: 7, Period.QUARTER: 7, Period.YEAR: 4, Period.DECADE: 4}
-"""Characters of the shortest ISO 8601 text that lies in a period."""
-
-_LABELS: dict[Period, Callable[[str], str]] = {
-    Period.DAY: lambda text: text[:10],
-    Period.MONTH: lambda text: text[:7],
-    Period.QUARTER: lambda text: f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}",
-    Period.YEAR: lambda text: text[:4],
-    Period.DECADE: lambda text: f"{text[:3]}0s",
-}
-
-
-_PATTERNS = {
-    Period.DAY: re.compile(r"\d{4}-\d\d-\d\d"),
-    Period.MONTH: re.compile(r"\d{4}-\d\d"),
-    Period.QUARTER: re.compile(r"\d{4}-Q\d"),
-    Period.YEAR: re.compile(r"\d{4}"),
-    Period.DECADE: re.compile(r"\d{4}s"),
-}
-
-
-_MONTHS = {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12, Period.DECADE: 120}
-
-
-def period_days(label: str) -> tuple[float, float] | None:
-    """Return the ordinals of the first and the last day of a period by its label; None for another text.
-
-    >>> period_days("2021-02"), period_days("2020s"), period_days("7")
-    ((737822.0, 737849.0), (737425.0, 741077.0), None)
-    """
-    for period, months in _MONTHS.items():
-        if _PATTERNS[period].fullmatch(label) is None:
-            continue
-        year, number = int(label[:4]), int(label[5:].lstrip("Q") or 1)
-        month = months * (number - 1) + 1
-        after = year * 12 + month - 1 + months
-        if not (1 <= month <= 12 and year >= 1 and after < 12 * 9999):
-            return None
-        first = date(year, month, 1).toordinal()
-        return float(first), float(date(after // 12, after % 12 + 1, 1).toordinal() - 1)
-    return None
 
 
 def are_groups_in_order(column: Column) -> bool:
@@ -147,7 +94,7 @@ class DateSource(HierarchySource[DateSettings]):
         """
         moments = self._moments(column)
         periods = [each for each in self.settings.levels if each is not Period.DAY or _timed(moments)]
-        labels = ([period.label(moment) for moment in moments] for period in periods)
+        labels = ([PERIODS[period].write(moment) for moment in moments] for period in periods)
         return tree_of_rows([list(column.present), *labels])
 
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
@@ -158,9 +105,9 @@ class DateSource(HierarchySource[DateSettings]):
             return frozenset({len(periods), len(periods) + 1}) if days else frozenset({len(periods) + 1})
         found: set[int] = set()
         for level, period in enumerate(periods, start=1):
-            if all(_PATTERNS[period].fullmatch(text) for text in texts):
+            if all(map(PERIODS[period].matches, texts)):
                 found |= {level, level - 1} if days else {level}
-        if all(_PATTERNS[Period.DAY].match(text) for text in texts):
+        if all(PERIODS[Period.DAY].matches(text[:10]) for text in texts):
             found.add(0)
         return frozenset(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
+from anonymizer.model.labels import OTHERS
 from anonymizer.model.table import Column
 from anonymizer.plugins import BoundedInt
 
@@ -19,10 +19,6 @@ RARE = 10
 
 DOUBLED = 16
 """Maximum number of kept values up to which each level keeps half of those below, and a quarter beyond."""
-
-
-_REST = re.compile(r"all but the (?:([0-9,]+) )?most frequent\b.*")
-"""Label of the rarer values; a value of the column may read the same, and the label then has an addition."""
 
 
 class FrequencySettings(OptionalSettings):
@@ -56,8 +52,7 @@ class FrequencySource(HierarchySource[FrequencySettings]):
         >>> source.left_by("Ulm") is None
         True
         """
-        found = _REST.fullmatch(label)
-        return None if found is None else int((found[1] or "1").replace(",", ""))
+        return OTHERS.read(label)
 
     def covers(self, label: str, text: str, column: Column) -> bool:  # noqa: ARG002 - any new value is rarer
         """Return whether the label is that of the rarer values."""
@@ -74,8 +69,7 @@ class FrequencySource(HierarchySource[FrequencySettings]):
         levels = [list(values)]
         while kept > 0:
             # The number of merged values would tell of suppressed records.
-            other = f"all but the {kept:,} most frequent" if kept > 1 else "all but the most frequent"
-            *_, other = distinct([*values, other])
+            *_, other = distinct([*values, OTHERS.write(kept)])
             levels.append([v if rank < kept else other for v, rank in zip(values, ranks, strict=True)])
             kept //= 2 if kept <= DOUBLED else 4
         return tree_of_rows(levels)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,7 +13,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
 from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
-from anonymizer.model.table import Column
+from anonymizer.model.labels import OPEN, interval_of
+from anonymizer.model.table import COMMA_SIGN, Column
 from anonymizer.plugins import Exact, Settings
 
 
@@ -90,14 +91,18 @@ class IntervalSource(HierarchySource[IntervalSettings]):
     def _levels_of(self, text: str) -> set[int]:
         """Return the levels that can have a text."""
         widths, low, high = self.settings.width, self.settings.bottom, self.settings.top
-        if text in {f"<{low}", f"{high}+"}:
+        if text in {OPEN.write("", str(low)), OPEN.write(str(high), "")}:
             return set(range(1, len(widths) + 1))
-        found = _ends(text)
-        if found is None:  # a value, or the only whole number of an interval of width 1
+        # Nobody says which decimal sign the texts have; none separates thousands.
+        found = interval_of(text, COMMA_SIGN)
+        if found is None or found.low is None or found.high is None or found.low == found.high:
+            # A value, or the only whole number of an interval of width 1.
             return {0, 1} if Decimal(1) in widths else {0}
-        cut = found[0] == low or found[1] == high
-        width = found[1] - found[0]
-        return {level for level, each in enumerate(widths, 1) if each == width or (cut and each > width)}
+        after = found.high + 1 if found.closed else found.high
+        bounds = [None if end is None else Fraction(end) for end in (low, high)]
+        cut, width = found.low == bounds[0] or after == bounds[1], after - found.low
+        possible = enumerate(map(Fraction, widths), 1)
+        return {level for level, each in possible if each == width or (cut and each > width)}
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return the nested intervals of the column's values.
@@ -132,21 +137,3 @@ class IntervalSource(HierarchySource[IntervalSettings]):
 
         levels = [[label(value, width) for value in numbers.values] for width in widths]
         return tree_of_rows([column.present, *levels])
-
-
-_HALF_OPEN = re.compile(r"\[(-?[0-9.,]+), (-?[0-9.,]+)\)")
-_WHOLE = re.compile(r"(-?[0-9]+)(?:-| to )(-?[0-9]+)")
-
-
-def _ends(text: str) -> tuple[Decimal, Decimal] | None:
-    """Return the first number of an interval and the first one after it, from its name; None for other texts.
-
-    >>> _ends("20-24"), _ends("[20, 22.5)"), _ends("-5 to -1"), _ends("20")
-    ((Decimal('20'), Decimal('25')), (Decimal('20'), Decimal('22.5')), (Decimal('-5'), Decimal('0')), None)
-    """
-    whole, half_open = _WHOLE.fullmatch(text), _HALF_OPEN.fullmatch(text)
-    found = whole or half_open
-    if found is None:
-        return None
-    low, high = (Decimal(end.replace(",", ".")) for end in found.groups())
-    return low, high + 1 if whole else high

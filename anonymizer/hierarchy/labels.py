@@ -9,7 +9,18 @@ from fractions import Fraction
 from itertools import count, pairwise
 from typing import TypeVar
 
-from anonymizer.model.natural import band_label, in_natural_order
+from anonymizer.model.labels import (
+    CLOSED,
+    DATES,
+    HALF_OPEN,
+    OPEN,
+    SET,
+    SIGNED,
+    SPAN,
+    WHOLE,
+    band_label,
+    in_natural_order,
+)
 from anonymizer.model.table import Column, Numerals, ValueType
 
 SHORT_SET = 3
@@ -74,17 +85,17 @@ class RangeLabels:
     def between(self, low: int, high: int) -> str:
         """Return the label of the numbers from ``low`` on that are less than ``high``."""
         if not self._whole:
-            return f"[{self._text(low)}, {self._text(high)})"
+            return HALF_OPEN.write(self._text(low), self._text(high))
         first, last = self._text(low), self._text(high - self._unit)
         return first if first == last else whole_range(first, last, signed=self._signed)
 
     def below(self, high: int) -> str:
         """Return the label of the numbers less than ``high``."""
-        return f"<{self._text(high)}"
+        return OPEN.write("", self._text(high))
 
     def least(self, low: int) -> str:
         """Return the label of the numbers from ``low`` on."""
-        return f"{self._text(low)}+"
+        return OPEN.write(self._text(low), "")
 
     def _text(self, scaled: int) -> str:
         whole, rest = divmod(abs(scaled), self._unit)
@@ -137,13 +148,13 @@ def whole_range(low: str, high: str, *, signed: bool = False) -> str:
     >>> whole_range("20", "24"), whole_range("-5", "-1")
     ('20-24', '-5 to -1')
     """
-    return f"{low} to {high}" if signed or "-" in low + high else f"{low}-{high}"
+    return (SIGNED if signed or "-" in low + high else WHOLE).write(low, high)
 
 
 _RANGES: dict[ValueType, Callable[[str, str], str]] = {
     ValueType.INTEGER: whole_range,
-    ValueType.NUMBER: "[{}, {}]".format,
-    ValueType.DATE: "{}..{}".format,
+    ValueType.NUMBER: CLOSED.write,
+    ValueType.DATE: DATES.write,
 }
 
 
@@ -167,11 +178,11 @@ def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], s
     if ends is not None:
         return ends
     if len(values) <= SHORT_SET:
-        spelled = "{" + ", ".join(dict.fromkeys(map(shown, values))) + "}"
+        spelled = SET.named([*dict.fromkeys(map(shown, values))])
         if len(spelled) <= SHORT_TEXT:
             return spelled
     low, high = shown(values[0]), shown(values[-1])
-    return low if low == high else f"{low}..{high}"
+    return low if low == high else SPAN.write(low, high)
 
 
 def distinct(labels: Sequence[str]) -> list[str]:

@@ -12,11 +12,9 @@ from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
+from anonymizer.model.labels import MASKED
 from anonymizer.model.table import Column
 from anonymizer.plugins import BoundedInt
-
-MASK = "*"
-"""The character that replaces a masked one."""
 
 MOST_LEVELS = 64
 """Maximum number of levels without explicit ``steps``."""
@@ -27,12 +25,6 @@ class Side(StrEnum):
 
     RIGHT = "right"
     LEFT = "left"
-
-    def masked(self, value: str, length: int, characters: int) -> str:
-        """Return a value padded to ``length`` with a number of ``characters`` masked from this end."""
-        if self is Side.RIGHT:
-            return value[: length - characters].ljust(length, MASK)
-        return value[max(len(value) - length + characters, 0) :].rjust(length, MASK)
 
 
 class MaskSettings(OptionalSettings):
@@ -98,10 +90,8 @@ class MaskSource(HierarchySource[MaskSettings]):
     def levels_of(self, texts: Sequence[str], folder: Path) -> frozenset[int] | None:  # noqa: ARG002
         """Return the levels that mask at most the characters masked in every text."""
         lengths = {len(text) for text in texts}
-        right = self.settings.side is Side.RIGHT
-        masked = min(
-            (len(text) - len(text.rstrip(MASK) if right else text.lstrip(MASK)) for text in texts), default=0
-        )
+        form = MASKED[self.settings.side]
+        masked = min((len(text) - len(form.shown(text)) for text in texts), default=0)
         if not texts or (len(lengths) > 1 and masked):
             return frozenset() if texts else None
         steps = self.settings.steps or range(1, masked + 1)
@@ -130,6 +120,6 @@ class MaskSource(HierarchySource[MaskSettings]):
                 f"longest value has {length} characters; give mask.steps, a list of fewer than {MOST_LEVELS} "
                 "numbers such as [2, 4]"
             )
-        side = self.settings.side
-        levels = [[side.masked(value, length, step) for value in column.present] for step in kept]
+        form = MASKED[self.settings.side]
+        levels = [[form.write(value, length, step) for value in column.present] for step in kept]
         return tree_of_rows([column.present, *levels])

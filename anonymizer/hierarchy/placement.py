@@ -16,24 +16,19 @@ from anonymizer.errors import HierarchyError, plural
 from anonymizer.hierarchy.leaves import fitted, identity_in
 from anonymizer.hierarchy.source import HierarchySource, Node, Tree, compile_tree
 from anonymizer.model.arrays import CodeArray, freeze
-from anonymizer.model.recoding import Published, distinct_nodes
-from anonymizer.model.spelling import nearest_alike, told_apart
-from anonymizer.model.table import (
+from anonymizer.model.labels import (
     MISSING,
-    POINT,
     SUPPRESSED,
-    Column,
-    Hierarchy,
     Interval,
     NumberColumns,
     NumberLabels,
-    QuasiIdentifier,
-    SensitiveAttribute,
-    ValueType,
     exact,
     interval_of,
     number_text,
 )
+from anonymizer.model.recoding import Published, distinct_nodes
+from anonymizer.model.spelling import nearest_alike, told_apart
+from anonymizer.model.table import POINT, Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, ValueType
 
 NAMED = 5
 """Values that a message names before it counts the rest."""

@@ -24,7 +24,8 @@ from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.identity import text_identity
-from anonymizer.model.table import MISSING, SUPPRESSED, Column, Hierarchy, ValueType, exact, interval_of
+from anonymizer.model.labels import MISSING, SUPPRESSED, exact, interval_of
+from anonymizer.model.table import Column, Hierarchy, ValueType
 from anonymizer.plugins import Registry, Settings
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ Tree: TypeAlias = DiGraph[Node]
 KeyedTree: TypeAlias = "Tree | nx.DiGraph[Node]"
 UserTree: TypeAlias = "DiGraph[Any] | nx.DiGraph[Any]"
 
-TOP = "*"
+TOP = SUPPRESSED
 """Label of the root of every rule-built hierarchy."""
 
 
@@ -506,7 +507,7 @@ class HierarchySource(ABC, Generic[S]):
         tree = self.build(Column("of the release", ValueType.TEXT, tuple(texts), counts, None, None), folder)
         top = max(tree)
         if not texts:
-            return frozenset({top[0]} if top[1] == "*" else ())
+            return frozenset({top[0]} if top[1] == TOP else ())
         # The type of the column is unknown, and a release has the spelling of its values.
         by_level: dict[int, set[Hashable]] = {}
         for level, label in tree:

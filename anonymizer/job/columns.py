@@ -12,8 +12,9 @@ from anonymizer.exposure.finding import Exposure
 from anonymizer.job.exposure import fits_in_memory
 from anonymizer.job.verify import Tables
 from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
-from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, QuasiIdentifier, Role
+from anonymizer.model.table import QuasiIdentifier, Role
 from anonymizer.model.units import PERSON
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.goal import Goal

@@ -9,8 +9,9 @@ from typing import Any
 from anonymizer.data.relation import Relation
 from anonymizer.errors import Exposed
 from anonymizer.job.verify import Audited
+from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.report import Report
-from anonymizer.model.table import MISSING, SUPPRESSED, Role
+from anonymizer.model.table import Role
 from anonymizer.plan.columns import Columns
 from anonymizer.plan.plan import Plan
 from anonymizer.presets.preset import PRESETS

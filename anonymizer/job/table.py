@@ -22,7 +22,8 @@ from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.feature_rows import NO_WORDS, Stage
 from anonymizer.model.features import Feature
 from anonymizer.model.identity import identity_pattern, text_identity
-from anonymizer.model.table import COMMA, SUPPRESSED, Column, QuasiIdentifier, Role, Table, ValueType
+from anonymizer.model.labels import SUPPRESSED
+from anonymizer.model.table import COMMA, Column, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.people.population import check_held_out, open_people, with_counted_people
 from anonymizer.people.units import (
     by_content,

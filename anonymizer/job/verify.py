@@ -28,8 +28,9 @@ from anonymizer.job.constraints import countable_constraints
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.classes import Classes, Measurement, Reference, SensitiveCounts
+from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import GROUP, GroupRecoding, Recoding
-from anonymizer.model.table import MISSING, SUPPRESSED, NumberLabels, Role
+from anonymizer.model.table import Role
 from anonymizer.model.units import PERSON
 from anonymizer.people.population import with_people
 from anonymizer.people.released import (

@@ -25,10 +25,11 @@ from anonymizer.model.arrays import (
     numbered,
 )
 from anonymizer.model.classes import Classes, ClassValues, SensitiveCodes, SensitiveCounts
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.measure import Measure
 from anonymizer.model.owners import OwnedRecords, Owners, lacking
 from anonymizer.model.recoding import GROUP
-from anonymizer.model.table import SUPPRESSED, Column, Hierarchy
+from anonymizer.model.table import Column, Hierarchy
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from anonymizer.model.arrays import (
     starts_of,
 )
 from anonymizer.model.households import MEMBERS, HouseholdClasses, Households
+from anonymizer.model.labels import begins_with_number, in_natural_order
 from anonymizer.model.measure import Measure
-from anonymizer.model.natural import begins_with_number, in_natural_order
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import SensitiveAttribute, Table

@@ -33,14 +33,8 @@ from anonymizer.model.arrays import (
     group_keys,
     group_rows,
 )
-from anonymizer.model.table import (
-    SUPPRESSED,
-    NumberColumns,
-    PlacedRows,
-    PublishedValues,
-    QuasiIdentifier,
-    Table,
-)
+from anonymizer.model.labels import SUPPRESSED, NumberColumns
+from anonymizer.model.table import PlacedRows, PublishedValues, QuasiIdentifier, Table
 
 FATES = 3
 """Number of fates of a row: 0 published, 1 suppressed but kept with ``*``, 2 removed."""

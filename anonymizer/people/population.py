@@ -26,18 +26,10 @@ from anonymizer.model.arrays import SPACE, CodeArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes
 from anonymizer.model.households import MEMBERS, Households
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import MISSING, NumberLabels
 from anonymizer.model.population import Population, PopulationAttribute, PopulationSizes, RowOwners
 from anonymizer.model.recoding import Recoding
-from anonymizer.model.table import (
-    MISSING,
-    POINT,
-    Column,
-    NumberLabels,
-    QuasiIdentifier,
-    Role,
-    Table,
-    ValueType,
-)
+from anonymizer.model.table import POINT, Column, QuasiIdentifier, Role, Table, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD, Units
 from anonymizer.people.weights import exact_weights, rounding_warnings
 from anonymizer.plan.columns import Columns

@@ -14,8 +14,8 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
 from anonymizer.errors import DataError, HierarchyError
 from anonymizer.hierarchy.placement import Placement, place
-from anonymizer.model.natural import in_natural_order
-from anonymizer.model.table import SUPPRESSED, NumberLabels, Numerals, interval_of, number_text
+from anonymizer.model.labels import SUPPRESSED, NumberLabels, in_natural_order, interval_of, number_text
+from anonymizer.model.table import Numerals
 from anonymizer.plan.columns import Bands, Columns
 
 BandLabels = Sequence[str | float | None]

@@ -28,11 +28,10 @@ from anonymizer.hierarchy.placement import (
 from anonymizer.hierarchy.source import FlatSource, HierarchySource
 from anonymizer.model.dates import ISO, DateFormat
 from anonymizer.model.features import SuppressionMethod
+from anonymizer.model.labels import MISSING, NumberLabels
 from anonymizer.model.recoding import Published
 from anonymizer.model.table import (
-    MISSING,
     Column,
-    NumberLabels,
     Numerals,
     QuasiIdentifier,
     Role,

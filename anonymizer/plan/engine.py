@@ -13,7 +13,8 @@ from anonymizer.config.search import ENGINE_OPTIONS
 from anonymizer.data.source import CSV_FILES, EngineOptions, KeyColumns, MissingTexts, RewrittenNumbers
 from anonymizer.errors import ConfigError, ConfigProblem, suggestion
 from anonymizer.model.feature_rows import Stage
-from anonymizer.model.table import COMMA, LEFT_OUT, MISSING, NumberColumns, NumberLabels, Role, ValueType
+from anonymizer.model.labels import MISSING, NumberColumns, NumberLabels
+from anonymizer.model.table import COMMA, LEFT_OUT, Role, ValueType
 from anonymizer.plan.memory import (
     DATABASE_SHARE,
     free_memory,

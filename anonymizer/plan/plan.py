@@ -15,7 +15,10 @@ from anonymizer.model.feature_rows import Conflict, Stage, Words
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import Bound
 from anonymizer.plan.assessment import Assessment, assessment_of
-from anonymizer.plan.columns import Columns, columns_of
+from anonymizer.plan.columns import (
+    Columns,
+    columns_of,
+)
 from anonymizer.plan.counting import Counting, counting_of
 from anonymizer.plan.goal import Goal, goal_of
 from anonymizer.plan.memory import EngineLimits, limits_of

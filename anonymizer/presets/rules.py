@@ -9,7 +9,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from anonymizer.model.table import Role, interval_of
+from anonymizer.model.labels import MASKED, interval_of
+from anonymizer.model.table import Role
 
 
 class Kind(StrEnum):
@@ -250,7 +251,7 @@ class ThreeDigits(Rule):
             if Kind.POSTAL_CODE not in column.kinds:
                 continue
             # A mask hides characters, so 021** has three.
-            codes = [text.strip().rstrip("*") for text in column.texts]
+            codes = [MASKED["right"].shown(text.strip()) for text in column.texts]
             if any(len(code) > 3 for code in codes):
                 yield self.departure("postal codes of more than three characters", column.name)
             elif any(code in self.small for code in codes):

@@ -19,7 +19,8 @@ from anonymizer.data.values import WHOLE, detecting_key_of, key_of, looks_coded,
 from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
-from anonymizer.model.table import CODE, COMMA, MISSING, POINT, Numerals, ValueType
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import CODE, COMMA, POINT, Numerals, ValueType
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.profile.knowledge import unspaced, words_of
 from anonymizer.profile.spellings import (

@@ -25,8 +25,8 @@ from anonymizer.hierarchy.draw import NO_COLUMN
 from anonymizer.hierarchy.placement import Placement, Unknown, place
 from anonymizer.hierarchy.ready import division_code, normalized, read_ready, ready_names
 from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
-from anonymizer.model.natural import are_bands, in_natural_order
-from anonymizer.model.table import MISSING, Hierarchy, ValueType
+from anonymizer.model.labels import MISSING, are_bands, in_natural_order
+from anonymizer.model.table import Hierarchy, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any, uneven_codes
 from anonymizer.profile.knowledge import (
     PLACE,

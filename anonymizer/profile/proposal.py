@@ -12,8 +12,9 @@ import numpy as np
 
 from anonymizer.data.relation import Relation
 from anonymizer.errors import DataError, plural
+from anonymizer.model.labels import NumberLabels
 from anonymizer.model.naming import Spellings, in_spelling_of
-from anonymizer.model.table import LEFT_OUT, POINT, NumberLabels, Numerals, Role, ValueType
+from anonymizer.model.table import LEFT_OUT, POINT, Numerals, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.presets.preset import Preset
 from anonymizer.profile.column_statistics import (

@@ -15,7 +15,8 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.values import number_key
 from anonymizer.errors import plural
 from anonymizer.model.identity import looking_alike, text_identity
-from anonymizer.model.table import SUPPRESSED, Column, ValueType
+from anonymizer.model.labels import SUPPRESSED
+from anonymizer.model.table import Column, ValueType
 from anonymizer.model.warning import Harm, Warned, with_harm
 
 EMPTY = ""

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from anonymizer.data.relation import Groups
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, add_up
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import PublishedColumn, Recoding
-from anonymizer.model.table import SUPPRESSED, SensitiveAttribute
+from anonymizer.model.table import SensitiveAttribute
 from anonymizer.release.classes import value_codes
 
 Words = NDArray[np.uint64]

@@ -26,8 +26,9 @@ from anonymizer.data.relation import (
     shuffled,
 )
 from anonymizer.model.arrays import CodeArray, IntArray, Packing, add_up, count, rank, ranks_of
+from anonymizer.model.labels import MISSING
 from anonymizer.model.recoding import PublishedColumn, Recoding, SharedRecoding
-from anonymizer.model.table import MISSING, POINT_SIGN, PlacedRows
+from anonymizer.model.table import POINT_SIGN, PlacedRows
 
 
 def rows_of_records(

@@ -25,9 +25,10 @@ from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.adversary import PublishedTable
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.classes import Classes, Reference, Released, SensitiveCodes
+from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.measure import Measure, Ties
 from anonymizer.model.recoding import Cells, value_labels
-from anonymizer.model.table import MISSING, SUPPRESSED, Column, Table, ValueType
+from anonymizer.model.table import Column, Table, ValueType
 from anonymizer.model.units import PERSON, RECORD, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
 

@@ -12,6 +12,25 @@ from typing import Any
 
 from anonymizer.errors import listed, plural
 from anonymizer.model.invocation import command, path_word
+from anonymizer.model.labels import (
+    CLOSED,
+    DATES,
+    HALF_OPEN,
+    LED_BY_NUMBER,
+    MASKED,
+    MISSING,
+    OPEN,
+    OTHERS,
+    PERIODS,
+    RARE,
+    SET,
+    SIGNED,
+    SPAN,
+    SUPPRESSED,
+    WHOLE,
+    Form,
+    first_number,
+)
 from anonymizer.model.units import PERSON
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.public import LEFT_OUT
@@ -32,31 +51,6 @@ _UNCHANGED = {
     "weight": "unchanged; a sampling weight: how many records of the population one stands for",
 }
 """What roles other than quasi-identifier say of a released column; others are unchanged."""
-
-Form = tuple[str, str]
-"""An example of a published value, and its meaning."""
-
-_WHOLE: Form = ("20-24", "whole numbers from 20 to 24, both included")
-_SIGNED: Form = ("-5 to -1", "whole numbers from -5 to -1, where there are numbers below zero")
-_HALF_OPEN: Form = ("[20, 22.5)", "numbers from 20 up to, but without, 22.5")
-_CLOSED: Form = ("[20, 24]", "values from 20 to 24, both included")
-_OPEN: Form = ("<20, 65+", "numbers below 20; 65 and all above")
-_SPAN: Form = ("a..f", "a, f and all values between them in alphabetical order")
-_SET: Form = ("{a, b}", "one of a and b, unknown which")
-_DATES: Form = ("2024-01-31..2024-05-02", "a date from the first to the second, both included")
-_RARE: Form = ("ab…", "a rare value that begins with ab")
-_OTHERS: Form = ("all but the 8 most frequent", "another value than those, unknown which")
-_PERIODS: Mapping[str, Form] = {
-    "day": ("2024-05-31", "a day"),
-    "month": ("2024-05", "a month"),
-    "quarter": ("2024-Q2", "a quarter"),
-    "year": ("2024", "a year"),
-    "decade": ("2020s", "the ten years from 2020"),
-}
-_MASKED: Mapping[str, Form] = {
-    "right": ("01**", "a text that begins with 01; each * hides one character"),
-    "left": ("**01", "a text that ends with 01; each * hides one character"),
-}
 
 _BY_SOURCE = {
     "intervals": "numbers in intervals",
@@ -79,24 +73,20 @@ _BY_LABELS = {"interval": "ranges of values", "set": "sets of values"}
 """What a column contains by ``labels`` of an algorithm."""
 
 
-_RANGES = frozenset({_WHOLE, _SIGNED, _HALF_OPEN, _CLOSED})
-"""Forms that begin with a number by which they can be sorted."""
-
-
 _BY_TYPE: Mapping[str, Mapping[str | None, tuple[Form, ...]]] = {
     "order": {
-        "integer": (_WHOLE, _SIGNED),
-        "number": (_CLOSED,),
-        "date": (_DATES,),
-        "text": (_SPAN, _SET),
-        None: (_WHOLE, _SIGNED, _CLOSED, _SPAN, _SET),
+        "integer": (WHOLE, SIGNED),
+        "number": (CLOSED,),
+        "date": (DATES,),
+        "text": (SPAN, SET),
+        None: (WHOLE, SIGNED, CLOSED, SPAN, SET),
     },
     "auto": {
-        "integer": (_WHOLE, _SIGNED, _OPEN),
-        "number": (_HALF_OPEN, _OPEN),
-        "date": (_DATES,),
-        "text": (_SPAN, _SET, _RARE),
-        None: (_WHOLE, _SIGNED, _HALF_OPEN, _OPEN, _SPAN, _SET, _RARE),
+        "integer": (WHOLE, SIGNED, OPEN),
+        "number": (HALF_OPEN, OPEN),
+        "date": (DATES,),
+        "text": (SPAN, SET, RARE),
+        None: (WHOLE, SIGNED, HALF_OPEN, OPEN, SPAN, SET, RARE),
     },
 }
 """Forms by the declared type of a column; None: a type that is not declared is not public."""
@@ -113,38 +103,37 @@ def _forms_of(source: str, settings: Any, kind: str | None, level: int | None) -
     level: None if it varies or is not public.
     """
     if source == "frequency":
-        return (_OTHERS,)
+        return (OTHERS,)
     if source == "mask":
-        return (_MASKED[settings["from"]],)
+        return (MASKED[settings["from"]],)
     if source == "date":
         periods = settings["levels"]
-        return tuple(_PERIODS[each] for each in (periods if level is None else [periods[level - 1]]))
+        return tuple(PERIODS[each] for each in (periods if level is None else [periods[level - 1]]))
     if source == "intervals":
         return _interval_forms(settings, kind)
     forms = _BY_TYPE.get(source, {}).get(kind, ())
-    return tuple(each for each in forms if each is not _RARE or (settings.get("rare") or 1) > 1)
+    return tuple(each for each in forms if each is not RARE or (settings.get("rare") or 1) > 1)
 
 
 def _interval_forms(settings: Any, kind: str | None) -> tuple[Form, ...]:
     origin, *widths = (Decimal(str(bound)) for bound in (settings["origin"], *settings["width"]))
     ends = [Decimal(str(settings[end])) for end in ("bottom", "top") if settings.get(end) is not None]
-    coded = (_OPEN,) if ends else ()
+    coded = (OPEN,) if ends else ()
     if kind == "number" or any(bound % 1 for bound in (origin, *widths, *ends)):
-        return (_HALF_OPEN, *coded)
-    whole = (_SIGNED,) if origin < 0 else (_WHOLE, _SIGNED)
-    return (*whole, *coded) if kind == "integer" else (*whole, _HALF_OPEN, *coded)
+        return (HALF_OPEN, *coded)
+    whole = (SIGNED,) if origin < 0 else (WHOLE, SIGNED)
+    return (*whole, *coded) if kind == "integer" else (*whole, HALF_OPEN, *coded)
 
 
 def _mondrian_forms(labels: str, kind: str | None) -> tuple[Form, ...]:
     """Return the forms of Mondrian's own labels: ranges of numbers and dates, sets of texts."""
     if labels == "set" or kind == "text":
-        return (_SET,)
-    return (_CLOSED,) if kind else (_CLOSED, _SET)
+        return (SET,)
+    return (CLOSED,) if kind else (CLOSED, SET)
 
 
-_HIDDEN = ("*", "any value: hidden")
+_HIDDEN = Form(SUPPRESSED, "any value: hidden")
 _HIDDEN_COLUMN = "hidden (*)"
-_MISSING = "<missing>"
 
 
 def legend(public: Mapping[str, Any]) -> str:
@@ -310,7 +299,7 @@ def _in_numbers(public: Mapping[str, Any], name: str) -> str:
     own, level = _numbers(public).get(name), (public["recoding"].get("levels") or {}).get(name)
     if own is None:
         return "unchanged"
-    missing = own["empty"] == _MISSING
+    missing = own["empty"] == MISSING
     empty = "empty: the value was missing in the original" if missing else "empty: any value, hidden"
     if level == 0:
         return f"numbers, not made coarser; {empty}"
@@ -339,18 +328,18 @@ def _forms(public: Mapping[str, Any]) -> Iterator[str]:
     """Yield the forms of the values of generalized columns, each once."""
     names = public["config"]["attributes"]
     forms = dict.fromkeys(form for name in names for form in _forms_in(public, name))
-    for form, meaning in (*forms, _HIDDEN, _missing(public)):
-        yield from _item(f"{form}: {meaning}")
+    for form in (*forms, _HIDDEN, _missing(public)):
+        yield from _item(f"{form.example}: {form.meaning}")
 
 
 def _forms_in(public: Mapping[str, Any], name: str) -> Iterator[Form]:
     """Yield the forms in a column; a label that leaves values out with these values, where they are known."""
     left_by = public["release"].get("left_by", {}).get(name, {})
     for form in _content(public, name)[1]:
-        if form is not _OTHERS or not left_by:
+        if form is not OTHERS or not left_by:
             yield form
-        for label, own in left_by.items() if form is _OTHERS else ():
-            yield f"{label} (in {_shown(name)})", f"another value than {_listed(own)}, unknown which"
+        for label, own in left_by.items() if form is OTHERS else ():
+            yield Form(f"{label} (in {_shown(name)})", f"another value than {_listed(own)}, unknown which")
 
 
 def _listed(left: Mapping[str, Any]) -> str:
@@ -361,22 +350,22 @@ def _listed(left: Mapping[str, Any]) -> str:
     return listed(values)
 
 
-def _missing(public: Mapping[str, Any]) -> tuple[str, str]:
+def _missing(public: Mapping[str, Any]) -> Form:
     """Return how missing values look: in unchanged columns as in the original, unless they have a marker."""
     marker = public["config"]["output"].get("missing")
     if marker is not None:
         text = _shown(marker) if marker else "an empty field"
-        return text if _is_text(public) else "null", "the value was missing in the original"
+        return Form(text if _is_text(public) else "null", "the value was missing in the original")
     texts = [_shown(text) for text in public["config"]["input"]["missing"]]
     own = f"; in unchanged columns {' or '.join(texts)}" if texts else ""
-    return _MISSING, f"the value was missing in the original{own}"
+    return Form(MISSING, f"the value was missing in the original{own}")
 
 
 def _ranges(public: Mapping[str, Any]) -> str | None:
     """Return a column with ranges of numbers, None without one."""
     columns = public["config"]["attributes"]
     found = (name for name, own in columns.items() if own.get("type") in ("integer", "number"))
-    return next((name for name in found if _RANGES.intersection(_content(public, name)[1])), None)
+    return next((name for name in found if LED_BY_NUMBER.intersection(_content(public, name)[1])), None)
 
 
 def _reading(public: Mapping[str, Any]) -> Iterator[str]:
@@ -398,7 +387,7 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     column = _ranges(public)
     if column is not None:
         yield ""
-        open_ended = _OPEN in _content(public, column)[1]
+        open_ended = OPEN in _content(public, column)[1]
         without = "* and <20 have none and come" if open_ended else "* has none and comes"
         yield f"To sort ranges by their lower end; {without} first:"
         config = public["config"]
@@ -407,14 +396,15 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
 
 def _sorting(column: str, decimal: str) -> Iterator[str]:
     """Yield how to sort ranges of numbers: by their first number."""
-    name = json.dumps(column, ensure_ascii=False)
+    name, number = json.dumps(column, ensure_ascii=False), first_number(decimal)
     pointed = "" if decimal == "." else f'.str.replace("{decimal}", ".")'
     plain = "low" if decimal == "." else f'sub("{decimal}", ".", low, fixed = TRUE)'
-    yield f'  low = records[{name}].str.extract(r"^\\[?(-?[0-9]+([{decimal}][0-9]+)?)")[0]'
+    yield f'  low = records[{name}].str.extract(r"{number}")[0]'
     yield f"  low = pandas.to_numeric(low{pointed})"
     yield '  records = records.loc[low.sort_values(na_position="first").index]'
     yield ""
-    yield f'  low <- sub("^\\\\[?(-?[0-9]+([{decimal}][0-9]+)?).*", "\\\\1", records[[{name}]])'
+    in_r = number.replace("\\", "\\\\")
+    yield f'  low <- sub("{in_r}.*", "\\\\1", records[[{name}]])'
     yield f"  low <- suppressWarnings(as.numeric({plain}))"
     yield "  records <- records[order(low, na.last = FALSE), ]"
 

@@ -11,8 +11,9 @@ import numpy as np
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import released
 from anonymizer.model.features import Feature, SuppressionMethod
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Published, Recoding, RegionRecoding
-from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
 MANY_COMBINATIONS = 200_000

@@ -16,8 +16,9 @@ from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.features import SuppressionMethod
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
-from anonymizer.model.table import SUPPRESSED, Table
+from anonymizer.model.table import Table
 from anonymizer.privacy.base import (
     ClassConstraint,
     CountedConstraint,

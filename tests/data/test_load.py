@@ -16,7 +16,8 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.data.open import open_file, open_frame
 from anonymizer.data.table import ColumnRequest, encode, read_column, read_columns
 from anonymizer.errors import DataError
-from anonymizer.model.table import MISSING, Column, ValueType
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import Column, ValueType
 from tests.data.files import frame, write
 from tests.helpers.messages import exchange
 from tests.shared import shared

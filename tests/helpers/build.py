@@ -12,16 +12,9 @@ import numpy as np
 from anonymizer.hierarchy.source import compile_tree
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import Classes, SensitiveCodes
+from anonymizer.model.labels import MISSING
 from anonymizer.model.measure import DividedRows, Measure, Ties
-from anonymizer.model.table import (
-    MISSING,
-    Column,
-    Hierarchy,
-    QuasiIdentifier,
-    SensitiveAttribute,
-    Table,
-    ValueType,
-)
+from anonymizer.model.table import Column, Hierarchy, QuasiIdentifier, SensitiveAttribute, Table, ValueType
 from anonymizer.model.units import Units
 from anonymizer.privacy.base import PRIVACY_MODELS, PrivacyModel
 from tests.twins.microdata import Microdata, Path, Value, in_order

@@ -14,8 +14,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anonymizer.hierarchy.source import HierarchySource, compile_tree, make_source
-from anonymizer.model.natural import in_natural_order
-from anonymizer.model.table import MISSING, Column, Hierarchy, ValueType
+from anonymizer.model.labels import MISSING, in_natural_order
+from anonymizer.model.table import Column, Hierarchy, ValueType
 
 NOWHERE = Path("no folder is read")
 

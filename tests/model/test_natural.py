@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model.natural import are_bands, band_label, in_natural_order
+from anonymizer.model.labels import are_bands, band_label, in_natural_order
 
 ORDERED = [
     ["<5", "5-9", "10-17", "18-49", "80-89", ">89", "Not Reported"],

@@ -9,22 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.model import table
-from anonymizer.model.table import (
-    UNKNOWN,
-    Interval,
-    NumberColumns,
-    NumberLabels,
-    interval_of,
-    number_text,
-)
+from anonymizer.model import labels
+from anonymizer.model.labels import UNKNOWN, Interval, NumberColumns, NumberLabels, interval_of, number_text
 
 FORMS = [NumberLabels.MIDPOINT, NumberLabels.LOW_HIGH]
 TENTHS = st.integers(-(10**9), 10**9).map(lambda tenths: Fraction(tenths, 10))
 
 
 def test_the_examples_of_the_module() -> None:
-    assert doctest.testmod(table).failed == 0
+    assert doctest.testmod(labels).failed == 0
 
 
 @pytest.mark.parametrize(

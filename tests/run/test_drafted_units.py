@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.data.open import open_frame
-from anonymizer.model.table import Role, interval_of
+from anonymizer.model.labels import interval_of
+from anonymizer.model.table import Role
 from anonymizer.people.draft import records_back
 from anonymizer.people.evidence import Evidence
 from anonymizer.people.keys import keys_among

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.model.table import SUPPRESSED
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.search.base import Control
 from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.lattice.algorithm import Lattice

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import Outcome, Recoding, Status
-from anonymizer.model.table import SUPPRESSED, Table
+from anonymizer.model.table import Table
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.microaggregation.algorithm import Microaggregation, MicroaggregationSettings
 from tests import strategies

@@ -98,7 +98,8 @@ from anonymizer.errors import DataError, InputError
 from anonymizer.model.arrays import BLOCK, DENSE_LIMIT, SPACE, CodeArray, IntArray, Packing
 from anonymizer.model.dates import DAY_OR_TIME, days_of
 from anonymizer.model.identity import WHITE_SPACE
-from anonymizer.model.table import BLANKS, CODE, MISSING, POINT, Numerals, ValueType
+from anonymizer.model.labels import MISSING
+from anonymizer.model.table import BLANKS, CODE, POINT, Numerals, ValueType
 from anonymizer.plugins import Registry
 from anonymizer.system import check_file, real_path
 

@@ -42,7 +42,7 @@ from anonymizer.data.relation import (
 )
 from anonymizer.data.source import MissingTexts, quoted
 from anonymizer.model.arrays import IntArray
-from anonymizer.model.table import MISSING
+from anonymizer.model.labels import MISSING
 
 SPARE = 384 << 20
 """Bytes for writing; a row group of many columns has to fit."""

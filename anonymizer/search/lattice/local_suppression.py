@@ -13,6 +13,7 @@ from anonymizer.loss.base import ArithmeticMean, CellMetric, LossMetric
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered, overlaps
 from anonymizer.model.classes import Classes, released
 from anonymizer.model.features import SuppressionMethod
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import (
     FullDomainRecoding,
     LocalSuppressionRecoding,
@@ -20,7 +21,7 @@ from anonymizer.model.recoding import (
     Step,
     levels_by_name,
 )
-from anonymizer.model.table import SUPPRESSED, Table
+from anonymizer.model.table import Table
 from anonymizer.search.base import (
     Control,
     SearchProblem,

@@ -15,7 +15,7 @@ import numpy as np
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCodes
 from anonymizer.model.features import SuppressionMethod
-from anonymizer.model.table import SUPPRESSED as STAR
+from anonymizer.model.labels import SUPPRESSED as STAR
 from anonymizer.privacy.base import Merging
 from anonymizer.search.judge import Judge
 from anonymizer.search.local.assignment import Assignment, LocalProblem

@@ -27,8 +27,9 @@ from anonymizer.errors import InputError
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, add_up, numbered, overlaps
 from anonymizer.model.classes import Classes
 from anonymizer.model.features import Feature
+from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.recoding import Cells, Outcome, RegionRecoding, Status, Step
-from anonymizer.model.table import MISSING, SUPPRESSED, PublishedValues, QuasiIdentifier, Table, ValueType
+from anonymizer.model.table import PublishedValues, QuasiIdentifier, Table, ValueType
 from anonymizer.plugins import Settings, WholeNumber
 from anonymizer.search.base import (
     Control,

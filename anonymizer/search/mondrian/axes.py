@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
 from anonymizer.model.classes import Reduction
+from anonymizer.model.labels import CLOSED, SET
 from anonymizer.model.recoding import Cells
 from anonymizer.model.table import Column, Hierarchy, PublishedValues, QuasiIdentifier, Table
 from anonymizer.search.mondrian.regions import Segments
@@ -54,17 +55,9 @@ def interval_column(attribute: QuasiIdentifier, low: CodeArray, high: CodeArray)
     root = attribute.node_values.take(np.zeros(1, dtype=np.int64))
     joined = values.joined(root)
     codes = np.where(mixed[of_region], len(distinct), of_region).astype(np.int32)
-    labels = [_interval(column.texts[a], column.texts[b]) for a, b in zip(low, high, strict=True)]
+    ends = [(column.texts[a], column.texts[b]) for a, b in zip(low, high, strict=True)]
+    labels = [a if a == b else CLOSED.write(a, b) for a, b in ends]
     return Cells(joined, [*labels, attribute.hierarchy.labels[0]], codes)
-
-
-def _interval(low: str, high: str) -> str:
-    """Name an interval by its ends.
-
-    >>> _interval("17", "25"), _interval("17", "17")
-    ('[17, 25]', '17')
-    """
-    return low if low == high else f"[{low}, {high}]"
 
 
 def _is_missing(attribute: QuasiIdentifier, codes: CodeArray) -> BoolArray:
@@ -119,7 +112,8 @@ def set_column(attribute: QuasiIdentifier, region_of: IntArray, codes: CodeArray
         missing & (sizes > 1),
         None,
     )
-    labels = [_set([column.texts[c] for c in members[starts[r] : starts[r + 1]].tolist()]) for r in chosen]
+    texts = [[column.texts[c] for c in members[starts[r] : starts[r + 1]].tolist()] for r in chosen]
+    labels = [own[0] if len(own) == 1 else SET.write(own) for own in texts]
     return Cells(values.take(chosen), labels, of_region)
 
 
@@ -131,17 +125,6 @@ def finite(numbers: FloatArray) -> FloatArray:
 def _numbers(column: Column) -> FloatArray:
     """Return the number of each value of a column, NaN where it has none, shape (values,)."""
     return np.full(column.size, np.nan) if column.numbers is None else column.numbers
-
-
-def _set(texts: list[str]) -> str:
-    r"""Name a set by its members; commas of members are escaped.
-
-    >>> _set(["a"]), _set(["a", "b"]), _set(["a, b", "c"])
-    ('a', '{a, b}', '{a\\, b, c}')
-    """
-    if len(texts) == 1:
-        return texts[0]
-    return "{" + ", ".join(text.replace("\\", "\\\\").replace(",", "\\,") for text in texts) + "}"
 
 
 def _distinct_sets(members: IntArray, starts: IntArray, size: int) -> tuple[CodeArray, IntArray]:

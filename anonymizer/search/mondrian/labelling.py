@@ -15,8 +15,9 @@ import numpy as np
 from anonymizer.loss.base import CellMetric
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, numbered
 from anonymizer.model.classes import Classes, Traces
+from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import Cells, NodeRecoding, Recoding, RegionRecoding
-from anonymizer.model.table import SUPPRESSED, QuasiIdentifier, Table
+from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.search.mondrian.axes import (
     MASKED_UNITS,
     Axis,
