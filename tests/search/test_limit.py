@@ -12,12 +12,12 @@ from anonymizer.search.base import SEARCH_ALGORITHMS
 
 LONELY, RECORDS = 3, 20
 
-PAIRS = [
+PAIRS = sorted(
     (name, method.value)
     for name, plug_in in SEARCH_ALGORITHMS.items()
     if not (plug_in.in_groups or plug_in.aggregates)
     for method in plug_in.suppressions()
-]
+)
 
 
 def asked(algorithm: str, method: str, lost: float) -> dict[str, Any]:
