@@ -29,7 +29,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import Links, Original, Owners, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.labels import MISSING
+from anonymizer.model.labels import MISSING, SET
 from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
 from anonymizer.plan.plan import Plan
@@ -213,7 +213,7 @@ def _refuse_unread(
         meaning = meaning_of(each, labels, plan.missing)
         unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
         for text in (labels[place] or "" for place in unread.tolist()):
-            if text not in {"", MISSING, *plan.missing} and not text.startswith("{"):
+            if text not in {"", MISSING, *plan.missing} and SET.read(text) is None:
                 raise InputError(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "
