@@ -23,6 +23,7 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference, SensitiveCounts, released
 from anonymizer.model.features import Feature, Limit
+from anonymizer.model.labels import Form
 from anonymizer.model.recoding import FullDomainRecoding, Outcome, Status, Step
 from anonymizer.model.table import SensitiveAttribute, ValueType
 from anonymizer.plugins import Exact, Settings, Threat, WholeNumber
@@ -74,6 +75,7 @@ __all__ = [
     "Feature",
     "Finding",
     "FloatArray",
+    "Form",
     "FullDomainRecoding",
     "HierarchySource",
     "IntArray",

@@ -21,7 +21,7 @@ from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.classes import SensitiveCodes
-from anonymizer.model.labels import MISSING
+from anonymizer.model.labels import MISSING, SET
 from anonymizer.model.owners import Owners
 from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
 from anonymizer.people.units import units_of_records
@@ -216,7 +216,7 @@ def _refuse_unread(
         meaning = meaning_of(each, labels, columns.missing)
         unread = np.flatnonzero((meaning.sizes == 0) & np.isnan(meaning.low))
         for text in (labels[place] or "" for place in unread.tolist()):
-            if text not in {"", MISSING, *columns.missing} and not text.startswith("{"):
+            if text not in {"", MISSING, *columns.missing} and SET.read(text) is None:
                 raise InputError(
                     f"attributes.{name}.hierarchy: {planned.source.describe()} depends on the records, and "
                     f"'{text}' of {table.source} is a label of other records than those of {source}; give "

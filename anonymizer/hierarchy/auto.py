@@ -7,10 +7,10 @@ numbers by round bounds that enough records lie beyond.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -26,7 +26,7 @@ from anonymizer.hierarchy.labels import (
 )
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.arrays import IntArray
-from anonymizer.model.labels import RARE
+from anonymizer.model.labels import DATES, HALF_OPEN, OPEN, RARE, SET, SIGNED, SPAN, WHOLE, Form
 from anonymizer.model.table import Column, ValueType
 from anonymizer.plugins import BoundedInt
 
@@ -226,6 +226,16 @@ class AutoSettings(OptionalSettings):
     )
 
 
+_FORMS: Mapping[str | None, tuple[Form, ...]] = {
+    "integer": (WHOLE, SIGNED, OPEN),
+    "number": (HALF_OPEN, OPEN),
+    "date": (DATES,),
+    "text": (SPAN, SET, RARE),
+    None: (WHOLE, SIGNED, HALF_OPEN, OPEN, SPAN, SET, RARE),
+}
+"""Forms of the labels by the declared type of a column."""
+
+
 class AutoSource(HierarchySource[AutoSettings]):
     """Consecutive values in groups of about equally many records; a few groups make one of the next level.
 
@@ -236,6 +246,13 @@ class AutoSource(HierarchySource[AutoSettings]):
     name: ClassVar[str] = "auto"
     Settings = AutoSettings
     rule_built = True
+    content = "values or groups of values"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - of all levels
+        """Return those of groups; texts are shortened only if some count as rare."""
+        forms = _FORMS.get(kind, ())
+        return tuple(each for each in forms if each is not RARE or (settings.get("rare") or 1) > 1)
 
     def build(self, column: Column, folder: Path) -> Tree:  # noqa: ARG002 - nothing is read
         """Return groups of the column's values, balanced by their records.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
@@ -16,7 +16,7 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import in_order
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.dates import Moment, canonical_moment
-from anonymizer.model.labels import PERIODS, Interval, interval_of, period_days
+from anonymizer.model.labels import PERIODS, Form, Interval, interval_of, period_days
 from anonymizer.model.table import Column, ValueType
 
 
@@ -73,6 +73,14 @@ class DateSource(HierarchySource[DateSettings]):
     name: ClassVar[str] = "date"
     Settings = DateSettings
     rule_built = True
+    content = "periods of dates"
+    by_level = "levels"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - of dates
+        """Return those of the periods."""
+        periods = settings["levels"]
+        return tuple(PERIODS[each] for each in (periods if level is None else [periods[level - 1]]))
 
     @property
     def fixed_height(self) -> bool:

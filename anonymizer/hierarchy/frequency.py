@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from anonymizer.hierarchy.labels import distinct
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
-from anonymizer.model.labels import OTHERS
+from anonymizer.model.labels import OTHERS, Form
 from anonymizer.model.table import Column
 from anonymizer.plugins import BoundedInt
 
@@ -42,6 +43,12 @@ class FrequencySource(HierarchySource[FrequencySettings]):
     name: ClassVar[str] = "frequency"
     Settings = FrequencySettings
     rule_built = True
+    content = "frequent values, the others merged"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - all have one
+        """Return that of all values but the most frequent."""
+        return (OTHERS,)
 
     def left_by(self, label: str) -> int | None:
         """Return how many values the label of the rarer ones leaves out; None for any other label.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +13,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
 from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
-from anonymizer.model.labels import OPEN, interval_of
+from anonymizer.model.labels import HALF_OPEN, OPEN, SIGNED, WHOLE, Form, interval_of
 from anonymizer.model.table import COMMA_SIGN, Column
 from anonymizer.plugins import Exact, Settings
 
@@ -74,6 +74,20 @@ class IntervalSource(HierarchySource[IntervalSettings]):
     Settings = IntervalSettings
     rule_built = True
     fixed_height = True
+    content = "numbers in intervals"
+    by_level = "width"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - of all levels
+        """Return those of ranges; an end with a fraction makes all of them half-open."""
+        given = (settings["origin"], *settings["width"])
+        origin, *widths = (Decimal(str(bound)) for bound in given)
+        ends = [Decimal(str(settings[end])) for end in ("bottom", "top") if settings.get(end) is not None]
+        coded = (OPEN,) if ends else ()
+        if kind == "number" or any(bound % 1 for bound in (origin, *widths, *ends)):
+            return (HALF_OPEN, *coded)
+        whole = (SIGNED,) if origin < 0 else (WHOLE, SIGNED)
+        return (*whole, *coded) if kind == "integer" else (*whole, HALF_OPEN, *coded)
 
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
         """Return nothing: the settings decide."""

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
-from anonymizer.model.labels import MASKED
+from anonymizer.model.labels import MASKED, Form
 from anonymizer.model.table import Column
 from anonymizer.plugins import BoundedInt
 
@@ -56,6 +56,12 @@ class MaskSource(HierarchySource[MaskSettings]):
     name: ClassVar[str] = "mask"
     Settings = MaskSettings
     rule_built = True
+    content = "texts with * for each hidden character"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - all have one
+        """Return that of texts masked from one end."""
+        return (MASKED[settings["from"]],)
 
     def __init__(self, settings: MaskSettings, length: int | None = None) -> None:
         """Pad to ``length``; None is the length of the longest value of each column."""

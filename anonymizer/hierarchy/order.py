@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from anonymizer.hierarchy.labels import distinct, group_label, in_order, nested
 from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
 from anonymizer.model.identity import text_identity
+from anonymizer.model.labels import CLOSED, DATES, SET, SIGNED, SPAN, WHOLE, Form
 from anonymizer.model.table import Column
 from anonymizer.plugins import BoundedInt, Label, Settings
 
@@ -48,6 +49,16 @@ class OrderSettings(Settings):
         return values if values is None else tuple(value.strip() for value in values)
 
 
+_FORMS: Mapping[str | None, tuple[Form, ...]] = {
+    "integer": (WHOLE, SIGNED),
+    "number": (CLOSED,),
+    "date": (DATES,),
+    "text": (SPAN, SET),
+    None: (WHOLE, SIGNED, CLOSED, SPAN, SET),
+}
+"""Forms of the labels by the declared type of a column."""
+
+
 class OrderSource(HierarchySource[OrderSettings]):
     """Level i publishes the group of ``sizes[i]`` consecutive values, named by its ends.
 
@@ -58,6 +69,13 @@ class OrderSource(HierarchySource[OrderSettings]):
     Settings = OrderSettings
     rule_built = True
     fixed_height = True
+    content = "groups of consecutive values"
+    by_level = "sizes"
+
+    @classmethod
+    def forms(cls, settings: Mapping[str, Any], kind: str | None, level: int | None) -> tuple[Form, ...]:  # noqa: ARG003 - of all levels
+        """Return those of groups named by their ends."""
+        return _FORMS.get(kind, ())
 
     def depends_on(self, column: Column) -> dict[str, Any]:
         """Return the values in order, if the settings do not list them."""

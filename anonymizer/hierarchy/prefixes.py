@@ -69,6 +69,8 @@ class PrefixSource(HierarchySource[PrefixSettings]):
     Settings = PrefixSettings
     rule_built = True
     fixed_height = True
+    content = "codes cut to their first characters"
+    by_level = "lengths"
 
     def depends_on(self, column: Column) -> dict[str, Any]:  # noqa: ARG002 - on none
         """Return nothing: the settings decide."""

@@ -24,7 +24,7 @@ from anonymizer.hierarchy.labels import distinct
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.identity import text_identity
-from anonymizer.model.labels import MISSING, SUPPRESSED, exact, interval_of
+from anonymizer.model.labels import MISSING, SUPPRESSED, Form, exact, interval_of
 from anonymizer.model.table import Column, Hierarchy, ValueType
 from anonymizer.plugins import Registry, Settings
 
@@ -445,11 +445,15 @@ class HierarchySource(ABC, Generic[S]):
     name: the key in the config; a source without a name has no key.
     Settings: pydantic model that validates the value under the key.
     rule_built: whether the leaves are the distinct values of the input; if not, the source lists them.
+    content: what a column contains that is recoded along it, for recipients.
+    by_level: the setting with one item for each level between the values and ``*``; None without one.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[BaseModel]]
     rule_built: ClassVar[bool]
+    content: ClassVar[str] = "groups of a hierarchy"
+    by_level: ClassVar[str | None] = None
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -469,6 +473,23 @@ class HierarchySource(ABC, Generic[S]):
         ------
         HierarchyError: the settings do not fit the column, or the result is not one tree.
         """
+
+    @classmethod
+    def forms(
+        cls,
+        settings: Mapping[str, Any],  # noqa: ARG003 - names of groups have no form
+        kind: str | None,  # noqa: ARG003
+        level: int | None,  # noqa: ARG003
+    ) -> tuple[Form, ...]:
+        """Return the forms of the labels that can be published.
+
+        Parameters
+        ----------
+        settings: as in a public report.
+        kind: declared type of the column; None if the type is not public.
+        level: of the column; None if it varies or is not public.
+        """
+        return ()
 
     @property
     def fixed_height(self) -> bool:

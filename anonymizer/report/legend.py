@@ -5,29 +5,21 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import PurePath
 from textwrap import wrap
 from typing import Any
 
 from anonymizer.errors import listed, plural
+from anonymizer.hierarchy.source import HIERARCHY_SOURCES
 from anonymizer.model.invocation import command, path_word
 from anonymizer.model.labels import (
     CLOSED,
-    DATES,
-    HALF_OPEN,
     LED_BY_NUMBER,
-    MASKED,
     MISSING,
     OPEN,
     OTHERS,
-    PERIODS,
-    RARE,
     SET,
-    SIGNED,
-    SPAN,
     SUPPRESSED,
-    WHOLE,
     Form,
     first_number,
 )
@@ -52,77 +44,8 @@ _UNCHANGED = {
 }
 """What roles other than quasi-identifier say of a released column; others are unchanged."""
 
-_BY_SOURCE = {
-    "intervals": "numbers in intervals",
-    "mask": "texts with * for each hidden character",
-    "prefixes": "codes cut to their first characters",
-    "date": "periods of dates",
-    "order": "groups of consecutive values",
-    "auto": "values or groups of values",
-    "frequency": "frequent values, the others merged",
-    "ready": "groups of a hierarchy",
-    "tree": "groups of a hierarchy",
-    "file": "groups of a hierarchy",
-}
-"""What a column with a kind of hierarchy contains."""
-
-_STEPS = {"intervals": "width", "order": "sizes", "date": "levels", "prefixes": "lengths"}
-"""The parameter of a kind of hierarchy that has one item for each level between the values and ``*``."""
-
 _BY_LABELS = {"interval": "ranges of values", "set": "sets of values"}
 """What a column contains by ``labels`` of an algorithm."""
-
-
-_BY_TYPE: Mapping[str, Mapping[str | None, tuple[Form, ...]]] = {
-    "order": {
-        "integer": (WHOLE, SIGNED),
-        "number": (CLOSED,),
-        "date": (DATES,),
-        "text": (SPAN, SET),
-        None: (WHOLE, SIGNED, CLOSED, SPAN, SET),
-    },
-    "auto": {
-        "integer": (WHOLE, SIGNED, OPEN),
-        "number": (HALF_OPEN, OPEN),
-        "date": (DATES,),
-        "text": (SPAN, SET, RARE),
-        None: (WHOLE, SIGNED, HALF_OPEN, OPEN, SPAN, SET, RARE),
-    },
-}
-"""Forms by the declared type of a column; None: a type that is not declared is not public."""
-
-
-def _forms_of(source: str, settings: Any, kind: str | None, level: int | None) -> tuple[Form, ...]:
-    """Return the forms of values that a hierarchy can publish.
-
-    Parameters
-    ----------
-    source: its kind.
-    settings: its parameters.
-    kind: declared type of the column.
-    level: None if it varies or is not public.
-    """
-    if source == "frequency":
-        return (OTHERS,)
-    if source == "mask":
-        return (MASKED[settings["from"]],)
-    if source == "date":
-        periods = settings["levels"]
-        return tuple(PERIODS[each] for each in (periods if level is None else [periods[level - 1]]))
-    if source == "intervals":
-        return _interval_forms(settings, kind)
-    forms = _BY_TYPE.get(source, {}).get(kind, ())
-    return tuple(each for each in forms if each is not RARE or (settings.get("rare") or 1) > 1)
-
-
-def _interval_forms(settings: Any, kind: str | None) -> tuple[Form, ...]:
-    origin, *widths = (Decimal(str(bound)) for bound in (settings["origin"], *settings["width"]))
-    ends = [Decimal(str(settings[end])) for end in ("bottom", "top") if settings.get(end) is not None]
-    coded = (OPEN,) if ends else ()
-    if kind == "number" or any(bound % 1 for bound in (origin, *widths, *ends)):
-        return (HALF_OPEN, *coded)
-    whole = (SIGNED,) if origin < 0 else (WHOLE, SIGNED)
-    return (*whole, *coded) if kind == "integer" else (*whole, HALF_OPEN, *coded)
 
 
 def _mondrian_forms(labels: str, kind: str | None) -> tuple[Form, ...]:
@@ -277,15 +200,15 @@ def _along_hierarchy(
     varies: whether the level varies by record; else it is not public if it is None.
     """
     hierarchy = settings.get("hierarchy") or {}
-    source = next((key for key in hierarchy if key in _BY_SOURCE), None)
-    if source is None:
+    name = next((key for key in hierarchy if key in HIERARCHY_SOURCES), None)
+    if name is None:
         own = "groups of a hierarchy" if hierarchy else _HIDDEN_COLUMN
         return ("unchanged, or * where that would disclose too much" if varies else own), ()
-    parameters = hierarchy[source]
-    if level is not None and source in _STEPS and level > len(parameters[_STEPS[source]]):
+    source, parameters = HIERARCHY_SOURCES[name], hierarchy[name]
+    if level is not None and source.by_level is not None and level > len(parameters[source.by_level]):
         return _HIDDEN_COLUMN, ()
     shown = ", some finer than others" if varies else "" if level is None else f", level {level}"
-    return _BY_SOURCE[source] + shown, _forms_of(source, parameters, settings.get("type"), level)
+    return source.content + shown, source.forms(parameters, settings.get("type"), level)
 
 
 def _numbers(public: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from anonymizer.hierarchy.file import FileSource
+from anonymizer.model.labels import Form
 from anonymizer.release.folder import LEGEND_HEAD
 from anonymizer.report.legend import HEAD, WIDTH, legend
 from tests.run.commands import Job, call, csv_bytes, people
@@ -253,3 +255,16 @@ def test_forms_are_those_that_a_column_can_have(
     assert job.run("--quiet").code == 0
     public = json.loads(job.public_report.read_text(encoding="utf-8"))
     assert forms_of(public, "zip", **settings) == {*forms, "*", "<missing>"}
+
+
+@pytest.mark.slow
+def test_a_source_says_what_its_columns_contain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(tmp_path).rows(people(20))
+    assert job.run("--quiet").code == 0
+    public = json.loads(job.public_report.read_text(encoding="utf-8"))
+    monkeypatch.setattr(FileSource, "content", "areas")
+    monkeypatch.setattr(FileSource, "forms", lambda *_: (Form("A/B", "A or B"),))
+    assert forms_of(public, "zip", hierarchy={"file": "a.csv"}) == {"A/B", "*", "<missing>"}
+    public["config"]["attributes"]["zip"] = {"role": "quasi-identifier", "hierarchy": {"file": "a.csv"}}
+    public["recoding"]["levels"] = {"zip": 1}
+    assert columns_of(legend(public))["zip"] == "areas, level 1"
