@@ -110,7 +110,7 @@ def test_the_join_finds_all_pairs_that_cover(random: Random):
 
 
 def test_a_join_of_many_pairs_goes_by_smaller_blocks(monkeypatch):
-    monkeypatch.setattr("anonymizer.attacks.adversary_view.PAIRS", 4)
+    monkeypatch.setattr("anonymizer.attacks.joins.PAIRS", 4)
     meanings = [meaning_of(attribute(["a", "b", "c", "d"], TREE), ["*", "ab"])] * 2
     original = np.array([[i, j] for i in range(4) for j in range(4)])
     blocks = list(CoveringJoin(meanings, np.array([[0, 0], [0, 1], [1, 1]])).blocks(original))
