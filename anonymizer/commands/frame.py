@@ -218,12 +218,11 @@ class Result(Generic[Frame]):
     def plot_attacks(self, *, ax: Axes | None = None) -> Axes:
         """Draw the success of each attack in the config, next to its baseline; without attacks, say so."""
         from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
         from anonymizer.report.page import dots_of  # noqa: PLC0415
 
         dots, title = dots_of(self.report["attacks"]), "What each attack reaches"
-        if not dots:
-            return _empty(_axes(ax), title, NO_ATTACKS)
-        return _named(draw_attacks(_axes(ax), dots), title)
+        return plotted(ax, title, draw_attacks(dots) if dots else NO_ATTACKS)
 
     def plot_knowledge(self, *, ax: Axes | None = None) -> Axes:
         """Draw the probability that one guess re-identifies a record, by number of known attributes.
@@ -233,16 +232,18 @@ class Result(Generic[Frame]):
         InputError: there are too many sets of quasi-identifiers to evaluate.
         """
         from anonymizer.report.charts import draw_knowledge  # noqa: PLC0415
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         if not self.facts.knowing:
             raise InputError("too many sets of quasi-identifiers to evaluate; run the attack vulnerability")
-        return _named(draw_knowledge(_axes(ax), self.facts.knowing), "The more is known, the more is found")
+        return plotted(ax, "The more is known, the more is found", draw_knowledge(self.facts.knowing))
 
     def plot_losses(self, *, ax: Axes | None = None) -> Axes:
         """Draw how much of each quasi-identifier was lost, from 0 to 1."""
         from anonymizer.report.charts import draw_losses  # noqa: PLC0415
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
-        return _named(draw_losses(_axes(ax), self.facts.losses), "Loss by attribute")
+        return plotted(ax, "Loss by attribute", draw_losses(self.facts.losses))
 
     def plot_distribution(self, attribute: str, *, ax: Axes | None = None) -> Axes:
         """Draw a quasi-identifier before (hollow) and after (filled), with rare values combined.
@@ -252,6 +253,7 @@ class Result(Generic[Frame]):
         InputError: it is not a quasi-identifier, or its distribution cannot be shown.
         """
         from anonymizer.report.charts import draw_distribution  # noqa: PLC0415
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         by_name = {each.attribute: each for each in self.facts.distributions}
         if attribute not in by_name:
@@ -261,7 +263,7 @@ class Result(Generic[Frame]):
         drawn = by_name[attribute]
         if not drawn.labels:
             raise InputError(f"'{attribute}' cannot be drawn: {drawn.reason}")
-        return _named(draw_distribution(_axes(ax), drawn), f"{attribute}, before and after")
+        return plotted(ax, f"{attribute}, before and after", draw_distribution(drawn))
 
     def plot_groups(self, *, ax: Axes | None = None) -> Axes:
         """Draw the number of equivalence classes by size.
@@ -271,10 +273,11 @@ class Result(Generic[Frame]):
         InputError: there are so few classes that the chart could disclose a single one.
         """
         from anonymizer.report.charts import draw_groups  # noqa: PLC0415
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         if not self.facts.groups:
             raise InputError(f"fewer than {self.facts.smallest} groups, too few to draw")
-        return _named(draw_groups(_axes(ax), self.facts.groups), "Groups by size")
+        return plotted(ax, "Groups by size", draw_groups(self.facts.groups))
 
     def plot_search(self, *, ax: Axes | None = None) -> Axes:
         """Draw the best objective so far by number of candidates, and the proven bound.
@@ -282,12 +285,13 @@ class Result(Generic[Frame]):
         An algorithm that does not report single candidates has no such chart; it then says so.
         """
         from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
+        from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         title, search = "How it was found", self.report["search"]
         progress = progress_of(self.report["steps"], search)
-        if not progress.best:
-            return _empty(_axes(ax), title, NO_STEPS.format(search["algorithm"], search["objective"]))
-        return _named(draw_search(_axes(ax), progress), title)
+        if progress.best:
+            return plotted(ax, title, draw_search(progress))
+        return plotted(ax, title, NO_STEPS.format(search["algorithm"], search["objective"]))
 
 
 def tree_of_attribute(attribute: QuasiIdentifier | SensitiveAttribute) -> networkx.DiGraph[Any]:
@@ -322,39 +326,6 @@ NO_STEPS = (
     "To see a search, set algorithm: {{name: lattice}} or {{name: local}}"
 )
 """In place of the chart of a search."""
-
-
-def _empty(axes: Axes, title: str, words: str) -> Axes:
-    """Write words in place of a chart."""
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
-    return _named(axes, title)
-
-
-def _named(axes: Axes, title: str) -> Axes:
-    """Add the title and legend, which the page has in its text."""
-    axes.set_title(title, fontweight="bold")
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        axes.legend(
-            handles,
-            labels,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.1),
-            ncols=len(labels),
-            frameon=False,
-        )
-    return axes
-
-
-def _axes(ax: Axes | None) -> Axes:
-    """Return the axes to draw onto."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot  # noqa: PLC0415 - half a second that only plots need
-
-    axes: Axes = pyplot.subplots(layout="constrained")[1]
-    return axes
 
 
 def _run_on_frame(frame: pandas.DataFrame, config: Config) -> tuple[Finished, FrameSink]:

@@ -9,14 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
-from anonymizer.report.canvas import FONT, NOTEBOOK, Palette, apart, bare, rows
+from anonymizer.report.drawing import (
+    NOTEBOOK,
+    Bars,
+    Drawing,
+    Level,
+    Line,
+    Marks,
+    Palette,
+    Spans,
+    Stroke,
+    Text,
+    apart,
+)
 from anonymizer.report.facts import AttributeLoss, Distribution, RiskByKnowledge, SizeBin
 from anonymizer.report.wording import floored, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -30,40 +40,53 @@ class Dot:
     baseline: float
 
 
-def draw_attacks(axes: Axes, dots: Sequence[Dot], palette: Palette = NOTEBOOK) -> Axes:
+def draw_attacks(dots: Sequence[Dot], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw a row for each attack; the axis is the share of targets."""
-    bare(axes, palette)
+    chart, places = Drawing(palette), range(len(dots))
     reach = max([0.05, *(max(each.high, each.baseline, each.success) for each in dots)])
-    places = range(len(dots))
-    axes.hlines(places, 0, reach, color=palette.grid, linewidth=1)
-    axes.hlines(
-        places,
-        [each.low for each in dots],
-        [each.high for each in dots],
-        color=palette.after,
-        linewidth=4,
-        alpha=0.45,
+    successes = [each.success for each in dots]
+    chart.add(
+        _tracks(len(dots), reach, palette),
+        Spans(
+            places, [each.low for each in dots], [each.high for each in dots], Stroke(palette.after, 4, 0.45)
+        ),
+        _diamonds([each.baseline for each in dots], palette, "guess without the release"),
+        _discs(successes, palette, "attack"),
+        *_row_values([percent(each) for each in successes], palette),
     )
-    axes.plot([each.baseline for each in dots], places, "D", markersize=8, markeredgewidth=1.8,
-              markerfacecolor="none", markeredgecolor=palette.before, clip_on=False,
-              label="guess without the release")  # fmt: skip
-    axes.plot([each.success for each in dots], places, "o", markersize=8, color=palette.after, clip_on=False,
-              label="attack")  # fmt: skip
-    _row_values(axes, [percent(each.success) for each in dots], palette)
-    rows(axes, [each.label for each in dots], palette)
-    axes.set_xlim(0, reach)
-    axes.locator_params(axis="x", nbins=5)
-    axes.xaxis.set_major_formatter(percent_tick)
-    return axes
+    chart.rows([each.label for each in dots])
+    chart.x.between(0, reach)
+    chart.x.formatter = percent_tick
+    return chart
 
 
-def _row_values(axes: Axes, texts: Sequence[str], palette: Palette) -> None:
-    for place, text in enumerate(texts):
-        axes.text(1.03, place, text, transform=axes.get_yaxis_transform(), va="center",
-                  color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
+def _tracks(number: int, reach: float, palette: Palette) -> Spans:
+    """Return a line for each row, on which its markers are."""
+    return Spans(range(number), [0.0] * number, [reach] * number, Stroke(palette.grid))
 
 
-def percent_tick(value: float, _: object) -> str:
+def _diamonds(values: Sequence[float], palette: Palette, label: str | None = None) -> Marks:
+    """Return what is without the release, hollow."""
+    edge = Stroke(palette.before, 1.8)
+    return Marks(values, range(len(values)), "D", 8, "none", edge, label, inside=False)
+
+
+def _discs(values: Sequence[float], palette: Palette, label: str | None = None) -> Marks:
+    """Return what is with the release, filled."""
+    return Marks(
+        values, range(len(values)), "o", 8, palette.after, Stroke(palette.after), label, inside=False
+    )
+
+
+def _row_values(texts: Sequence[str], palette: Palette) -> list[Text]:
+    """Return a text right of each row."""
+    return [
+        Text(1.03, place, text, palette.ink, (True, False), centered=True, bold=True)
+        for place, text in enumerate(texts)
+    ]
+
+
+def percent_tick(value: float) -> str:
     """Return the label of a tick at a share."""
     return percent(round(value, 6))
 
@@ -74,113 +97,111 @@ LONGEST_LABEL = 24
 _HALF = 0.34
 
 
-def draw_distribution(axes: Axes, shown: Distribution, palette: Palette = NOTEBOOK) -> Axes:
+def draw_distribution(shown: Distribution, palette: Palette = NOTEBOOK) -> Drawing:
     """Draw the shares of the entries; the largest fills the width."""
-    bare(axes, palette)
+    chart, number = Drawing(palette), len(shown.labels)
     reach = max([*shown.before, *shown.after, 0.01])
-    places = range(len(shown.labels))
-    axes.barh([place - _HALF / 2 for place in places], shown.before, height=_HALF, facecolor="none",
-              edgecolor=palette.before, linewidth=1.4, label="input")  # fmt: skip
-    axes.barh([place + _HALF / 2 for place in places], shown.after, height=_HALF, facecolor=palette.after,
-              edgecolor=palette.after, linewidth=1.4, label="release")  # fmt: skip
-    rows(axes, shown.labels, palette, LONGEST_LABEL)
-    axes.set_xlim(0, reach)
-    axes.set_xticks([0, reach], ["0", percent(reach)])
-    first, last = axes.get_xticklabels()
-    first.set_horizontalalignment("left")
-    last.set_horizontalalignment("right")
-    return axes
+    above, below = ([place + side * _HALF / 2 for place in range(number)] for side in (-1, 1))
+    edges = Stroke(palette.before, 1.4), Stroke(palette.after, 1.4)
+    chart.add(
+        Bars(above, shown.before, _HALF, "none", edges[0], label="input"),
+        Bars(below, shown.after, _HALF, palette.after, edges[1], label="release"),
+    )
+    chart.rows(shown.labels, LONGEST_LABEL)
+    chart.x.between(0, reach)
+    chart.x.places, chart.x.labels = [0, reach], [("0", "left"), (percent(reach), "right")]
+    return chart
 
 
-def draw_groups(axes: Axes, bins: Sequence[SizeBin], palette: Palette = NOTEBOOK) -> Axes:
+def draw_groups(bins: Sequence[SizeBin], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw a column for each bin of class sizes; each bin is twice as wide as the one before it."""
-    bare(axes, palette)
-    places = range(len(bins))
-    axes.bar(places, [each.classes for each in bins], width=0.86, color=palette.after)
-    for place, each in enumerate(bins):
-        axes.annotate(f"{each.classes:,}", (place, each.classes), (0, 4), textcoords="offset points",
-                      ha="center", color=palette.ink, fontsize=FONT, fontweight="bold")  # fmt: skip
-    axes.set_xticks(places, [_lines(each) for each in bins])
-    axes.set_yticks([])
-    axes.set_xlim(-0.6, max(len(bins), 2) - 0.4)
-    axes.set_ylim(0, 1.15 * max(each.classes for each in bins))
-    axes.axhline(0, color=palette.grid, linewidth=1.5)
-    axes.set_xlabel(f"{bins[0].of} in a class", color=palette.soft, fontsize=FONT)
-    return axes
+    chart, places = Drawing(palette), range(len(bins))
+    numbers = [each.classes for each in bins]
+    chart.add(Bars(places, numbers, 0.86, palette.after, upright=True))
+    for place, own in enumerate(numbers):
+        chart.add(Text(place, own, f"{own:,}", palette.ink, moved=(0, 4), align="center", bold=True))
+    chart.add(Level(0, Stroke(palette.grid, 1.5)))
+    chart.x.mark(places, [_lines(each) for each in bins])
+    chart.x.between(-0.6, max(len(bins), 2) - 0.4)
+    chart.x.title = f"{bins[0].of} in a class", palette.soft
+    chart.y.places, chart.y.labels = [], []
+    chart.y.between(0, 1.15 * max(numbers))
+    return chart
 
 
 def _lines(each: SizeBin) -> str:
     return each.label.replace(" or more", "\nor more")
 
 
-def draw_knowledge(axes: Axes, known: Sequence[RiskByKnowledge], palette: Palette = NOTEBOOK) -> Axes:
+def draw_knowledge(known: Sequence[RiskByKnowledge], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw lines for the input and the release, by the worst set of each number of attributes."""
-    bare(axes, palette)
-    numbers = [each.known for each in known]
+    chart, numbers = Drawing(palette), [each.known for each in known]
     before = [each.before for each in known if each.before is not None]
-    axes.grid(axis="y", color=palette.grid, linewidth=1)
+    after = [each.worst for each in known]
+    ends = [(after[-1], "release", palette.after)]
     if len(before) == len(known):
-        axes.plot(numbers, before, "--D", color=palette.before, markersize=7, linewidth=1.8,
-                  markerfacecolor=palette.paper, markeredgewidth=1.8, clip_on=False)  # fmt: skip
-    axes.plot(numbers, [each.worst for each in known], "-o", color=palette.after, markersize=7, linewidth=2.2,
-              clip_on=False)  # fmt: skip
-    ends = [(known[-1].worst, "release", palette.after)]
-    if len(before) == len(known):
+        look = Stroke(palette.before, 1.8)
+        chart.add(
+            Line(numbers, before, Stroke(palette.before, 1.8, style="--"), inside=False),
+            Marks(numbers, before, "D", 7, palette.paper, look, inside=False),
+        )
         ends.append((before[-1], "input", palette.before))
-    top = max([0.05, *before, *(each.worst for each in known)]) * 1.05
+    chart.add(
+        Line(numbers, after, Stroke(palette.after, 2.2), inside=False),
+        Marks(numbers, after, "o", 7, palette.after, Stroke(palette.after), inside=False),
+    )
+    top = max([0.05, *before, *after]) * 1.05
     places = apart([each[0] for each in ends], 0.09 * top)
     for (height, name, color), place in zip(ends, places, strict=True):
-        axes.annotate(f"{name} {percent(height)}", (numbers[-1], place), (12, 0), textcoords="offset points",
-                      va="center", color=color, fontsize=FONT, fontweight="bold",
-                      annotation_clip=False)  # fmt: skip
-    axes.set_xticks(numbers)
-    axes.tick_params(axis="x", pad=10)
-    axes.set_xlim(min(numbers) - 0.15, max(numbers) + 0.05)
-    axes.set_ylim(0, top)
-    axes.locator_params(axis="y", nbins=5)
-    axes.yaxis.set_major_formatter(percent_tick)
-    axes.set_xlabel("attributes known", color=palette.soft, fontsize=FONT)
-    return axes
+        text = f"{name} {percent(height)}"
+        chart.add(Text(numbers[-1], place, text, color, moved=(12, 0), centered=True, bold=True))
+    chart.x.places, chart.x.pad = numbers, 10.0
+    chart.x.between(min(numbers) - 0.15, max(numbers) + 0.05)
+    chart.x.title = "attributes known", palette.soft
+    chart.y.grid, chart.y.formatter = Stroke(palette.grid), percent_tick
+    chart.y.between(0, top)
+    return chart
 
 
-def draw_losses(axes: Axes, losses: Sequence[AttributeLoss], palette: Palette = NOTEBOOK) -> Axes:
+def draw_losses(losses: Sequence[AttributeLoss], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw a bar for each attribute, from 0 (unchanged) to 1 (everything suppressed)."""
-    bare(axes, palette)
-    places = range(len(losses))
-    axes.barh(places, [1.0] * len(losses), height=0.5, color=palette.grid, alpha=0.6)
-    axes.barh(places, [each.loss for each in losses], height=0.5, color=palette.after)
-    _row_values(axes, [percent(each.loss) for each in losses], palette)
-    rows(axes, [each.name for each in losses], palette)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([])
-    return axes
+    chart, places = Drawing(palette), range(len(losses))
+    chart.add(
+        Bars(places, [1.0] * len(losses), 0.5, palette.grid, opacity=0.6),
+        Bars(places, [each.loss for each in losses], 0.5, palette.after),
+        *_row_values([percent(each.loss) for each in losses], palette),
+    )
+    chart.rows([each.name for each in losses])
+    chart.x.between(0, 1)
+    chart.x.places, chart.x.labels = [], []
+    return chart
 
 
 SHOWN = 0.95
 """Share of the queries whose errors the axis covers."""
 
 
-def draw_query_error(axes: Axes, ecdf: Sequence[Sequence[float]], palette: Palette = NOTEBOOK) -> Axes:
+def draw_query_error(ecdf: Sequence[Sequence[float]], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw the distribution function of the errors.
 
     Parameters
     ----------
     ecdf: error, and the share of queries with at most that error, ascending.
     """
-    bare(axes, palette)
-    axes.tick_params(axis="x", pad=9)
-    axes.grid(axis="y", color=palette.grid, linewidth=1)
+    chart = Drawing(palette)
     errors, shares = [error for error, _ in ecdf], [share for _, share in ecdf]
-    axes.plot(errors, shares, "-o", color=palette.after, markersize=5, linewidth=2.2)
+    chart.add(
+        Line(errors, shares, Stroke(palette.after, 2.2)),
+        Marks(errors, shares, "o", 5, palette.after, Stroke(palette.after)),
+    )
     # The largest errors may be a hundred times the others; only the table has them.
     reach = next((error for error, share in ecdf if share >= SHOWN), max(errors))
-    axes.set_xlim(0, max(reach, 0.01))
-    axes.set_ylim(0, 1.02)
-    axes.locator_params(axis="both", nbins=5)
-    axes.xaxis.set_major_formatter(percent_tick)
-    axes.yaxis.set_major_formatter(percent_tick)
-    axes.set_xlabel("relative error of an answer, at most", color=palette.soft, fontsize=FONT)
-    return axes
+    chart.x.pad, chart.x.formatter, chart.y.formatter = 9.0, percent_tick, percent_tick
+    chart.x.between(0, max(reach, 0.01))
+    chart.x.title = "relative error of an answer, at most", palette.soft
+    chart.y.grid = Stroke(palette.grid)
+    chart.y.between(0, 1.02)
+    return chart
 
 
 MOST_STEPS = 400
@@ -221,34 +242,40 @@ def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -
     return Progress(tuple(tried[::thin]), tuple(best), len(steps), search["bound"], search["best_possible"])
 
 
-def draw_search(axes: Axes, progress: Progress, palette: Palette = NOTEBOOK) -> Axes:
+def draw_search(progress: Progress, palette: Palette = NOTEBOOK) -> Drawing:
     """Draw the incumbent as a step line, candidates as points, bounds as lines."""
-    bare(axes, palette)
-    axes.tick_params(axis="x", pad=9)
-    axes.grid(axis="y", color=palette.grid, linewidth=1)
-    axes.plot(*zip(*progress.tried, strict=True), ".", color=palette.soft, markersize=7, alpha=0.6)
+    chart = Drawing(palette)
     numbers = [number for number, _ in progress.best] + [progress.steps]
     losses = [loss for _, loss in progress.best]
-    axes.step(numbers, [*losses, losses[-1]], where="post", color=palette.after, linewidth=2.4)
+    tried, values = zip(*progress.tried, strict=True)
+    chart.add(
+        Marks(tried, values, ".", 7, palette.soft, Stroke(palette.soft, opacity=0.6)),
+        steps(numbers, [*losses, losses[-1]], Stroke(palette.after, 2.4)),
+    )
     lines = [(losses[-1], f"found {losses[-1]:.3g}", palette.after)]
     if progress.bound is not None:
-        axes.axhline(progress.bound, color=palette.before, linewidth=1.8, linestyle="--")
+        chart.add(Level(progress.bound, Stroke(palette.before, 1.8, style="--")))
         lines.append((progress.bound, f"bound {progress.bound:.3g}", palette.before))
     if progress.best_possible is not None and progress.best_possible != progress.bound:
-        axes.axhline(progress.best_possible, color=palette.before, linewidth=1.8, linestyle=":")
-        lines.append(
-            (progress.best_possible, f"any recoding {floored(progress.best_possible)}", palette.before)
-        )
+        chart.add(Level(progress.best_possible, Stroke(palette.before, 1.8, style=":")))
+        any_recoding = f"any recoding {floored(progress.best_possible)}"
+        lines.append((progress.best_possible, any_recoding, palette.before))
     top = max(loss for _, loss in (*progress.tried, *progress.best))
-    axes.set_ylim(0, 1.05 * max(top, 0.001))
-    for height, (text, color) in zip(apart([each[0] for each in lines], 0.075 * 1.05 * top),
-                                      [each[1:] for each in lines], strict=True):  # fmt: skip
-        axes.text(1.02, height, text, transform=axes.get_yaxis_transform(), va="center", color=color,
-                  fontsize=FONT, fontweight="bold")  # fmt: skip
-    axes.set_xlim(0, max(progress.steps, 2))
-    axes.locator_params(axis="both", nbins=5)
-    axes.set_xlabel("candidates evaluated", color=palette.soft, fontsize=FONT)
-    return axes
+    heights = apart([each[0] for each in lines], 0.075 * 1.05 * top)
+    for height, (_, text, color) in zip(heights, lines, strict=True):
+        chart.add(Text(1.02, height, text, color, (True, False), centered=True, bold=True))
+    chart.x.pad, chart.x.title = 9.0, ("candidates evaluated", palette.soft)
+    chart.x.between(0, max(progress.steps, 2))
+    chart.y.grid = Stroke(palette.grid)
+    chart.y.between(0, 1.05 * max(top, 0.001))
+    return chart
+
+
+def steps(x: Sequence[float], y: Sequence[float], stroke: Stroke, label: str | None = None) -> Line:
+    """Return a line of steps, each height until the next place."""
+    corners = [point for (a, h), (b, _) in pairwise(zip(x, y, strict=True)) for point in ((a, h), (b, h))]
+    across, up = zip(*corners, (x[-1], y[-1]), strict=True)
+    return Line(across, up, stroke, label)
 
 
 @dataclass(frozen=True)
@@ -261,19 +288,18 @@ class Mark:
     suppressed: float
 
 
-def draw_utility(axes: Axes, marks: Sequence[Mark], palette: Palette = NOTEBOOK) -> Axes:
+def draw_utility(marks: Sequence[Mark], palette: Palette = NOTEBOOK) -> Drawing:
     """Draw a row for each measure: dot of the release, diamond of the input, cross of everything hidden."""
-    bare(axes, palette)
-    places = range(len(marks))
+    chart, places = Drawing(palette), range(len(marks))
     reach = max([0.05, *(max(each.value, each.untouched, each.suppressed) for each in marks)])
-    axes.hlines(places, 0, reach, color=palette.grid, linewidth=1)
-    axes.plot([each.suppressed for each in marks], places, "x", markersize=8, markeredgewidth=1.8,
-              color=palette.soft, clip_on=False)  # fmt: skip
-    axes.plot([each.untouched for each in marks], places, "D", markersize=8, markeredgewidth=1.8,
-              markerfacecolor="none", markeredgecolor=palette.before, clip_on=False)  # fmt: skip
-    axes.plot([each.value for each in marks], places, "o", markersize=8, color=palette.after, clip_on=False)
-    _row_values(axes, [f"{each.value:.3g}" for each in marks], palette)
-    rows(axes, [each.label for each in marks], palette)
-    axes.set_xlim(0, reach)
-    axes.locator_params(axis="x", nbins=5)
-    return axes
+    hidden = [each.suppressed for each in marks]
+    chart.add(
+        _tracks(len(marks), reach, palette),
+        Marks(hidden, places, "x", 8, "none", Stroke(palette.soft, 1.8), inside=False),
+        _diamonds([each.untouched for each in marks], palette),
+        _discs([each.value for each in marks], palette),
+        *_row_values([f"{each.value:.3g}" for each in marks], palette),
+    )
+    chart.rows([each.label for each in marks])
+    chart.x.between(0, reach)
+    return chart

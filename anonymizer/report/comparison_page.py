@@ -5,15 +5,13 @@ Its chart of risk against loss has a point for each release and a step line thro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymizer.errors import plural
-from anonymizer.report.canvas import FONT, Frame, Palette, bare, inline_svg
-from anonymizer.report.charts import percent_tick
+from anonymizer.report.charts import percent_tick, steps
 from anonymizer.report.comparison import (
     ComparedRun,
     Comparison,
@@ -23,11 +21,10 @@ from anonymizer.report.comparison import (
     frontier,
     numbered,
 )
+from anonymizer.report.drawing import Drawing, Level, Line, Marks, Palette, Spans, Stroke, Text
 from anonymizer.report.page import TEMPLATES, environment
+from anonymizer.report.svg import Frame, inline_svg
 from anonymizer.report.wording import Chart, Grid, number, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SECTIONS = (
     ("frontier", "Risk and loss"),
@@ -163,50 +160,42 @@ def _reach(comparison: Comparison) -> tuple[float, float]:
     return 1.08 * max(risks), 1.12 * max(losses)
 
 
-def draw_frontier(axes: Axes, comparison: Comparison, palette: Palette) -> None:
+def draw_frontier(comparison: Comparison, palette: Palette) -> Drawing:
     """Draw risk to the right and loss upwards; the lower left corner is best."""
-    bare(axes, palette)
-    axes.tick_params(axis="x", pad=9)
-    axes.grid(color=palette.grid, linewidth=1)
-    (right, top), shapes = _reach(comparison), _shapes(comparison)
-    axes.set_xlim(0, right)
-    axes.set_ylim(0, top)
-    axes.axvline(comparison.points[0].risk.baseline, color=palette.before, linewidth=1.6, linestyle="--")
-    axes.text(
-        0.012, 0.02, "better", transform=axes.transAxes, color=palette.soft, fontsize=FONT, style="italic"
-    )
-    _line(axes, comparison.pareto, right, top, palette)
+    chart, (right, top), shapes = Drawing(palette), _reach(comparison), _shapes(comparison)
+    guess = Stroke(palette.before, 1.6, style="--")
+    chart.add(Level(comparison.points[0].risk.baseline, guess, upright=True))
+    chart.add(Text(0.012, 0.02, "better", palette.soft, (True, True), italic=True))
+    chart.add(_line(comparison.pareto, right, top, palette))
     # Pareto-optimal points are drawn last, over the others.
     for each in sorted(comparison.points, key=lambda each: each.run.number in comparison.unbeaten):
         unbeaten, risk, loss = each.run.number in comparison.unbeaten, each.risk, each.measured.loss
         color = palette.after if unbeaten else palette.soft
-        axes.hlines(loss, risk.low, risk.high, color=color, linewidth=3.5, alpha=0.45)
-        axes.plot([risk.success], [loss], shapes[each.run.algorithm], color=color, clip_on=False,
-                  markersize=10 if unbeaten else 7)  # fmt: skip
+        chart.add(Spans([loss], [risk.low], [risk.high], Stroke(color, 3.5, 0.45)))
+        shape, size = shapes[each.run.algorithm], 10 if unbeaten else 7
+        chart.add(Marks([risk.success], [loss], shape, size, color, Stroke(color), inside=False))
     for run, bound in _undecided(comparison):
-        axes.plot([LANE], [bound], shapes[run.algorithm], markersize=9, clip_on=False,
-                  transform=axes.get_yaxis_transform(), markerfacecolor="none", markeredgewidth=1.8,
-                  markeredgecolor=palette.ink)  # fmt: skip
-    _labels(axes, comparison, palette)
-    _legend(axes, shapes, palette)
-    axes.locator_params(axis="both", nbins=6)
-    axes.xaxis.set_major_formatter(percent_tick)
-    axes.set_xlabel("risk", color=palette.soft, fontsize=FONT)
-    axes.set_ylabel("loss", color=palette.soft, fontsize=FONT)
+        look = Stroke(palette.ink, 1.8)
+        chart.add(Marks([LANE], [bound], shapes[run.algorithm], 9, "none", look, inside=False, beside=True))
+    chart.add(*_labels(comparison, palette), *_named(shapes, palette))
+    chart.legend = min(len(shapes) + 2, 4)
+    for axis, end, title in ((chart.x, right, "risk"), (chart.y, top, "loss")):
+        axis.between(0, end)
+        axis.grid, axis.most, axis.title = Stroke(palette.grid), 6, (title, palette.soft)
+    chart.x.pad, chart.x.formatter = 9.0, percent_tick
+    return chart
 
 
-def _line(axes: Axes, best: Sequence[Point], right: float, top: float, palette: Palette) -> None:
-    """Draw the smallest loss up to each risk as a step line."""
+def _line(best: Sequence[Point], right: float, top: float, palette: Palette) -> Line:
+    """Return the smallest loss up to each risk as a step line."""
     risks, losses = np.array([(each.risk.success, each.measured.loss) for each in best]).T
-    steps = frontier(risks, losses)
-    along = [risks[steps[0]], *risks[steps], right]
-    axes.step(
-        along, [top, *losses[steps], losses[steps[-1]]], where="post", color=palette.after, linewidth=1.8
-    )
+    found = frontier(risks, losses)
+    along = [risks[found[0]], *risks[found], right]
+    return steps(along, [top, *losses[found], losses[found[-1]]], Stroke(palette.after, 1.8))
 
 
-def _labels(axes: Axes, comparison: Comparison, palette: Palette) -> None:
-    """Write the number of each point next to it; near points share a text."""
+def _labels(comparison: Comparison, palette: Palette) -> Iterator[Text]:
+    """Yield the number of each point next to it; near points share a text."""
     right, top = _reach(comparison)
     places = [
         (
@@ -219,11 +208,9 @@ def _labels(axes: Axes, comparison: Comparison, palette: Palette) -> None:
     ]
     undecided = [(run.number, LANE, bound / top, False) for run, bound in _undecided(comparison)]
     for numbers, across, up, strong in label_groups([*places, *undecided]):
-        axes.text(across + 0.013, up + 0.02, numbers, transform=axes.transAxes, fontsize=FONT,
-                  color=palette.ink, fontweight="bold" if strong else "normal")  # fmt: skip
+        yield Text(across + 0.013, up + 0.02, numbers, palette.ink, (True, True), bold=strong)
     if undecided:
-        axes.text(LANE, 1.02, "undecided", transform=axes.transAxes, ha="center", fontsize=FONT,
-                  color=palette.soft)  # fmt: skip
+        yield Text(LANE, 1.02, "undecided", palette.soft, (True, True), align="center")
 
 
 def label_groups(
@@ -258,14 +245,12 @@ def label_groups(
     ]
 
 
-def _legend(axes: Axes, shapes: Mapping[str, str], palette: Palette) -> None:
-    """Draw the legend of shapes and lines."""
+def _named(shapes: Mapping[str, str], palette: Palette) -> Iterator[Marks | Line]:
+    """Yield what the legend names: shapes and lines."""
     for name, marker in shapes.items():
-        axes.plot([], [], marker, color=palette.soft, markersize=8, label=name)
-    axes.plot([], [], "--", color=palette.before, label="guess without a release")
-    axes.plot([], [], "-", color=palette.after, label="Pareto-optimal")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.05), ncols=min(len(shapes) + 2, 4),
-                frameon=False, fontsize=FONT, labelcolor=palette.ink, borderaxespad=0)  # fmt: skip
+        yield Marks([], [], marker, 8, palette.soft, Stroke(palette.soft), name)
+    yield Line([], [], Stroke(palette.before, style="--"), "guess without a release")
+    yield Line([], [], Stroke(palette.after), "Pareto-optimal")
 
 
 def _at(point: Point) -> str:

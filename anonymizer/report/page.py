@@ -25,7 +25,6 @@ from anonymizer.model.invocation import RunCommand, command
 from anonymizer.model.report import Report
 from anonymizer.model.warning import Harm, harm_of
 from anonymizer.report.algorithms import full_domain
-from anonymizer.report.canvas import Frame, inline_svg
 from anonymizer.report.charts import (
     LONGEST_LABEL,
     Dot,
@@ -45,6 +44,7 @@ from anonymizer.report.exposure import changes_made, mended_lines, read_findings
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
+from anonymizer.report.svg import Frame, inline_svg
 from anonymizer.report.wording import (
     NARROW,
     WIDE,

@@ -20,7 +20,7 @@ from anonymizer.errors import listed, plural
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.algorithms import full_domain, own_nodes
-from anonymizer.report.canvas import LONGEST
+from anonymizer.report.drawing import LONGEST
 
 if TYPE_CHECKING:
     from anonymizer.report.facts import UselessColumns

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from anonymizer.report.canvas import NOTEBOOK
 from anonymizer.report.comparison import Comparison, Risk, RunStatus
 from anonymizer.report.comparison_page import compare_page, draw_frontier, frontier_chart, label_groups
 from anonymizer.report.comparison_table import lines
+from anonymizer.report.drawing import NOTEBOOK, Marks
 from tests.report.comparisons import comparison, counted, of_every_kind, run, without
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -139,22 +139,17 @@ def test_points_that_are_close_share_a_label() -> None:
 
 
 def test_algorithms_differ_by_shape_and_undecided_ones_by_a_hollow_point() -> None:
-    from matplotlib.figure import Figure
-
-    axes = Figure().add_subplot()
     runs = (
         replace(run(1, 0.3, Risk(0.1, 0.05, 0.2, 0.01)), algorithm="local"),
         run(2, 0.4, counted(0.3, 0.01)),
         without(3, RunStatus.UNDECIDED, bound=0.2),
     )
-    draw_frontier(axes, comparison(*runs), NOTEBOOK)
-    drawn = {
-        tuple(line.get_data()[0]): line for line in axes.lines if line.get_marker() not in ("None", None)
-    }
+    chart = draw_frontier(comparison(*runs), NOTEBOOK)
+    drawn = {tuple(each.x): each for each in chart.elements if isinstance(each, Marks) and len(each.x)}
     local, lattice = drawn[(0.1,)], drawn[(0.3,)]
-    assert local.get_marker() != lattice.get_marker()
-    assert local.get_color() != lattice.get_color()
-    (hollow,) = (line for line in drawn.values() if line.get_markerfacecolor() == "none")
-    assert hollow.get_marker() == local.get_marker()
-    assert list(hollow.get_ydata()) == [0.2]
-    assert axes.get_xlim()[0] == axes.get_ylim()[0] == 0
+    assert local.shape != lattice.shape
+    assert local.fill != lattice.fill
+    (hollow,) = (each for each in drawn.values() if each.fill == "none")
+    assert hollow.shape == local.shape
+    assert list(hollow.y) == [0.2]
+    assert chart.x.low == chart.y.low == 0

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 import anonymizer as an
 from anonymizer.report.charts import draw_knowledge
 from anonymizer.report.facts import RiskByKnowledge
+from anonymizer.report.notebook import draw_on
 from tests.run.commands import COLUMNS, CONFIG, people
 
 PLOTS = ("attacks", "knowledge", "losses", "groups", "search")
@@ -82,7 +83,8 @@ def test_a_plot_says_what_it_shows(name: str, marks: list[str], result: Any) -> 
 
 def test_the_ends_of_both_lines_are_read_where_they_are_equal() -> None:
     figure, axes = pyplot.subplots(figsize=(7.8, 2.6))
-    draw_knowledge(axes, [RiskByKnowledge(known, 1.0, 1.0, ("a",), 1.0) for known in (1, 2)])
+    known = [RiskByKnowledge(number, 1.0, 1.0, ("a",), 1.0) for number in (1, 2)]
+    draw_on(axes, draw_knowledge(known))
     figure.canvas.draw()
     first, second = (text.get_window_extent() for text in axes.texts)
     assert not first.overlaps(second)
