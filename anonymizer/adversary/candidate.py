@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import codes_in, labels_in_release, meanings_of
+from anonymizer.attacks.coverage import codes_in, labels_in_release, meanings_of
 from anonymizer.attacks.links import links_of_pairs, located
 from anonymizer.data.table import Encoded
 from anonymizer.errors import InputError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.adversary.release import entry_beside
-from anonymizer.attacks.adversary_view import meaning_of, meanings_of, same_values
+from anonymizer.attacks.coverage import meaning_of, meanings_of, same_values
 from anonymizer.attacks.links import NOTHING, largest_links, links_of_pairs, located, possible_links
 from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.relation import Relation

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anonymizer.adversary.original import paired_records, rows_of_records
-from anonymizer.attacks.adversary_view import coverage_of_ranges, meaning_of
+from anonymizer.attacks.coverage import coverage_of_ranges, meaning_of
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import column_of

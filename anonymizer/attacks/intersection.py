@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.adversary_view import codes_in
 from anonymizer.attacks.base import (
     AlignedUnitSettings,
     Attack,
@@ -23,6 +22,7 @@ from anonymizer.attacks.base import (
     subject_of,
     targets_of,
 )
+from anonymizer.attacks.coverage import codes_in
 from anonymizer.attacks.joins import CoveringJoin, spans
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, number_lists, numbered, starts_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import expand_uniformly
+from anonymizer.attacks.coverage import expand_uniformly
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray
 

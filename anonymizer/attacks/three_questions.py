@@ -17,8 +17,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import codes_in
 from anonymizer.attacks.base import clopper_pearson, known_columns, target_of
+from anonymizer.attacks.coverage import codes_in
 from anonymizer.attacks.joins import CoveringJoin, spans
 from anonymizer.errors import InputError, listed, plural
 from anonymizer.model.adversary import Original, PublishedTable

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.attacks.adversary_view import meaning_of, same_values
+from anonymizer.attacks.coverage import meaning_of, same_values
 from anonymizer.attacks.links import largest_links, possible_links
 from anonymizer.audit.case import AuditCase, missing_cells
 from anonymizer.audit.checks import measure_with_input

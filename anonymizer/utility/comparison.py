@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import UniformExpansion, codes_in, expand_uniformly, same_values
+from anonymizer.attacks.coverage import UniformExpansion, codes_in, expand_uniformly, same_values
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.adversary_view import codes_in
 from anonymizer.attacks.base import clopper_pearson, draw_sample
+from anonymizer.attacks.coverage import codes_in
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.owners import Owners

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.linkage import assignment, distances
 from anonymizer.attacks.linkage.attack import DISTANCES
 from anonymizer.attacks.linkage.distances import ComparisonSpace, comparison_space

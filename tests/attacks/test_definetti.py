@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.definetti import (
     Score,
     Similar,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.linkage.distances import ROUNDS
 from anonymizer.attacks.linkage.unknown import LEAST, Unknown
 from anonymizer.masking.noise import AdditiveNoise

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Mahalanobis,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anonymizer.attacks.adversary_view import meaning_of
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.joins import CoveringJoin
 from anonymizer.attacks.linkage.attack import KnownValues, Linkage, with_errors
 from anonymizer.attacks.linkage.distances import (

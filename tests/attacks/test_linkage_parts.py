@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from anonymizer.adversary.candidate import adversary_of, published_table
-from anonymizer.attacks.adversary_view import meaning_of
 from anonymizer.attacks.base import clopper_pearson, draw_sample
+from anonymizer.attacks.coverage import meaning_of
 from anonymizer.attacks.joins import CoveringJoin
 from anonymizer.attacks.links import largest_links, located, possible_links
 from anonymizer.model.adversary import ValueCoverage
