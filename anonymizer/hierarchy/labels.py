@@ -178,7 +178,7 @@ def group_label(values: Sequence[str], kind: ValueType, shown: Callable[[str], s
     if ends is not None:
         return ends
     if len(values) <= SHORT_SET:
-        spelled = SET.named([*dict.fromkeys(map(shown, values))])
+        spelled = SET.write([*dict.fromkeys(map(shown, values))])
         if len(spelled) <= SHORT_TEXT:
             return spelled
     low, high = shown(values[0]), shown(values[-1])

@@ -216,11 +216,7 @@ class _Members(Form):
         >>> SET.write(["a", "b"]), SET.write(["a, b", "c"])
         ('{a, b}', '{a\\, b, c}')
         """
-        return self.named([text.replace("\\", "\\\\").replace(",", "\\,") for text in texts])
-
-    def named(self, texts: Sequence[str]) -> str:
-        """Return the name of a group in a hierarchy, which is read by the hierarchy."""
-        return "{" + ", ".join(texts) + "}"
+        return "{" + ", ".join(text.replace("\\", "\\\\").replace(",", "\\,") for text in texts) + "}"
 
     def read(self, label: str) -> list[str] | None:
         r"""Return the members of a set; None for another label.

@@ -20,6 +20,7 @@ from anonymizer.model.table import ValueType
         (["1.5", "2"], ValueType.NUMBER, "[1.5, 2]"),
         (["2021-01-01", "2021-02-01"], ValueType.DATE, "2021-01-01..2021-02-01"),
         (["a", "b", "c"], ValueType.TEXT, "{a, b, c}"),
+        (["a, b", "c\\d"], ValueType.TEXT, r"{a\, b, c\\d}"),
         (["a", "b", "c", "d"], ValueType.TEXT, "a..d"),
         (["a" * 30, "b" * 30], ValueType.TEXT, f"{'a' * 30}..{'b' * 30}"),
     ],
