@@ -13,9 +13,9 @@ from anonymizer.commands.run import run
 from anonymizer.config.load import load_config, parse_override
 from anonymizer.config.model import Config
 from anonymizer.errors import ConfigError, Exposed, Infeasible, InputError
+from anonymizer.exposure.measure import detector_of
 from anonymizer.job.clock import UNWATCHED, RunMonitor
 from anonymizer.job.job import Terms
-from anonymizer.job.remedy import place_of_mending
 from anonymizer.model.report import Report
 
 ROUNDS = 3
@@ -125,7 +125,7 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield what is changed for each finding; each column is changed once in a round."""
     changed = set[tuple[str | int, ...]]()
-    for each in sorted(findings, key=lambda each: place_of_mending(each["kind"])):
+    for each in sorted(findings, key=lambda each: detector_of(each["kind"]).mended):
         own = [change for change in each["set"] if _place(change) not in changed]
         changed |= {_place(change) for change in own}
         if own:

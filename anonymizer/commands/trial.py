@@ -19,7 +19,7 @@ from anonymizer.exposure.measure import detector_of
 from anonymizer.job.advice import attribute_losses
 from anonymizer.job.clock import UNWATCHED
 from anonymizer.job.exposure import exposure_found
-from anonymizer.job.remedy import place_of_mending, settings_of
+from anonymizer.job.remedy import settings_of
 from anonymizer.job.source import DataSource
 from anonymizer.model.table import Role
 from anonymizer.plan.engine import engine_options
@@ -79,7 +79,7 @@ class Trial:
         roles, settings = dict(before.roles), dict(before.settings)
         units = before.units
         columns = {each.name: each for each in proposal.columns}
-        for finding in sorted(self.exposure.findings, key=lambda each: place_of_mending(each.kind)):
+        for finding in sorted(self.exposure.findings, key=lambda each: detector_of(each.kind).mended):
             remedy, why = finding.remedy, self._why(finding)
             few = finding.kind is Kind.RARE_VALUES and proposal.rows >= FEW
             assert remedy is not None, "a measured finding has one"
@@ -111,7 +111,7 @@ class Trial:
     def _why(self, finding: Finding) -> str:
         """Return a finding in words."""
         said = said_of(finding, self.exposure, smallest_shown(self.plan.goal.k_of_reports))
-        return f"otherwise {detector_of(finding).sentence(finding, said)} in a first release"
+        return f"otherwise {detector_of(finding.kind).sentence(finding, said)} in a first release"
 
 
 def _may_become(now: Role, role: Role, few: bool) -> bool:

@@ -58,6 +58,8 @@ class Computed(Detector):
 
     kind = Kind.COMPUTED
     setting = "computed"
+    mended = 2
+    says = "follows from {sources} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""

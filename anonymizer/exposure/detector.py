@@ -41,12 +41,18 @@ class Detector(ABC):
     ----------------
     kind: of its findings.
     setting: name of its threshold in the config.
+    mended: place of its kind in the order of mending: a column that tells a secret is first of all a secret.
+    says, says_about: in few words, what a column of a finding does, and what is done to the one it shows;
+        ``share``, ``about``, ``by`` and ``sources`` stand for the finding's.
     public: whether the release alone shows what it finds.
     counts_households: whether it counts the records of a household as one.
     """
 
     kind: ClassVar[Kind]
     setting: ClassVar[str]
+    mended: ClassVar[int]
+    says: ClassVar[str]
+    says_about: ClassVar[str] = "given away by {by} ({share})"
     public: ClassVar[bool] = False
     counts_households: ClassVar[bool] = False
 

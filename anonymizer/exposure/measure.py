@@ -104,9 +104,9 @@ DETECTORS: tuple[Detector, ...] = (
 """All that look at a release."""
 
 
-def detector_of(finding: Finding) -> Detector:
-    """Return what found a finding."""
-    return next(each for each in DETECTORS if each.kind is finding.kind)
+def detector_of(kind: str) -> Detector:
+    """Return what finds a kind."""
+    return next(each for each in DETECTORS if each.kind == kind)
 
 
 def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding]) -> dict[Kind, bool]:
@@ -128,7 +128,7 @@ def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding])
 
 def _mended(finding: Finding, records: ReleasedRecords) -> Finding:
     """Return a finding with its remedy."""
-    remedy = detector_of(finding).remedy(finding, records)
+    remedy = detector_of(finding.kind).remedy(finding, records)
     types = {name: records.column(name).type for name in (*remedy.roles, *remedy.grouped)}
     return replace(finding, remedy=replace(remedy, types=types))
 

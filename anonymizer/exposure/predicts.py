@@ -24,6 +24,8 @@ class Predicts(Detector):
 
     kind = Kind.PREDICTS
     setting = "predicts"
+    mended = 0
+    says = "gives {about} away ({share})"
     public = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

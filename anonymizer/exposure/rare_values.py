@@ -23,6 +23,8 @@ class RareValues(Detector):
 
     kind = Kind.RARE_VALUES
     setting = "rare_values"
+    mended = 5
+    says = "rare values ({share})"
     public = True
     counts_households = True
 

@@ -18,6 +18,8 @@ class SingledOut(Detector):
 
     kind = Kind.SINGLED_OUT
     setting = "unique"
+    mended = 3
+    says = "singles out {share}"
     public = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:

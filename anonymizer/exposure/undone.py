@@ -33,6 +33,9 @@ class Undone(Detector):
 
     kind = Kind.UNDONE
     setting = "undone"
+    mended = 4
+    says = "names hidden values of {about} ({share})"
+    says_about = "hidden values are named by {by} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""

@@ -30,6 +30,9 @@ class UnitsTogether(Detector):
 
     kind = Kind.UNIT
     setting = "unit"
+    mended = 1
+    says = "puts records of one {about} together ({share})"
+    says_about = "its records are put together by {by} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""

@@ -287,7 +287,7 @@ def _entry(plan: Plan, finding: Finding, exposure: Exposure, command: RunCommand
         "records": finding.records,
         "share": finding.share,
         "threshold": finding.threshold,
-        "sentence": detector_of(finding).sentence(finding, said),
+        "sentence": detector_of(finding.kind).sentence(finding, said),
         **_mend(plan, remedy, exposure.k, command),
     }
 

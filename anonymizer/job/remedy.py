@@ -7,24 +7,16 @@ from typing import Any
 
 from anonymizer.config.section import dotted
 from anonymizer.config.written import flow
-from anonymizer.exposure.finding import Kind, Remedy
+from anonymizer.exposure.finding import Remedy
 from anonymizer.model.table import Role, ValueType
 from anonymizer.plan.counting import Counting
 from anonymizer.plan.plan import Plan
-
-ORDER = (Kind.PREDICTS, Kind.UNIT, Kind.COMPUTED, Kind.SINGLED_OUT, Kind.UNDONE, Kind.RARE_VALUES)
-"""Findings in the order in which they are mended: a column that tells a secret is first of all a secret."""
 
 KEPT = ("type", "format", "pivot", "hierarchy", "distance")
 """Keys of a column that stay when it is released in another way."""
 
 FEWEST = 10
 """Fewest records of a group, where k asks for less."""
-
-
-def place_of_mending(kind: str) -> int:
-    """Return the place of a kind of findings in the order in which they are mended."""
-    return ORDER.index(Kind(kind))
 
 
 def changes_of(plan: Plan, remedy: Remedy, k: int) -> list[str]:

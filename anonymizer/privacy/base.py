@@ -307,6 +307,8 @@ class ClassModel(PrivacyModel):
     ----------------
     uses_reference: whether the verdict depends on the reference distribution p.
     by_size: whether every class of at least ``minimum_size`` records satisfies the model.
+    merging_of_units: effect of merges where units are counted, one of which may have records in both classes:
+        sizes and numbers of distinct values never fall, differences and shares may.
 
     Attributes
     ----------
@@ -316,6 +318,7 @@ class ClassModel(PrivacyModel):
     supports = PrivacyModel.supports | {Feature.UNITS, Feature.PSEUDONYMS}
     uses_reference: ClassVar[bool] = False
     by_size: ClassVar[bool] = False
+    merging_of_units: ClassVar[Merging] = Merging.NONE
     merging: Merging
 
     @property
@@ -645,13 +648,9 @@ class ClassConstraint(_Binding):
 
     @property
     def merging(self) -> Merging:
-        """Effect of merges; a part that only one of the classes has may fail after a merge.
-
-        Where units are counted, a unit in both classes makes shares of the merged class other than means of
-        theirs; sizes and counts of values still do not fall.
-        """
+        """Effect of merges; a part that only one of the classes has may fail after a merge."""
         if self.unit is not None:
-            return Merging.ANY if self.model.merging is Merging.ANY and not self.combined else Merging.NONE
+            return Merging.NONE if self.combined else self.model.merging_of_units
         if self.combined and self.model.merging is Merging.ANY:
             return Merging.SATISFYING
         return self.model.merging

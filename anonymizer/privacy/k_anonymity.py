@@ -34,6 +34,7 @@ class KAnonymity(ClassModel):
     mitigates = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY
+    merging_of_units = Merging.ANY
 
     @property
     def minimum_size(self) -> int:

@@ -41,6 +41,7 @@ class KMap(ClassModel):
     mitigates = WHO
     thresholds = (Threshold("k", 1, whole=True),)
     merging = Merging.ANY
+    merging_of_units = Merging.ANY
 
     def holds(self, view: ClassView, reference: Reference | None) -> BoolArray:
         """Return which classes have at least k people."""

@@ -46,6 +46,7 @@ class LDiversity(ClassModel):
     mitigates = DIVERSE
     thresholds = (Threshold("l", 1, whole=True),)
     merging = Merging.ANY
+    merging_of_units = Merging.ANY
 
     def __init__(self, settings: LDiversitySettings) -> None:
         super().__init__(settings)

@@ -54,6 +54,7 @@ class PSensitiveKAnonymity(ClassModel):
     thresholds = (Threshold("p", 1, whole=True), Threshold("k", 1, whole=True))
     measures = ("k", "p")
     merging = Merging.ANY
+    merging_of_units = Merging.ANY
 
     def __init__(self, settings: PSensitiveKAnonymitySettings) -> None:
         super().__init__(settings)

@@ -108,6 +108,7 @@ class HighestRisk(Risk, ClassModel):
     """
 
     merging = Merging.ANY
+    merging_of_units = Merging.ANY
     of_release: ClassVar[type[TableRisk]]
 
     @classmethod

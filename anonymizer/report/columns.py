@@ -14,6 +14,7 @@ from typing import Any
 from anonymizer.errors import listed
 from anonymizer.exposure.detector import named
 from anonymizer.exposure.finding import Exposure, Finding, Kind
+from anonymizer.exposure.measure import detector_of
 from anonymizer.model.table import Role
 from anonymizer.report.wording import Grid, percent
 
@@ -139,7 +140,7 @@ def _findings(
             for name in finding.columns or known:
                 found.setdefault(name, []).append(f"{_said(finding, smallest)}{read}")
             if finding.about is not None:
-                found.setdefault(finding.about, []).append(f"{_said_about(finding, smallest)}{read}")
+                found.setdefault(finding.about, []).append(f"{_said(finding, smallest, of_shown=True)}{read}")
     for name in sorted(set(acknowledged) - set(exposure.unused)):
         kind, _, column = name.partition(":")
         if kind == Kind.SINGLED_OUT:
@@ -147,26 +148,16 @@ def _findings(
     return found
 
 
-def _said(finding: Finding, smallest: int) -> str:
-    """Return in few words what a column of a finding does."""
-    about, share = f"'{finding.about}'", _share(finding, smallest)
-    return {
-        Kind.SINGLED_OUT: f"singles out {share}",
-        Kind.UNIT: f"puts records of one {about} together ({share})",
-        Kind.UNDONE: f"names hidden values of {about} ({share})",
-        Kind.COMPUTED: f"follows from {named(finding.sources)} ({share})",
-        Kind.PREDICTS: f"gives {about} away ({share})",
-        Kind.RARE_VALUES: f"rare values ({share})",
-    }[finding.kind]
-
-
-def _said_about(finding: Finding, smallest: int) -> str:
-    """Return in few words what a finding does to the column that it shows."""
-    by, share = named(finding.columns), _share(finding, smallest)
-    return {
-        Kind.UNIT: f"its records are put together by {by} ({share})",
-        Kind.UNDONE: f"hidden values are named by {by} ({share})",
-    }.get(finding.kind, f"given away by {by} ({share})")
+def _said(finding: Finding, smallest: int, *, of_shown: bool = False) -> str:
+    """Return in few words what a column of a finding does, or what is done to the column that it shows."""
+    own = detector_of(finding.kind)
+    words = own.says_about if of_shown else own.says
+    return words.format(
+        share=_share(finding, smallest),
+        about=f"'{finding.about}'",
+        by=named(finding.columns),
+        sources=named(finding.sources),
+    )
 
 
 def _share(finding: Finding, smallest: int) -> str:

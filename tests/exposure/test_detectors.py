@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, timedelta
 from random import Random
 from typing import Any
@@ -20,6 +20,12 @@ from anonymizer.model.table import Role
 from tests.twins import exposure as twin
 
 QUASI, INSENSITIVE, SENSITIVE = Role.QUASI_IDENTIFIER, Role.INSENSITIVE, Role.SENSITIVE
+
+
+def test_each_kind_has_a_detector_and_a_place_in_the_order_of_mending() -> None:
+    assert [each.kind for each in DETECTORS] == list(Kind)
+    assert sorted(each.mended for each in DETECTORS) == list(range(len(Kind)))
+    assert {each.setting for each in DETECTORS} == {each.name for each in fields(Thresholds)}
 
 
 def codes(values: Sequence[Any]) -> np.ndarray:

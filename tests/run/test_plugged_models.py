@@ -66,13 +66,43 @@ class Range(ScoredClassModel):
         return self.scores(view, reference) >= self.settings.e
 
 
+class MinoritySettings(Settings):
+    """Parameters of the model."""
+
+    m: Annotated[WholeNumber, Field(ge=1, description="least records beside the most frequent value")]
+
+
+class Minority(ScoredClassModel):
+    """Enough in a class have another value than most: no merge of records lowers that."""
+
+    name = "minority"
+    sensitive = True
+    Settings = MinoritySettings
+    settings: MinoritySettings
+    thresholds = (Threshold("m", 1, whole=True),)
+    merging = Merging.ANY
+    larger_is_better = True
+
+    def promise(self, attribute: str | None, unit: str) -> str:
+        return f"takes {attribute} of {self.settings.m} of each {unit}'s class for another"
+
+    def scores(self, view: Any, reference: Any) -> Any:
+        counted = view.counted
+        return view.sizes - np.maximum.reduceat(counted.counts, counted.starts[:-1])
+
+    def holds(self, view: Any, reference: Any) -> Any:
+        return self.scores(view, reference) >= self.settings.m
+
+
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
-    PRIVACY_MODELS.add(Range)
+    for model in (Range, Minority):
+        PRIVACY_MODELS.add(model)
     try:
         yield
     finally:
-        PRIVACY_MODELS.remove(Range.name)
+        for model in (Range, Minority):
+            PRIVACY_MODELS.remove(model.name)
 
 
 def config(attribute: str, e: int, **others: Any) -> dict[str, Any]:
@@ -97,6 +127,22 @@ def test_a_model_refuses_an_attribute(algorithm: str) -> None:
     """By the key of its constraint, and not as a job that is infeasible."""
     with pytest.raises(an.InputError, match=r"constraints\[0\]: range needs numbers, but 'job' has texts"):
         an.anonymize(PEOPLE, config("job", 1, algorithm={"name": algorithm}))
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
+def test_what_merging_does_to_records_is_not_promised_for_persons(algorithm: str) -> None:
+    """In one class both persons have both values, so that nobody is in a minority; by ward one is."""
+    visits = pd.DataFrame({"who": list("pqpq"), "ward": list("1122"), "ill": list("abba")})
+    asked = {
+        "input": {"person": "who"},
+        "attributes": {"who": "identifier", "ward": "quasi-identifier", "ill": "sensitive"},
+        "constraints": [{"model": "minority", "m": 1, "attribute": "ill"}],
+        "algorithm": {"name": algorithm},
+        "attacks": [],
+    }
+    result = an.anonymize(visits, asked)
+    assert result.report["constraints"][0]["measured"] == 1
+    assert sorted(result.data["ward"]) == ["1", "1", "2", "2"]
 
 
 def test_check_leaves_out_what_does_not_suit() -> None:
