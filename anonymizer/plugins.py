@@ -16,14 +16,14 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from anonymizer.errors import InputError, shown, suggestion
+from anonymizer.errors import InputError, PlugInFault, shown, suggestion
 
 T = TypeVar("T")
 
@@ -76,9 +76,30 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 for plug_in in self._in_module(module) if module else ():
                     self._enter(found, plug_in)
             for point in _installed().select(group=self._group):
-                self._enter(found, point.load())
+                self._enter(found, self._loaded(point))
             self._classes = found
         return self._classes
+
+    def _loaded(self, point: EntryPoint) -> type[T]:
+        """Return the class of another distribution.
+
+        Raises
+        ------
+        PlugInFault: it cannot be loaded, or is no plug-in of the kind.
+        """
+        whose = f"the distribution {point.dist.name}" if point.dist is not None else "another distribution"
+        try:
+            found = point.load()
+        except Exception as error:
+            fault = f"cannot be loaded: {type(error).__name__}: {error}"
+        else:
+            if inspect.isclass(found) and issubclass(found, self._base) and hasattr(found, "name"):
+                return cast("type[T]", found)
+            fault = f"is no {self.kind}: a subclass of {self._base.__name__} with a name is needed"
+        raise PlugInFault(
+            f"{self.kind} '{point.name}' of {whose} ({point.value}) {fault}; mend its entry point, or "
+            "uninstall it"
+        )
 
     def _find(self, name: object) -> type[T] | None:
         """Return a class by its name, None if there is none.

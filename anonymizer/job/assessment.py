@@ -18,7 +18,7 @@ from anonymizer.adversary.files import answers_of_files
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult, marked
 from anonymizer.attacks.pace import AttackStopped, Pace, follow
 from anonymizer.attacks.three_questions import Answer
-from anonymizer.errors import InputError
+from anonymizer.errors import InputError, PlugInFault
 from anonymizer.exposure.finding import Exposure
 from anonymizer.job.clock import UNWATCHED, Phase, RunMonitor
 from anonymizer.job.constraints import attack_written_release, in_order, violated_constraints
@@ -165,9 +165,37 @@ def _followed(attack: Attack, view: AdversaryView, seed: int, pace: Pace) -> lis
     """Return the results of an attack; None if the user ends it."""
     try:
         with follow(pace):
-            return timed(attack, seed, lambda own, random: marked(own.run(view, random), view))
+            return timed(attack, seed, lambda own, random: marked(_results_of(own, view, random), view))
     except AttackStopped:
         return None
+
+
+def _results_of(attack: Attack, view: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
+    """Return the results of an attack.
+
+    Raises
+    ------
+    PlugInFault: some are none, or say what no attack can reach.
+    """
+    results = attack.run(view, random)
+    for each in results if isinstance(results, Sequence) else [results]:
+        if not isinstance(each, AttackResult):
+            raise PlugInFault(
+                f"attack {attack.name} returned {type(each).__name__}; mend 'run': results are AttackResult"
+            )
+        shares = {"success": each.success, "baseline": each.baseline, "low": each.low, "high": each.high}
+        for name, share in shares.items():
+            # Sums of floating-point numbers may end a little above 1.
+            if not -ROUNDED <= share <= 1 + ROUNDED:
+                raise PlugInFault(
+                    f"attack {attack.name} has {name} {float(share):g}, which is no share of its targets; "
+                    "mend 'run': shares are between 0 and 1"
+                )
+    return results
+
+
+ROUNDED = 1e-6
+"""Distance from 0 and 1 that sums of shares may have."""
 
 
 def run_attacks(assessment: Assessment, view: AdversaryView) -> list[Timed[AttackResult]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import Any
 
 from anonymizer.data.relation import Relation
-from anonymizer.errors import AuditFailed, Infeasible
+from anonymizer.errors import AuditFailed, Infeasible, PlugInFault
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.clock import Phase, RunMonitor
 from anonymizer.job.diagnose import Diagnosis, Diagnostician, barrier_of, explanation
@@ -65,11 +66,39 @@ class Task:
         self._earlier = (*self._earlier, *outcome.runners_up)
         outcome = best_left(outcome, self._earlier, self.prepared.problem.gate)
         if outcome.recoding is None:
+            if outcome.status is Status.SATISFIED:
+                name = self.prepared.plan.goal.algorithm.name
+                raise PlugInFault(f"algorithm {name} ended with SATISFIED and no recoding; mend its 'search'")
             raise self.refusal(outcome)
         if self.prepared.problem.gate.refused(outcome.recoding):
             name = self.prepared.plan.goal.algorithm.name
             raise AuditFailed(f"{name} returned a release again that an attack refuted in the audit")
-        return Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
+        found = Found(self.prepared, outcome, released(outcome.recoding, self.prepared.problem.k))
+        self.check_claims(found)
+        return found
+
+    def check_claims(self, found: Found) -> None:
+        """Check what a search says of its release: its loss, and a bound on it.
+
+        Raises
+        ------
+        PlugInFault: the loss is another one, or below the bound.
+        """
+        problem, outcome, name = self.prepared.problem, found.outcome, self.prepared.plan.goal.algorithm.name
+        claimed, own = outcome.objective, None
+        if problem.source is None:
+            own = problem.metric.value(found.promised)
+        same = own is None or (claimed is not None and isclose(claimed, own, rel_tol=1e-6, abs_tol=1e-9))
+        if claimed is None or not same:
+            raise PlugInFault(
+                f"algorithm {name} says that its release loses {claimed}, but {problem.metric.name} is "
+                f"{own}; mend its 'search'"
+            )
+        if outcome.bound is not None and outcome.bound > claimed * (1 + 1e-6) + 1e-9:
+            raise PlugInFault(
+                f"algorithm {name} says that no release loses less than {outcome.bound}, but its own loses "
+                f"{claimed}; mend its 'search'"
+            )
 
     def search(self, control: Control) -> Outcome:
         """Run the search."""
