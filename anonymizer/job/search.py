@@ -8,6 +8,7 @@ from math import isclose
 from typing import Any
 
 from anonymizer.data.relation import Relation
+from anonymizer.distribution import PACKAGE
 from anonymizer.errors import AuditFailed, Infeasible, PlugInFault
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.clock import Phase, RunMonitor
@@ -78,13 +79,19 @@ class Task:
         return found
 
     def check_claims(self, found: Found) -> None:
-        """Check what a search says of its release: its loss, and a bound on it.
+        """Check what a search of others says of its release: its loss, and a bound on it.
+
+        The project's own are tested against that.
 
         Raises
         ------
         PlugInFault: the loss is another one, or below the bound.
         """
-        problem, outcome, name = self.prepared.problem, found.outcome, self.prepared.plan.goal.algorithm.name
+        problem, outcome, algorithm = self.prepared.problem, found.outcome, self.prepared.plan.goal.algorithm
+        of_others = type(algorithm).__module__.partition(".")[0] != PACKAGE
+        if not of_others or self.prepared.plan.columns.applied:
+            return
+        name = algorithm.name
         claimed, own = outcome.objective, None
         if problem.source is None:
             own = problem.metric.value(found.promised)
