@@ -67,7 +67,7 @@ def published_table(source: str, recoding: Recoding) -> PublishedTable:
         tuple(column.name for column in columns),
         tuple(column.labels for column in columns),
         codes[:, :width].astype(np.int32),
-        _sensitive(table.sensitive, codes[:, width:]),
+        sensitive_by_name(table.sensitive, codes[:, width : width + len(table.sensitive)]),
         count(keys, table.counts[kept], len(first)),
     )
 
@@ -94,7 +94,7 @@ def known_original(
     """
     width, row_of = len(table.quasi_identifiers), table.measure.row_of
     table = table.undivided
-    sensitive = _sensitive(table.sensitive, table.codes[:, width:].astype(np.int64))
+    sensitive = sensitive_by_name(table.sensitive, table.codes[:, width : width + len(table.sensitive)])
     kept, placed = ~recoding.removed, _placed(recoding, release, sensitive)
     return Original(
         source,
@@ -150,10 +150,13 @@ def _placed(recoding: Recoding, release: PublishedTable, sensitive: dict[str, Se
     return placed
 
 
-def _sensitive(attributes: tuple[SensitiveAttribute, ...], codes: IntArray) -> dict[str, SensitiveCodes]:
+def sensitive_by_name(
+    attributes: Sequence[SensitiveAttribute], codes: CodeArray | IntArray
+) -> dict[str, SensitiveCodes]:
+    """Return the values of sensitive attributes by name, from one column of codes for each."""
     return {
-        attribute.name: SensitiveCodes(attribute, codes[:, position].astype(np.int64))
-        for position, attribute in enumerate(attributes)
+        each.name: SensitiveCodes(each, own.astype(np.int64))
+        for each, own in zip(attributes, codes.T, strict=True)
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.adversary.candidate import sensitive_by_name
 from anonymizer.adversary.release import entry_beside
 from anonymizer.attacks.coverage import meaning_of, meanings_of, same_values
 from anonymizer.attacks.links import NOTHING, largest_links, links_of_pairs, located, possible_links
@@ -19,11 +20,11 @@ from anonymizer.errors import InputError, plural
 from anonymizer.hierarchy.placement import source_as_of
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.model.adversary import Links, Original, PublishedTable, Truth, ValueCoverage
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import IntArray
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.labels import MISSING, SET
 from anonymizer.model.owners import Owners
-from anonymizer.model.table import Column, QuasiIdentifier, SensitiveAttribute
+from anonymizer.model.table import Column, QuasiIdentifier
 from anonymizer.people.units import units_of_records
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns
@@ -91,7 +92,7 @@ def original_of_files(
     read = read_columns(relation, plan.columns.requests((*names, *secret)), plan.columns.missing)
     encoded = encode(relation, [read[name] for name in (*names, *secret)])
     attributes = plan.columns.sensitive_attributes({name: read[name].column for name in secret})
-    own = _sensitive_codes(attributes, encoded.codes[:, len(names) :])
+    own = sensitive_by_name(attributes, encoded.codes[:, len(names) :])
     labels = [table.labels[table.names.index(name)] for name in names]
     columns = {name: read[name].column for name in names}
     levels = entry_beside(release, "recoding", "levels")
@@ -266,14 +267,6 @@ def _shared(table: PublishedTable, relation: Relation) -> tuple[str, ...]:
             f"{', '.join(table.names)}; give the original of the release"
         )
     return names
-
-
-def _sensitive_codes(attributes: Sequence[SensitiveAttribute], codes: CodeArray) -> dict[str, SensitiveCodes]:
-    """Return the values of sensitive attributes by name, from one column of codes for each."""
-    return {
-        each.name: SensitiveCodes(each, own.astype(np.int64))
-        for each, own in zip(attributes, codes.T, strict=True)
-    }
 
 
 def _reconstructed(

@@ -22,7 +22,6 @@ from anonymizer.config.search import EngineName
 from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
-from anonymizer.data.source import CSV_FILES
 from anonymizer.errors import AuditFailed, DataError, InputError, listed
 from anonymizer.job.constraints import countable_constraints
 from anonymizer.model.adversary import AdversaryView
@@ -204,7 +203,7 @@ class TableShape(Shape):
                 if name == plan.counting.pseudonym or plan.columns.released([name])
             ]
         ]
-        as_text = not isinstance(relation, FrameRelation) and CSV_FILES.named(plan.target.path or "")
+        as_text = not isinstance(relation, FrameRelation) and plan.target.is_text
         self._decimal = plan.columns.numerals.decimal if as_text else None
 
     def read(self, table: Relation, found: Found) -> Relation:

@@ -17,7 +17,7 @@ from anonymizer.data.relation import Relation
 from anonymizer.data.source import KeyColumns
 from anonymizer.errors import AuditFailed, plural
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, count_exactly, group_rows
-from anonymizer.model.classes import Classes, ClassValues, Released, SensitiveCodes, classes_of_rows
+from anonymizer.model.classes import Classes, ClassValues, Released, classes_of_rows
 from anonymizer.model.measure import Measure
 from anonymizer.model.population import PopulationSizes
 from anonymizer.model.recoding import Recoding
@@ -155,10 +155,7 @@ def _classes(
     people: PopulationSizes | None = None,
 ) -> Classes:
     table, rows = prepared.problem.table, prepared.encoded.combination[records]
-    sensitive = {
-        each.name: SensitiveCodes(each, table.sensitive_codes(each.name)[rows].astype(np.int64))
-        for each in table.sensitive
-    }
+    sensitive = sensitive_codes(table, rows)
     own = {name: each[records] for name, each in prepared.units.items()}
     ones, recorded = np.ones(len(records), dtype=np.int64), prepared.plan.counting.recorded_units
     measure = Measure.of_owners(own, ones, recorded, PERSON if linked else None)

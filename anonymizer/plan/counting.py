@@ -106,14 +106,14 @@ class Counting:
         return any(each.model.needs_households for each in self.constraints)
 
 
-def counting_of(config: Config, goal: Goal) -> Counting:
-    """Return what a config counts for its goal."""
+def counting_of(config: Config, goal: Goal, absent: frozenset[str | None]) -> Counting:
+    """Return what a config counts for its goal; ``absent`` as in ``Counting``."""
     given, people = config.input, config.input.population
     single = goal.suppression is not SuppressionMethod.CLASSES
     return Counting(
         constraints=goal.planned,
         units=given.unit_columns,
-        absent=frozenset({None, *given.missing}),
+        absent=absent,
         required=given.missing_person is MissingPerson.REFUSE,
         whole=config.suppression.whole if given.pseudonym is None else PERSON,
         limit=config.suppression.unit,

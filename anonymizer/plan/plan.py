@@ -94,12 +94,13 @@ class Plan:
 def plan_of(config: Config) -> Plan:
     """Return the plan of a config."""
     goal = goal_of(config)
+    columns = columns_of(config, goal.algorithm, goal.suppression)
     return Plan(
         config=config.source,
         command=config.command,
         shown=config.to_dict(),
-        columns=columns_of(config, goal.algorithm, goal.suppression),
-        counting=counting_of(config, goal),
+        columns=columns,
+        counting=counting_of(config, goal, columns.absent),
         goal=goal,
         assessment=assessment_of(config),
         target=_target_of(config),

@@ -545,7 +545,7 @@ def node_columns(
 
 
 def sensitive_codes(
-    table: Table, rows: IntArray | BoolArray | slice = slice(None)
+    table: Table, rows: IntArray | CodeArray | BoolArray | slice = slice(None)
 ) -> dict[str, SensitiveCodes]:
     """Return the sensitive values of some rows of a table, by attribute name."""
     return {

@@ -12,7 +12,7 @@ import numpy as np
 from anonymizer.adversary.candidate import adversary_of
 from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.arrays import IntArray
-from anonymizer.model.classes import Classes, Reference, SensitiveCodes, released
+from anonymizer.model.classes import Classes, Reference, released
 from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import Outcome, PublishedColumn, Recoding, Status
 from anonymizer.model.table import Table
@@ -23,7 +23,7 @@ from anonymizer.privacy.l_diversity import LDiversity, LDiversitySettings
 from anonymizer.privacy.linkage_risk import LinkageRisk, LinkageRiskSettings
 from anonymizer.privacy.t_closeness import TCloseness, TClosenessSettings
 from anonymizer.privacy.vulnerability import Vulnerability, VulnerabilitySettings
-from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem
+from anonymizer.search.base import AttackCheck, Control, SearchAlgorithm, SearchProblem, sensitive_codes
 from anonymizer.testing.samples import SENSITIVE, fail, tables
 
 Samples = Callable[[int], Iterator[Table]]
@@ -178,11 +178,9 @@ def check_values(algorithm: SearchAlgorithm, recoding: Recoding) -> None:
 
 
 def _classes(table: Table, rows: IntArray, groups: IntArray) -> Classes:
-    secret = {
-        own.name: SensitiveCodes(own, table.sensitive_codes(own.name)[rows].astype(np.int64))
-        for own in table.sensitive
-    }
-    return Classes(groups, Measure(table.counts[rows]), int(groups.max(initial=-1)) + 1, secret)
+    return Classes(
+        groups, Measure(table.counts[rows]), int(groups.max(initial=-1)) + 1, sensitive_codes(table, rows)
+    )
 
 
 def published_classes(recoding: Recoding) -> Classes:
