@@ -30,6 +30,7 @@ from anonymizer.search.base import (
     weighs_differently,
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
+from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -49,6 +50,7 @@ from anonymizer.search.local.improvers import (
     Relocation,
     Rounding,
 )
+from anonymizer.search.local.repair import finest, repaired
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.local.trees import items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity
@@ -188,21 +190,21 @@ class Exact:
 
 
 FIRST = 24
-"""Steps before the first round, about two seconds of moves on 20,000 distinct rows."""
+"""Effort before the first round, about two seconds of moves on 20,000 distinct rows."""
 
 FEW_ATOMS = 2_000
 """Most atoms of a problem with many attributes for which rounds of the dual bound are worth their time."""
 
-LATER = 12
-"""Steps by which the interval between two rounds grows, as every round gains less than the last."""
+LATER = 20
+"""Effort by which the interval between two rounds grows, as every round gains less than the last."""
 
 
 EVERY = 2
-"""Steps from one round of the bound by neighbours to the next."""
+"""Effort from one round of the bound by neighbours to the next."""
 
 
 class BoundSchedule:
-    """Schedules the rounds of the bound by the number of steps only, and holds what is proven.
+    """Schedules the rounds of the bound by the effort of the steps only, and holds what is proven.
 
     In many dimensions hardly any rows share a facility of the dual bound, and looking for them takes as long
     as the whole budget: the neighbours of each record bound the loss there, and of tables that are too large.
@@ -220,7 +222,7 @@ class BoundSchedule:
         # The bound is on a mean of cell costs.
         self.possible = ground.bounded and ground.atoms.number > 0
         self._wide = wide and ground.atoms.number > FEW_ATOMS
-        self._next = 0 if self._wide else FIRST
+        self._next: float = 0 if self._wide else FIRST
 
     @property
     def dual(self) -> DualBound | None:
@@ -232,17 +234,18 @@ class BoundSchedule:
         """Whether further rounds may raise the bound."""
         return self.possible and not (self._begun is not None and self._begun.settled)
 
-    def due(self, steps: int) -> bool:
-        """Return whether the next step is a round of the bound."""
-        return self.open and steps >= self._next
+    def due(self, effort: float) -> bool:
+        """Return whether the next step is a round of the bound, after the efforts of all steps so far."""
+        return self.open and effort >= self._next
 
-    def improve(self, steps: int, stopped: Callable[[], bool]) -> bool:
+    def improve(self, effort: float, stopped: Callable[[], bool]) -> bool:
         """Raise the bound by a round; return False if ``stopped`` ended it before."""
         self._begun = self._begun or self._begin()
         if not self._begun.improve(stopped):
             return False
         self.loss = self._begun.loss
-        self._next = steps + (EVERY if self.dual is None else LATER * self.dual.rounds)
+        # After a long step, several rounds of the dual bound are due.
+        self._next = effort + EVERY if self.dual is None else self._next + LATER * self.dual.rounds
         return True
 
     def _begin(self) -> DualBound | NeighbourBound:
@@ -254,6 +257,9 @@ class BoundSchedule:
             return NeighbourBound(table, trees, size, unit, by_weights=weighed)
         return DualBound(trees, items, size)
 
+
+POWERS = (1, 2, 4)
+"""Powers of the loss with which fine classes are merged; none is best for all models."""
 
 SLOW = 100_000_000
 """Level vectors times counts read at each, from which on the start takes more than a second or two."""
@@ -299,6 +305,7 @@ class ImproverSchedule:
         self._saved = [float("inf")] * len(improvers)
         self._idle = [0] * len(improvers)
         self._chosen = 0
+        self._efforts = [each.effort for each in improvers]
 
     def add(self, improver: Improver) -> None:
         """Add an improver, whose turn is next."""
@@ -311,14 +318,17 @@ class ImproverSchedule:
         waiting = [i for i, idle in enumerate(self._idle) if idle >= PAUSE * self._improvers[i].effort]
         self._chosen = waiting[0] if waiting else self._saved.index(max(self._saved))
         self._idle = [0 if i == self._chosen else idle + 1 for i, idle in enumerate(self._idle)]
+        self._efforts = [each.effort for each in self._improvers]
         return self._improvers[self._chosen]
 
-    def learn(self, saved: float) -> None:
-        """Learn the savings of the improver that was chosen last."""
-        saved /= self._improvers[self._chosen].effort
+    def learn(self, saved: float) -> float:
+        """Learn the savings of the improver that was chosen last; return its effort."""
+        effort = self._efforts[self._chosen]
+        saved /= effort
         before = self._saved[self._chosen]
         known = before < float("inf")
         self._saved[self._chosen] = MEMORY * before + (1 - MEMORY) * saved if known else saved
+        return effort
 
 
 ROUNDS = 60
@@ -356,6 +366,12 @@ class LocalRun(SearchRun):
         self._bound: float | None = None
         self._proving = BoundSchedule(self._ground, wide=self._lattice.wide)
         self._acceptance = ProposalAcceptance(self._validity, self._judge, problem.limit)
+        self._effort = 0.0
+        self._repaired = False
+        deepest = QUICK_DEPTH if control.unlimited else DEEPEST
+        self._annealing = Annealing(
+            self._ground, self._validity, self._judge, self._acceptance, self._spent, deepest
+        )
 
     def run(self) -> Outcome:
         """Return the best recoding found, with its proven bound.
@@ -370,7 +386,8 @@ class LocalRun(SearchRun):
         if Exact.applies(self._ground):
             return self._run_exactly(Exact(self._ground, self._validity, self._judge))
         self._take_quick()
-        if self._best.found is None or not self._lattice.wide:
+        slow = self._lattice.wide or (self._slow and self._repaired)
+        if self._best.found is None or not slow:
             found = self._start()
             if found:
                 self._note("start", found)
@@ -409,11 +426,28 @@ class LocalRun(SearchRun):
             found = mondrian_start(self._ground, self._control.stopped)
             if found is not None:
                 self._take("mondrian", found)
+        self._take_repaired()
 
-    def _take(self, name: str, found: Assignment) -> None:
-        if self._judge.admits(found):
+    def _take_repaired(self) -> None:
+        """Take fine classes, merged where they violate a model."""
+        limits = self._annealing.limits
+        if not limits.attributes or not self._ground.bounded:
+            return
+        fine = finest(self._ground, self._control.stopped)
+        room = 0 if self._validity.moving else self._problem.limit
+        for power in POWERS:
+            if fine is not None and not self._given_up():
+                found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
+                if found is not None:
+                    self._repaired |= self._take("repair", found)
+
+    def _take(self, name: str, found: Assignment) -> bool:
+        """Note an assignment if it may be released, and return whether it may."""
+        valid = self._judge.admits(found)
+        if valid:
             self._validity.refer_to(found.kept)
             self._note(name, found)
+        return valid
 
     def _start(self) -> Assignment | None:
         """Return the start; None if there is none, or if the budget ends and there is a release.
@@ -455,7 +489,7 @@ class LocalRun(SearchRun):
         idle = 0
         while current.classes and not self._over(idle):
             self._control.tell(self._progress)
-            if self._proving.due(len(self._steps)) or (self._proving.open and idle >= self._patience):
+            if self._proving.due(self._effort) or (self._proving.open and idle >= self._patience):
                 if self._prove(current, rotation):
                     # New prices deserve a turn.
                     idle = 0
@@ -466,7 +500,7 @@ class LocalRun(SearchRun):
                 # It may have been cut short, so a budget of steps could not repeat it.
                 break
             saved = current.total - found.total
-            rotation.learn(saved)
+            self._effort += rotation.learn(saved)
             idle = 0 if saved > 0 else idle + 1
             current = found
             self._note(improver.name, found)
@@ -474,7 +508,7 @@ class LocalRun(SearchRun):
     def _prove(self, current: Assignment, rotation: ImproverSchedule) -> bool:
         """Spend a step on the bound, unless the budget ends within it; return whether it rose."""
         before = self._bound
-        if not self._proving.improve(len(self._steps), self._spent):
+        if not self._proving.improve(self._effort, self._spent):
             return False
         first = self._bound is None
         self._bound = self._proving.loss
@@ -497,7 +531,8 @@ class LocalRun(SearchRun):
             if self._lattice.wide
             else Rebuilding(self._lattice, self._validity, acceptance)
         )
-        return [Relocation(self._validity, acceptance), regrouping, Rejoining(self._validity, self._judge)]
+        others = [Relocation(self._validity, acceptance), regrouping, Rejoining(self._validity, self._judge)]
+        return [self._annealing, *others]
 
     @property
     def _patience(self) -> int:

@@ -130,11 +130,14 @@ class Improver(ABC):
     Class attributes
     ----------------
     name: in the steps of the report.
-    effort: usual time relative to others; a constant, as measured times differ between runs.
+
+    Attributes
+    ----------
+    effort: usual time of the next step relative to others; never measured, as times differ between runs.
     """
 
     name: ClassVar[str]
-    effort: ClassVar[float] = 1.0
+    effort: float = 1.0
 
     @abstractmethod
     def improve(self, assignment: Assignment, random: np.random.Generator) -> Assignment:

@@ -112,6 +112,16 @@ class AllowedTrees:
         return self.covering(nodes[starts], first, last)
 
 
+ONE = 1 << 32
+"""The price of a suppressed record, of which all others are parts."""
+
+
+def priced(trees: AllowedTrees) -> IntArray:
+    """Return the nodes as the kernel reads them: first, last, parent and price, shape (allowed, 4), int64."""
+    prices = np.rint(trees.cost * ONE)
+    return np.stack([trees.first, trees.last, trees.parent, prices], axis=1).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """The distinct rows of a table at their lowest allowed nodes, without sensitive values.

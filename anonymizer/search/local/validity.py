@@ -145,6 +145,11 @@ class Validity:
         before, self._release = self._release, self._reference(kept)
         return any(not own.equals(before[name]) for name, own in self._release.items())
 
+    @property
+    def references(self) -> list[dict[str, Reference]]:
+        """The distributions that classes are compared with: p of the input, and p of the release."""
+        return [self._input] if self._release is self._input else [self._input, self._release]
+
     def referring(self) -> Iterator[tuple[SensitiveCodes, Reference]]:
         """Yield the sensitive attributes that a constraint compares with p, and p of the release."""
         constraints = self._ground.problem.class_constraints
