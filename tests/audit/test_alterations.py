@@ -217,7 +217,7 @@ def test_a_sample_of_altered_reports(releases: Mapping[str, Job]) -> None:
 @pytest.mark.parametrize("name", JOBS)
 def test_altered_reports_of_each_kind(name: str, releases: Mapping[str, Job]) -> None:
     every = all_alterations({name: releases[name]})
-    assert missed(releases, Random(16).sample(every, 40)) == []
+    assert missed(releases, Random(16).sample(every, 20)) == []
 
 
 Rows = list[list[str]]
@@ -280,6 +280,7 @@ OF_ONE_FILE = [
 OF_ROWS = [swapped, reversed_rows, doubled, one_less]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("change", OF_ROWS, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("name", OF_ONE_FILE)
 def test_altered_rows_are_noticed_by_both(
@@ -324,6 +325,7 @@ def lies(report: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
     yield ("attributes", "zip", "hierarchy_sha256"), 64 * "0"
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("number", range(12))
 def test_what_file_and_report_tell_is_compared(
     number: int, releases: Mapping[str, Job], tmp_path: Path
@@ -693,6 +695,7 @@ def with_metadata(path: Path) -> None:
     pq.write_table(pq.read_table(path).replace_schema_metadata({"note": "secret"}), path)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("name", "change"),
     [("release.csv", quoted_cells), ("release.csv.gz", named_gzip), ("release.parquet", with_metadata)],
@@ -836,6 +839,7 @@ def rooted_job(folder: Path, name: str) -> Job:
     return job
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["local", "mondrian"])
 def test_a_class_at_all_roots_is_not_taken_for_suppressed(name: str, tmp_path: Path) -> None:
     job = rooted_job(tmp_path, name)

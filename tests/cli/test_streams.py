@@ -27,6 +27,7 @@ def in_shell(command: str, *args: str | Path) -> subprocess.CompletedProcess[str
     return subprocess.run(shell, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("stdout", "said"), [("> /dev/full", NO_SPACE), (">&-", CLOSED)], ids=["full", "closed"]
 )
@@ -114,6 +115,7 @@ def test_a_reader_who_has_enough_does_not_change_the_verdict(tmp_path: Path) -> 
     assert in_shell('"$@" | true', "audit", job.release).returncode in (1, 2)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "words",
     [

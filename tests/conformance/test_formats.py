@@ -43,6 +43,7 @@ WRITERS = {"csv": csv_file, "parquet": parquet_file}
 CASES = [(name, suffix) for name in INPUT_FORMATS for suffix in INPUT_FORMATS[name].suffixes]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_conforms(name: str, suffix: str) -> None:
     check_input_format(suffix, WRITERS[name])
@@ -127,6 +128,7 @@ def registered(plug_in: type[InputFormat]) -> Iterator[None]:
         INPUT_FORMATS.remove(plug_in.name)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("plug_in", "fault"),
     [

@@ -137,6 +137,7 @@ def test_prices_prove_what_all_publications_together_do(seed: int) -> None:
             assert value >= everything - 1e-9
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", [8, 130, 234, 236, 246])
 def test_an_item_that_is_not_listed_may_fill_a_facility_up(
     seed: int, monkeypatch: pytest.MonkeyPatch
