@@ -96,6 +96,7 @@ def combined(random: Random) -> list[str]:
     return [random.choice(list(PARAMETERS)) for _ in range(random.randint(2, 3))]
 
 
+@pytest.mark.quick(80)
 @EVERY
 @pytest.mark.parametrize("model", PARAMETERS)
 @FEW
@@ -137,7 +138,6 @@ def test_the_order_of_the_records_changes_nothing(case: Case, seed: int) -> None
         assert contents(publication(own.spec, one.recoding)) == contents(publication(own.spec, two.recoding))
 
 
-@pytest.mark.quick(7)
 @EVERY
 def test_what_is_said_of_small_tables_is_what_exhaustive_search_finds(case: Case) -> None:
     check_share_of_answers(case, share(5).max_examples)
@@ -174,7 +174,6 @@ def check_often(case: Case) -> None:
         check(case, own, outcome)
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("liar", [liar for liar in LIARS if liar is not Whimsical])
 def test_a_broken_promise_is_found(liar: type[Lattice]) -> None:
     with pytest.raises(AssertionError):

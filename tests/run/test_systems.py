@@ -54,10 +54,12 @@ def test_run_overwrite_audit_append_and_compare(
     job.set("apply", report="job-release/report.json").rows(people(160)[100:])
     assert job.run("-o", folder / "second", "--quiet").code == 0
     assert call("audit", folder / "second" / "share" / "release.csv").code == 0
-    del job.config["apply"]
-    job.rows(people(100)).write()
-    words = ("--algorithm", "lattice", "--algorithm", "mondrian", "--quiet", "-o", folder / "compared")
-    assert call("compare", job.file, *words).code == 0
+    if lacking == "all":
+        # Its processes take longer than all the rest.
+        del job.config["apply"]
+        job.rows(people(100)).write()
+        words = ("--algorithm", "lattice", "--algorithm", "mondrian", "--quiet", "-o", folder / "compared")
+        assert call("compare", job.file, *words).code == 0
     assert list(folder.rglob(".*")) == []
 
 

@@ -110,7 +110,6 @@ def test_as_few_cells_as_exhaustive_search_finds(seed: int) -> None:
         assert found.cost == pytest.approx(best)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("most", [0, 2_000])
 def test_a_model_that_is_not_linear_is_never_broken(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small problems are solved over all classes that hold, large ones by what the relaxation proposes."""
