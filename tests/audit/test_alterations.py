@@ -280,7 +280,6 @@ OF_ONE_FILE = [
 OF_ROWS = [swapped, reversed_rows, doubled, one_less]
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("change", OF_ROWS, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("name", OF_ONE_FILE)
 def test_altered_rows_are_noticed_by_both(
@@ -325,7 +324,6 @@ def lies(report: dict[str, Any]) -> Iterator[tuple[Key, Any]]:
     yield ("attributes", "zip", "hierarchy_sha256"), 64 * "0"
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("number", range(12))
 def test_what_file_and_report_tell_is_compared(
     number: int, releases: Mapping[str, Job], tmp_path: Path
@@ -695,7 +693,6 @@ def with_metadata(path: Path) -> None:
     pq.write_table(pq.read_table(path).replace_schema_metadata({"note": "secret"}), path)
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("name", "change"),
     [("release.csv", quoted_cells), ("release.csv.gz", named_gzip), ("release.parquet", with_metadata)],
@@ -839,7 +836,6 @@ def rooted_job(folder: Path, name: str) -> Job:
     return job
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["local", "mondrian"])
 def test_a_class_at_all_roots_is_not_taken_for_suppressed(name: str, tmp_path: Path) -> None:
     job = rooted_job(tmp_path, name)

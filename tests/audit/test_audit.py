@@ -73,7 +73,6 @@ def test_other_formats(output: str, tmp_path: Path) -> None:
     assert call("audit", job.release).code == 0
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "constraint",
     [
@@ -108,7 +107,6 @@ def test_one_byte_is_enough(job: Job) -> None:
     assert "SHA-256" in done.out
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
 def test_changed_records_are_found_out(tamper: Tamper, job: Job) -> None:
     rewrite(job.release, tamper)
@@ -144,7 +142,6 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_tampered_report_is_found_out(change: Callable[[dict[str, Any]], object], job: Job) -> None:
     change_report(job.public_report, change)
@@ -263,7 +260,6 @@ def test_constraints_on_persons_are_not_said_to_hold(tmp_path: Path) -> None:
     assert "NOT VERIFIED, but" not in call("audit", job.release).out
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "algorithm", [{"name": "lattice"}, {"name": "mondrian"}, {"name": "mondrian", "labels": "set"}], ids=str
 )
@@ -286,7 +282,6 @@ def test_what_nothing_measured_is_verified_only_with_the_input(
     assert found.findings == []
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("reference", ["release", "input"])
 def test_a_measure_of_persons_that_the_input_does_not_give_is_found_out(
     reference: str, tmp_path: Path

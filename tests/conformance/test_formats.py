@@ -128,7 +128,6 @@ def registered(plug_in: type[InputFormat]) -> Iterator[None]:
         INPUT_FORMATS.remove(plug_in.name)
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("plug_in", "fault"),
     [

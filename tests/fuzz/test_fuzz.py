@@ -177,7 +177,6 @@ SMALL = {
 }
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_judge_tries_everything_where_tables_are_small(ran: Ran, name: str, tmp_path: Path) -> None:
     own, plant, said = SMALL[name]

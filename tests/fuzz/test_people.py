@@ -122,7 +122,6 @@ PLANTS: dict[str, tuple[Case, Plant, str]] = {
 }
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", PLANTS)
 def test_the_judge_sees_what_is_planted(ran: Ran, name: str, tmp_path: Path) -> None:
     own, plant, said = PLANTS[name]

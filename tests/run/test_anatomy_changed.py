@@ -83,7 +83,6 @@ WAYS = [
 ]
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_tampered_pair_is_an_error_that_names_the_group(way: str, job: Job) -> None:
     group = tampered(job, way)

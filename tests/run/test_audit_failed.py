@@ -21,7 +21,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Job:
     return job
 
 
-@pytest.mark.quick(7)
 @pytest.mark.parametrize("existing", [False, True], ids=["first", "with a release"])
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
 def test_a_file_written_otherwise_is_found_out(

@@ -115,7 +115,6 @@ def test_what_is_published_alone_is_verified(shape: str, tmp_path: Path) -> None
     assert (audited.second is None) == (len(paths) == 1)
 
 
-@pytest.mark.quick(4)
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
 def test_verification_alone_finds_a_tampered_file(tamper: Tamper, tmp_path: Path) -> None:
     asked, path = plan(), tmp_path / "release.csv"

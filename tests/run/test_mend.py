@@ -221,7 +221,6 @@ def test_a_weight_is_rounded_and_never_dropped(tmp_path: Path) -> None:
     assert_repeats(path)
 
 
-@pytest.mark.slow
 def test_what_no_release_survives_is_taken_back(tmp_path: Path) -> None:
     """Four homes are never five; what else is mended stays."""
     homes = [f"h{number % 4}" for number in range(300)]
@@ -280,7 +279,6 @@ def test_an_earlier_mended_config_goes_with_its_release(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "mended.yaml").exists()
 
 
-@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["mondrian", "lattice"])
 def test_an_attacker_that_must_be_beaten_stays_a_constraint(tmp_path: Path, algorithm: str) -> None:
     frame = people().assign(fare=[f"{7 + number % 90 * 1.37:.2f}" for number in range(300)])
