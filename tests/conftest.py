@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -44,10 +47,10 @@ QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_bas
 
 settings.register_profile("default", max_examples=15, deadline=None, suppress_health_check=QUIET)
 # To shrink an example, or to explain it, takes minutes where each costs seconds: that is done by hand.
-# CI draws the same examples every time: more of them find no fault that 60 do not.
+# CI draws the same examples every time: more of them find no fault that 40 do not.
 settings.register_profile(
     "thorough",
-    max_examples=60 if IN_CI else 240,
+    max_examples=40 if IN_CI else 240,
     deadline=None,
     derandomize=IN_CI,
     suppress_health_check=QUIET,
@@ -127,14 +130,49 @@ def is_quick(config: pytest.Config) -> bool:
     return bool(config.getoption("markexpr").startswith("not "))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let tests that share one Spark follow each other, and leave out what another run repeats."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Put tests that share one Spark together, and leave out what another run repeats."""
+    mark_all_but_a_few(items)
+    yield
     items.sort(key=spark_of)
     if PROPERTIES_LATER and is_quick(config):
         repeated = [item for item in items if item.get_closest_marker("hypothesis")]
         items[:] = [item for item in items if not item.get_closest_marker("hypothesis")]
         config.hook.pytest_deselected(items=repeated)
+
+
+def mark_all_but_a_few(items: list[pytest.Item]) -> None:
+    """Mark cases of a test as slow, but for as many as its mark ``quick`` names."""
+    cases = defaultdict[tuple[Path, str], list[pytest.Function]](list)
+    numbers = dict[tuple[Path, str], int]()
+    for item in items:
+        mark = item.get_closest_marker("quick")
+        if mark is not None and isinstance(item, pytest.Function) and not item.get_closest_marker("slow"):
+            test = item.path, item.originalname
+            (numbers[test],) = mark.args
+            cases[test].append(item)
+    for test, own in cases.items():
+        few = few_of([item.callspec.indices for item in own], numbers[test])
+        for place in set(range(len(own))) - set(few):
+            own[place].add_marker(pytest.mark.slow)
+
+
+def few_of(choices: Sequence[Mapping[str, int]], number: int) -> list[int]:
+    """Return the places of a few choices of options, which have as many values of each as so few can have.
+
+    They are spread over all of them, as neighbours in a list are often alike.
+    """
+    even = [place * len(choices) // number for place in range(number)]
+    spread = dict.fromkeys([*even, *range(len(choices))])
+    found: list[int] = []
+    had = set[tuple[str, int]]()
+    while spread and len(found) < number:
+        best = max(spread, key=lambda place: len(set(choices[place].items()) - had))
+        del spread[best]
+        found.append(best)
+        had.update(choices[best].items())
+    return found
 
 
 def need_resources(item: pytest.Item) -> None:

@@ -206,6 +206,7 @@ SAVED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("sections", SAVED.values(), ids=SAVED)
 def test_a_saved_release_is_that_of_the_command(tmp_path: Path, sections: dict[str, Any]) -> None:
     job = Job(tmp_path)

@@ -70,6 +70,7 @@ def test_a_name_that_is_not_there() -> None:
         anonymizer.anonymise  # noqa: B018
 
 
+@pytest.mark.slow
 def test_a_run_does_without_pandas(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     script = (

@@ -89,6 +89,7 @@ def test_neighbourhoods_of_many_records_say_that_they_estimate(monkeypatch):
     assert linkage(scene, aligned=True, linkage="assignment").records == pytest.approx(100)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_interval_of_neighbourhoods_reaches_the_assignment_of_all(monkeypatch, seed):
     """Many true classes are not among the few nearest ones, so that the success is too low."""
@@ -176,6 +177,7 @@ def test_partners_are_compared_as_defined(random: Random):
             assert found.rows(some) == pytest.approx(expected[some])
 
 
+@pytest.mark.slow
 def test_swapped_records_of_a_large_file_are_linked_by_their_partners():
     """The strongest attacker on swapped values takes part however many pairs of records there are."""
     original = pd.DataFrame(np.random.default_rng(1).normal(size=(3000, 3)), columns=list("abc"))

@@ -110,6 +110,7 @@ def drawn(correlation: np.ndarray, bins: int, number: int, seed: int) -> np.ndar
     return np.stack([np.searchsorted(ndtri(np.arange(1, bins) / bins), own) for own in scores.T], axis=1)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("loads", [[0.0, 0.0, 0.0], [0.8, 0.6, 0.5], [0.9, -0.8, 0.7]])
 def test_its_own_populations_are_told_from_a_tenth(loads: list[float]) -> None:
     correlation = matrix(loads)

@@ -71,7 +71,7 @@ def test_chances_are_those_of_all_worlds(seed: int, prior: Fraction) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8, 20))
+@pytest.mark.parametrize("seed", range(8, 20, 2))
 def test_chances_of_long_chains_are_those_of_all_worlds(seed: int) -> None:
     people, secrets = some_groups(seed)
     case = dealt(people, secrets)

@@ -157,6 +157,7 @@ def test_line_search_finds_the_best_step(seed: int) -> None:
     assert most == pytest.approx(max(rows.right(weights + own * direction) for own in steps))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_fast_is_never_below_what_it_starts_from(kind: Callable[[int], Family]) -> None:
     for seed in range(3):
@@ -175,6 +176,7 @@ def test_fast_is_never_below_what_it_starts_from(kind: Callable[[int], Family]) 
         assert (family.cone @ fit.weights >= -1e-9).all()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_many_targets_are_learned_from_a_sample_and_counted_on_all(
     kind: Callable[[int], Family], monkeypatch: pytest.MonkeyPatch
@@ -342,7 +344,6 @@ def best_of_random(pairs: Pairs, number: int) -> float:
     ("records", "attributes", "k", "groups", "kinds"),
     [
         (300, 4, 4, None, (WeightedMean, Metric)),
-        (400, 5, 3, None, (WeightedMean, Owa)),
         (300, 3, 5, None, (WeightedMean, Owa, Choquet)),
         (300, 13, 4, None, (WeightedMean,)),
         (300, 4, 5, [[0, 1], [2, 3]], (WeightedMean,)),
@@ -358,5 +359,5 @@ def test_no_random_weights_link_more_of_a_microaggregated_release(
     for kind in kinds:
         pairs = Pairs(targets, kind(attributes))
         fit = Fast().fit(pairs, np.random.default_rng(0))
-        assert best_of_random(pairs, 10_000) <= fit.right + 1e-9
+        assert best_of_random(pairs, 4_000) <= fit.right + 1e-9
         assert fit.right <= fit.bound + 1e-9

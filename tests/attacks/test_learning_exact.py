@@ -165,6 +165,7 @@ def test_no_weights_link_more_than_the_bound(kind: Callable[[int], Family], seed
         assert not fit.proven or fit.bound == pytest.approx(fit.right)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", [WeightedMean, Owa, Bilinear, Metric, Choquet])
 def test_proves_tiny_files(kind: Callable[[int], Family]) -> None:
     for seed in range(3):

@@ -121,6 +121,7 @@ def test_assignment_expects_as_much_as_nearest_on_a_release_without_stars(random
     assert other.details["blocks"] == bool(chosen.suppressed)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_shortcut_through_coverings_changes_nothing(distance, monkeypatch):
     from anonymizer.attacks.linkage.distances import Distance

@@ -37,6 +37,7 @@ def with_deleted(masked: pd.DataFrame, blank: str, share: float = 0.2) -> pd.Dat
     return masked.round(2).astype(str).mask(holes, blank)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("parameters", "least"),
     [

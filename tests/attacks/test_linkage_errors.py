@@ -167,6 +167,7 @@ def test_dates_are_a_year_off():
     assert set(drawn.tolist()) == {0, 2}
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("linking", ["nearest", "assignment", "probabilistic"])
 @pytest.mark.parametrize("knowledge", [{"noise": 0.2}, {"missing": 0.2}, {"noise": 0.1, "year": 0.5}])
 def test_drawn_errors_leave_an_interval(knowledge: dict[str, float], linking: str):
@@ -207,6 +208,7 @@ def people(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return original, low.map(str).radd("[").add(", ").add((low + 9).map(str)).add("]")
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -36,6 +36,7 @@ def test_one_record_is_found(parameters):
     assert (found.success, found.baseline, found.records) == (1, 1, 1)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("parameters", EVERY, ids=str)
 def test_missing_values_have_a_place(parameters):
     original, masked = noisy(11)

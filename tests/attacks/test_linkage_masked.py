@@ -192,6 +192,7 @@ UNITS = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("parameters", UNLEARNED, ids=str)
 @pytest.mark.parametrize("units", UNITS)
 def test_a_release_in_other_units_is_linked_as_before(units, parameters):

@@ -70,6 +70,7 @@ def run(folder: Path, algorithm: dict[str, Any]):
             return known, adversary_from_files(plan, release, relation), job, recoding
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_a_run_knows_the_truth(tmp_path, algorithm):
     known, files, job, recoding = run(tmp_path, algorithm)

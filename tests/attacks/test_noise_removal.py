@@ -55,6 +55,7 @@ def test_it_is_the_definition(seed: int, method: str, noise: float, attributes: 
     assert np.array(every) == pytest.approx(np.array(expected), abs=1e-8)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("known", [{"share": 0.5}, {}], ids=["known", "estimated"])
 def test_noise_on_correlated_numbers_is_mostly_removed(method: str, known: dict[str, Any]) -> None:

@@ -91,6 +91,7 @@ def test_the_report_names_every_attacker_and_the_strongest(name):
     assert {"euclidean", "euclidean, assignment", "mahalanobis, assignment"} <= set(told)
 
 
+@pytest.mark.slow
 def test_both_scales_are_tried_where_they_differ():
     original, masked = noisy(3, records=20)
     told = linkage(frame_scene(original, masked * 2), aligned=True, linkage="portfolio").details["attackers"]
@@ -99,6 +100,7 @@ def test_both_scales_are_tried_where_they_differ():
     assert not [name for name in told if "scale" in name]
 
 
+@pytest.mark.slow
 def test_sampled_targets_are_the_same_for_all_attackers_and_nobody_holds_less():
     original, masked = noisy(3, records=40, noise=6.0)
     found = linkage(frame_scene(original, masked), aligned=True, linkage="portfolio", targets=15, seed=2)
@@ -129,7 +131,7 @@ def test_a_portfolio_with_an_interval_says_that_it_estimates():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("rank swapping", 0.95), ("noise", 0.16), ("microaggregation", 0.327)],
+    [("rank swapping", 0.95), ("microaggregation", 0.327)],
 )
 def test_census_records_are_linked_as_often_as_by_the_best_known_attackers(name, least):
     """On 1,080 records of 6 columns; ranks are swapped by 10 percent of the records."""

@@ -107,6 +107,7 @@ def households() -> Rows:
     return [tuple(line[key] for key in KEYS) for line in csv.DictReader(StringIO(text))]
 
 
+@pytest.mark.slow
 def test_a_survey_of_4580_persons() -> None:
     rows = households()
     table: PublishedTable = release(KEYS, rows)

@@ -233,6 +233,7 @@ def test_the_command_and_python_answer_alike(tmp_path: Path, message: SnapshotAs
     assert shares["inference"]["low"] == 0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.page
 @pytest.mark.parametrize("engine", [{"name": "memory"}, {"name": "duckdb"}])
 def test_a_run_answers_as_the_command_does(tmp_path: Path, engine: dict[str, Any]) -> None:
@@ -317,6 +318,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_control_that_is_none_is_refused_before_the_search(
     name: str, tmp_path: Path, message: SnapshotAssertion
@@ -429,6 +431,7 @@ def in_group(label: str, value: str, labels: set[str]) -> bool:
     return label == value or (label.startswith("all but") and value not in labels)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", GROWN)
 def test_a_control_is_read_in_the_hierarchies_of_the_original(tmp_path: Path, name: str) -> None:
     config, own, others = grown(tmp_path, name)

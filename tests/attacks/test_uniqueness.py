@@ -92,6 +92,7 @@ def test_individual_risk_is_the_mean_of_one_over_the_class(size: int, weight: fl
     assert risk == pytest.approx(twins.individual_risk(size, 1 / weight), rel=1e-7)
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("size", [39, 40, 41, 60, 150, 2_000])
 @pytest.mark.parametrize("weight", [1.0, 1.5, 20.0, 100_000.0])
 def test_individual_risk_of_large_classes_is_its_integral(size: int, weight: float) -> None:

@@ -23,6 +23,7 @@ def job(tmp_path: Path) -> Job:
     return Job(tmp_path).write()
 
 
+@pytest.mark.slow
 def test_measures_by_names(job: Job) -> None:
     before = snapshot(job.folder)
     done = spawn("check", job.input, "--qi", "zip, sex", "--sensitive", "diagnosis", "--json")
@@ -215,6 +216,7 @@ GROUPED = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", GROUPED)
 def test_released_groups_are_measured_by_their_order_as_in_the_run(kind: str, tmp_path: Path) -> None:
     written, hierarchy = GROUPED[kind]

@@ -21,6 +21,7 @@ def untried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.commands.init.trial_of", lambda *_: None)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -108,6 +109,7 @@ def test_json(tmp_path: Path) -> None:
     assert done.json["columns"]["sex"]["distinct"] == 2
 
 
+@pytest.mark.slow
 def test_identifiers_are_dropped_and_said(tmp_path: Path) -> None:
     done = call("init", write_planted(tmp_path / "people.csv"), "--json")
     columns = done.json["columns"]

@@ -166,6 +166,7 @@ def test_survey_weights_are_kept_and_used(tmp_path: Path) -> None:
     assert set(published["finalwgt"]) <= set(pd.read_csv(tmp_path / "people.csv", dtype=str)["finalwgt"])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("odd", "fault"), [("0", "zero"), ("-1.5", "negative"), ("", "missing")])
 def test_weights_that_are_not_positive_are_a_warning_and_not_used(
     odd: str, fault: str, tmp_path: Path
@@ -258,6 +259,7 @@ def test_keys_of_which_none_is_that_of_persons_are_warned_about(tmp_path: Path) 
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("key", "thing"),
     [
@@ -294,6 +296,7 @@ def test_numbers_of_other_things_are_no_persons(key: str, thing: str, tmp_path: 
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("person", ["StaffID", "Matricule", "Personalnummer", "社員番号", "name"])
 def test_a_key_beside_a_number_of_persons_that_never_repeats_is_none_of_persons(
     person: str, tmp_path: Path
@@ -328,6 +331,7 @@ def test_a_key_in_whose_values_a_sex_differs_is_none_of_persons(tmp_path: Path) 
     assert "person" not in yaml.safe_load(config.read_text())["input"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("option", ["--drop", "--identifier"])
 def test_a_key_that_the_user_gives_a_role_is_not_taken_for_persons(option: str, tmp_path: Path) -> None:
     shared = [f"p{number // 3}" for number in range(RECORDS)]
@@ -339,6 +343,7 @@ def test_a_key_that_the_user_gives_a_role_is_not_taken_for_persons(option: str, 
     assert "set input.person: patient_id" in done.out
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("key", ["family_no", "idhogar", "familie", "household_head_id", "世帯番号"])
 def test_a_household_is_counted_beside_records(tmp_path: Path, key: str) -> None:
     shared = [str(100_000 + 7 * (number // 3)) for number in range(RECORDS)]
@@ -409,6 +414,7 @@ def test_refused_options(given: tuple[str, ...], tmp_path: Path, message: Snapsh
     assert exchange(" ".join(given), done.err.rstrip(), tmp_path) == message
 
 
+@pytest.mark.slow
 def test_uncertain_columns_of_a_wide_file_are_listed_first(tmp_path: Path) -> None:
     kinds = {f"q{number}": "1-5" for number in range(150)}
     done, _ = drafted(table(**PEOPLE, **kinds, odd="words", street_name="places"), tmp_path)
@@ -500,6 +506,7 @@ def households(**columns: Any) -> pd.DataFrame:
     return frame.assign(**own, **columns).astype(str)
 
 
+@pytest.mark.slow
 def test_the_key_of_a_household_is_found_without_a_name_for_it(
     tmp_path: Path, message: SnapshotAssertion
 ) -> None:
@@ -546,6 +553,7 @@ def test_times_of_day_are_no_keys(tmp_path: Path, again: bool) -> None:
     assert not {"person", "household"} & settings["input"].keys()
 
 
+@pytest.mark.slow
 def test_measures_and_their_bands_are_no_keys(tmp_path: Path) -> None:
     """Bands follow from a measure, and values that hardly repeat agree in anything by chance."""
     random = np.random.default_rng(4)

@@ -24,6 +24,7 @@ def call(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> tuple
     return captured.out, captured.err
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [(), ("--json",), ("--quiet",)])
 def test_schema_prints_the_schema_and_nothing_else(
     capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
@@ -57,6 +58,7 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
     assert call(capsys, "hierarchy", "build", "-h")[0].startswith("Usage: anonymizer hierarchy build ")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
@@ -177,6 +179,7 @@ def test_help_imports_no_engine() -> None:
     assert done.stderr.strip() == ""
 
 
+@pytest.mark.slow
 def test_schema_imports_no_engine() -> None:
     script = (
         "import sys; from anonymizer.cli.main import main; main(['schema']); "

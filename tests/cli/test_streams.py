@@ -27,6 +27,7 @@ def in_shell(command: str, *args: str | Path) -> subprocess.CompletedProcess[str
     return subprocess.run(shell, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("stdout", "said"), [("> /dev/full", NO_SPACE), (">&-", CLOSED)], ids=["full", "closed"]
 )
@@ -44,8 +45,7 @@ def test_a_result_that_cannot_be_written_leaves_no_release(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stdout", ["> /dev/full", ">&-"])
-@pytest.mark.parametrize("output", slow_but(1, ["release.csv", "other.csv"]))
+@pytest.mark.parametrize(("stdout", "output"), [("> /dev/full", "release.csv"), (">&-", "other.csv")])
 def test_a_result_that_cannot_be_written_leaves_the_earlier_release(
     stdout: str, output: str, tmp_path: Path
 ) -> None:
@@ -114,6 +114,7 @@ def test_a_reader_who_has_enough_does_not_change_the_verdict(tmp_path: Path) -> 
     assert in_shell('"$@" | true', "audit", job.release).returncode in (1, 2)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "words",
     [

@@ -30,6 +30,7 @@ def test_a_short_form_is_the_long_one() -> None:
     assert an.load_config({**SHORT, "attributes": {"age": "qi", "sex": "sensitive"}}) == an.load_config(LONG)
 
 
+@pytest.mark.slow
 def test_the_schema_has_both() -> None:
     for each in (SHORT, LONG, {**SHORT, "attributes": {"age": "qi", "sex": "sensitive"}}):
         jsonschema.validate(each, config_schema())

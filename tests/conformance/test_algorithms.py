@@ -96,6 +96,7 @@ def combined(random: Random) -> list[str]:
     return [random.choice(list(PARAMETERS)) for _ in range(random.randint(2, 3))]
 
 
+@pytest.mark.quick(80)
 @EVERY
 @pytest.mark.parametrize("model", PARAMETERS)
 @FEW

@@ -43,6 +43,7 @@ WRITERS = {"csv": csv_file, "parquet": parquet_file}
 CASES = [(name, suffix) for name in INPUT_FORMATS for suffix in INPUT_FORMATS[name].suffixes]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_conforms(name: str, suffix: str) -> None:
     check_input_format(suffix, WRITERS[name])

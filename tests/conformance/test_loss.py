@@ -25,6 +25,7 @@ def test_there_are_metrics_to_check() -> None:
     assert len(CASES) >= len(LOSS_METRICS) > 0
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("name", "aggregate"), CASES)
 def test_conforms(name: str, aggregate: str) -> None:
     check_loss_metric(metric(name, aggregate))

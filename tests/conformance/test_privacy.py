@@ -51,12 +51,14 @@ def _few_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room, "SWEEPS", 32)
 
 
+@pytest.mark.quick(20)
 @pytest.mark.usefixtures("_few_sweeps")
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 def test_conforms(name: str, parameters: dict[str, Any]) -> None:
     check_privacy_model(build.model(name, parameters))
 
 
+@pytest.mark.quick(15)
 @pytest.mark.parametrize(
     ("name", "parameters"), [case for case in CASES if not PRIVACY_MODELS[case.values[0]].by_attack]
 )
@@ -70,6 +72,7 @@ def test_codes_mean_nothing_but_their_order(name: str, parameters: dict[str, Any
         assert np.allclose(measured(model, sample), measured(model, other), rtol=1e-9)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("stub", [stubs.AlwaysHolds, stubs.AlwaysFails, stubs.WholeAlwaysFails])
 def test_stubs_conform(stub: type[PrivacyModel]) -> None:
     check_privacy_model(stub(stubs.NoParameters()))

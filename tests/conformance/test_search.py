@@ -32,6 +32,7 @@ def check_few(name: str, samples: Samples, number: int) -> None:
         check_search_algorithm(SEARCH_ALGORITHMS[name](), 0, lambda seed: samples(seed, number))
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
 def test_conforms(name: str) -> None:
     # The lattice solves programmes for suppressed cells; the slow tests show it more tables.
@@ -45,7 +46,7 @@ def test_conforms_on_numbers_without_hierarchies(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", SEARCH_ALGORITHMS)
 def test_conforms_on_more_tables(name: str, seed: int) -> None:
     samples = numeric_tables if name in TAKES_NUMBERS else tables

@@ -15,6 +15,7 @@ from tests.data.files import rows, write
 RECORDS = [("20", "a"), ("21", "b")]
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(
     ("note", "separator"),

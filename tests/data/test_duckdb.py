@@ -86,6 +86,7 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
         assert rows(relation) == [("01234", ""), ("NULL", ""), ("1.50", "nan")]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_very_long_field(quote: str, tmp_path: Path) -> None:
     long = "é" * 3_000_000

@@ -124,6 +124,7 @@ def test_any_name_and_a_column_named_as_the_number_of_records(tmp_path: Path, na
         assert relation.dictionary("file_row_number") == [("1", 1)]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("kind", "lowest", "number"),
     [("TINYINT", -128, 256), ("UTINYINT", 0, 256), ("SMALLINT", -32768, 65536), ("USMALLINT", 0, 65536)],

@@ -112,6 +112,7 @@ def test_codes_are_read_as_nulls_in_every_spelling(
         assert dict(relation.dictionary("k")).get(None, 0) == absent
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("kind", ["file", "frame"])
 @pytest.mark.parametrize(
     ("texts", "absent"),

@@ -35,6 +35,7 @@ def drafted(done: Done, config: Path) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.slow
 def test_a_table_is_drafted_like_the_same_table_in_parquet(data: Path) -> None:
     parquet = data.with_name("people.parquet")
     with duckdb.connect(str(data), read_only=True) as connection:

@@ -40,6 +40,7 @@ def comment(path: Path, table: str) -> Any:
         return connection.execute(query, [table]).fetchone()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "selection",
     [
@@ -72,6 +73,7 @@ def test_a_collation_makes_no_value_of_two(tmp_path: Path) -> None:
         assert relation.dictionary("m") == [("a", 1), ("b", 1)]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "selection",
     [
@@ -186,6 +188,7 @@ def broken(*args: object) -> Any:
     raise KeyboardInterrupt
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("room", "phase", "existing"),
     [

@@ -113,6 +113,7 @@ def refused(folder: Path, source: dict[str, Any], key: str = "input.query") -> s
     return done.err
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("allow_files", [False, True])
 @pytest.mark.parametrize("query", slow_but(8, DUCKDB_WRITES))
 def test_duckdb_runs_nothing_but_one_select(query: str, allow_files: bool, folder: Path) -> None:
@@ -120,6 +121,7 @@ def test_duckdb_runs_nothing_but_one_select(query: str, allow_files: bool, folde
     refused(folder, {"database": "in.duckdb", "query": text, "allow_files": allow_files})
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("query", slow_but(8, DUCKDB_FILES))
 def test_duckdb_reads_no_file_without_leave(query: str, folder: Path) -> None:
     refused(folder, {"database": "in.duckdb", "query": query.replace("FOLDER", str(folder))})
@@ -160,6 +162,7 @@ def test_a_variable_of_this_program_is_no_table(folder: Path) -> None:
     assert len(people) == 1
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "query",
     [

@@ -172,6 +172,7 @@ def test_the_page_says_what_becomes_of_every_type() -> None:
     assert documented() == found
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_unchanged_columns_come_out_as_they_went_in(output: str, tmp_path: Path) -> None:
     filled(tmp_path, COLUMNS)
@@ -226,6 +227,7 @@ def test_values_of_an_enumeration_that_are_not_released_stay_inside(tmp_path: Pa
     assert b"never used" not in (tmp_path / "out.duckdb").read_bytes()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("kind", "number"), [("HUGEINT", -(2**127)), ("UHUGEINT", 2**128 - 1)])
 def test_numbers_of_39_digits_are_refused_in_parquet_alone(
     kind: str, number: int, tmp_path: Path, message: SnapshotAssertion
@@ -268,6 +270,7 @@ def test_digits_that_would_be_lost_are_refused(
     assert exchange(name, done.err.replace(str(tmp_path), "FOLDER").strip()) == message
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_nanoseconds_of_parquet_come_out(output: str, tmp_path: Path) -> None:
     source = stored_in_parquet(tmp_path, pa.array([1, 1001], pa.timestamp("ns", "UTC")))

@@ -93,6 +93,7 @@ def test_no_import_leads_against_the_arrows() -> None:
     assert [each for each in sorted(imports()) if not nx.has_path(arrows, *each)] == []
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("here", "value", "there"), HANDED)
 def test_what_is_handed_on_is_known_to_who_gets_it(here: str, value: str, there: str) -> None:
     """A text in quotes is no class; `job` may unpack a value for a room."""

@@ -91,6 +91,7 @@ def test_python_runs(page: Path, desk: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_print_what_is_shown(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

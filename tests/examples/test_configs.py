@@ -90,6 +90,7 @@ UNPROVEN = ("sample.yaml",)
 """Configs whose algorithm proves nothing about its loss."""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in CONFIGS],

@@ -48,6 +48,7 @@ def altered(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     return alter
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

@@ -78,6 +78,7 @@ CASES = [
 ]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("number", CASES)
 def test_known_optimum(number: int, tmp_path: Path) -> None:
     row = rows()[number]

@@ -116,6 +116,7 @@ def released(folder: Path) -> list[str]:
     return (folder / "out" / "share" / "release.csv").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "form", ["%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y", "%b %d, %Y", "%Y%m%d", "%m/%d/%Y %H:%M"]
 )

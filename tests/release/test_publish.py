@@ -183,6 +183,7 @@ def test_the_errors_of_others_are_not_taken_for_its_own(tmp_path: Path) -> None:
         (tmp_path / "elsewhere").read_text()
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("earlier", [False, True])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])

@@ -242,6 +242,7 @@ with open_file(Path(sys.argv[1])) as relation:
 """
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
 def test_a_full_disk_is_an_error_of_the_output(suffix: str, tmp_path: Path) -> None:
     rng = random.Random(0)

@@ -59,6 +59,7 @@ def test_a_legend_names_columns_forms_and_commands(tmp_path: Path) -> None:
     assert "\r" not in text
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("constraint", "attacker"),
     [
@@ -98,6 +99,7 @@ def test_the_code_for_python_reads_and_sorts_the_release(tmp_path: Path) -> None
     assert len({end[0] for end in ends if end}) > 1
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("algorithm", "ages"),
     [
@@ -173,6 +175,7 @@ OF_INPUT = {"model": "t-closeness", "t": 0.9, "unit": "record"}
 ATTACKED = {"model": "inference-risk", "max": 1, "unit": "record"}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("constraints", "told"),
     [

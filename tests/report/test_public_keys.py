@@ -77,6 +77,7 @@ def assert_nothing_tells(config: dict[str, Any], before: list[Any], after: list[
         assert one == other
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("unit", ["person", "household", "ward"])
 def test_the_number_of_units_is_not_told(attack: str, unit: str) -> None:

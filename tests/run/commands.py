@@ -85,16 +85,13 @@ def assert_audits(folder: Path, owner: str | None = "VERIFIED") -> None:
 
 def assert_not_measured(release: Path, report: Path) -> None:
     """Check that an audit measures no constraint, and finds nothing that contradicts the report."""
-    printed, content = (call("audit", release, "--report", report, *each) for each in ((), ("--json",)))
-    found = content.json
-    asked = len(found["constraints"])
+    done = call("audit", release, "--report", report, "--json")
+    found = done.json
     assert {(each["measured"], each["satisfied"]) for each in found["constraints"]} == {(None, None)}
     notes = ("the report says it holds", "not verifiable from the release alone")
     assert all(any(note in each for note in notes) for each in found["findings"]), found["findings"]
     assert not found["verified"]
-    said = f"NOT MEASURED: {asked} of {asked} constraint{'s' * (asked > 1)} could not be measured"
-    assert printed.out.splitlines()[0] == said
-    assert (content.code, printed.code) == (1, 1)
+    assert done.code == 1
 
 
 def python(*args: str | Path, **options: Any) -> Done:

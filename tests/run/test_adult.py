@@ -61,6 +61,7 @@ def choice(measure: dict[str, Any]) -> str | None:
     return next((str(measure["parameters"][key]) for key in keys if key in measure["parameters"]), None)
 
 
+@pytest.mark.slow
 def test_the_generalised_table(release: tuple[Path, Done]) -> None:
     path, done = release
     assert done.json["release"]["rows"] == 29_390

@@ -129,6 +129,7 @@ def finished(choice: Choice, tmp_path_factory: pytest.TempPathFactory) -> Job:
     return job
 
 
+@pytest.mark.quick(9)
 @EVERY
 def test_the_release_is_verified_and_reported(choice: Choice, finished: Job) -> None:
     job, report = finished, finished.report()
@@ -163,6 +164,7 @@ def check_columns(choice: Choice, job: Job) -> None:
     assert (before - after).total() == removed
 
 
+@pytest.mark.quick(9)
 @EVERY
 def test_the_order_of_the_rows_changes_nothing(choice: Choice, finished: Job, tmp_path: Path) -> None:
     rows = records()

@@ -40,6 +40,7 @@ def test_all_options_are_tried() -> None:
     assert [each.value for each in GroupingName] == list(GROUPINGS)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("grouping", list(GroupingName))
 def test_every_grouping_keeps_the_constraints(grouping: GroupingName, tmp_path: Path) -> None:
     job = anatomy_job(tmp_path, 62).set("algorithm", grouping=grouping.value)
@@ -62,7 +63,7 @@ def test_every_record_is_in_a_group_that_has_its_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        *(pytest.param(f"release.{kind}", marks=pytest.mark.slow) for kind in ("csv", "csv.gz", "parquet")),
+        *(pytest.param(f"release.{kind}", marks=pytest.mark.slow) for kind in ("csv.gz", "parquet")),
     ],
 )
 def test_the_files_are_read_back_by_any_name(output: str, tmp_path: Path) -> None:
@@ -222,6 +223,7 @@ def test_what_cannot_be_grouped_is_infeasible(tmp_path: Path) -> None:
     assert "works: --set constraints.0.l=4" in done.err
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "constraint",
     [

@@ -115,6 +115,7 @@ def test_what_few_added_records_were_cannot_be_subtracted_in_public(tmp_path: Pa
     assert told["search"]["objective"] is None
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("metric", ["loss", "discernibility", "average-class-size"])
 def test_sizes_of_classes_of_the_new_records_are_not_told_in_public(metric: str, tmp_path: Path) -> None:
     rows = people(200, 7)
@@ -183,6 +184,7 @@ def test_earlier_records_are_never_lost_to_a_moved_reference(tmp_path: Path) -> 
     assert not (tmp_path / "second").exists()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["release.csv.gz", "release.parquet"])
 def test_other_formats_go_on_as_well(name: str, tmp_path: Path) -> None:
     rows = people(200, 9)

@@ -138,6 +138,7 @@ def test_another_config(
     assert_refused(job, given, message)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["local", "microaggregation", "anatomy"])
 def test_what_cannot_be_applied_is_named(name: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     job = Job(tmp_path).rows(ROWS[:100]).set("algorithm", name=name).set("budget", seconds=2)
@@ -274,6 +275,7 @@ PROMISES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("given", PROMISES)
 def test_what_the_earlier_run_promised_besides_constraints(
     given: str, tmp_path: Path, message: SnapshotAssertion

@@ -109,6 +109,7 @@ def test_the_public_report_rounds_and_has_the_details_that_decide_about_claims(a
         assert each.get("details", {}) == {key: float(f"{own['details'][key]:.3g}") for key in decided}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("attacks", "words"),
     [
@@ -148,6 +149,7 @@ def test_weights_are_a_column_of_the_release(tmp_path: Path) -> None:
     assert timeless(done.json["attacks"]) == timeless([entry])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "asked",
     [["--original", "people.csv", "--control", "others.csv"], ["--target", "others.csv"], ["--target", "3"]],

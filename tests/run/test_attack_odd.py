@@ -130,6 +130,7 @@ def numbered(values: Sequence[int]) -> Rows:
     return [HEAD, *((str(value), "2", "x") for value in values)]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("held", "code", "said"),
     [

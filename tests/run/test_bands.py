@@ -122,6 +122,7 @@ def run(path: Path, out: Path, *further: str) -> dict[str, Any]:
 ALL = {"wage": "range", "score": "range", "seen": "range"}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", slow_but(2, ["lattice", "mondrian", "local", "auto"]))
 def test_a_run_equals_one_of_a_file_with_the_groups(algorithm: str, tmp_path: Path) -> None:
     frame = patients()
@@ -160,6 +161,7 @@ def test_recipient_and_author_verify_it(tmp_path: Path, monkeypatch: pytest.Monk
     assert "2024-05: a month" in legend
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("column", ["wage", "score", "seen"])
 def test_an_altered_group_is_found(column: str, tmp_path: Path) -> None:
     run(written(tmp_path, patients(), config(**ALL)), tmp_path / "out")
@@ -171,6 +173,7 @@ def test_an_altered_group_is_found(column: str, tmp_path: Path) -> None:
     assert call("audit", path, "--report", tmp_path / "out/report.json").code == 1
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_every_engine_and_format_releases_the_groups(engine: str, suffix: str, tmp_path: Path) -> None:
@@ -306,6 +309,7 @@ def test_an_attack_with_the_original_compares_groups(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_exact_values_are_found_and_groups_are_not(tmp_path: Path) -> None:
     def rare(report: dict[str, Any]) -> set[str]:
         found = report["exposure"]["findings"]
@@ -447,6 +451,7 @@ def test_every_value_lies_in_its_group(wages: list[int | None], width: int, form
     assert sorted(shown) == sorted(expected)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("digits", [1, 2, 3])
 def test_a_draft_for_decimal_commas_runs(digits: int, tmp_path: Path) -> None:
     random = np.random.default_rng(3)

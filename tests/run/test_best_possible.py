@@ -14,6 +14,7 @@ RUN = ("run", ROOT / "examples" / "full_domain.yaml", "--set", "attacks=[]", "--
 """A run of the sample of which only the search is looked at."""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["lattice", "mondrian", "local"])
 def test_it_is_below_every_release_along_the_hierarchies(name: str, tmp_path: Path) -> None:
     job = Job(tmp_path).set("algorithm", name=name)

@@ -102,6 +102,7 @@ def test_a_change_that_keeps_size_and_times(
         open_file(path)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", [*NAMES, "people.parquet"])
 def test_a_file_that_changes_before_the_release_takes_its_place(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +135,7 @@ def test_an_earlier_release_stays(tmp_path: Path, after_the_hash: Any) -> None:
     assert (tmp_path / "job-release" / "report.json").read_bytes() == before
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["further.csv", "release.csv", "late"])
 def test_further_records_and_the_release_that_goes_on(
     place: str, tmp_path: Path, after_the_hash: Any, monkeypatch: pytest.MonkeyPatch

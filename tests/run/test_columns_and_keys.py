@@ -40,6 +40,7 @@ def success(release: pd.DataFrame, **options: Any) -> float:
     return float(found["success"][0])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -14,7 +14,7 @@ import pytest
 from tests.run.commands import ROOT, call
 
 RECORDS = 500
-OPTIONS = ["--vary", "constraints.0.k=2,5,10", "--vary", "budget.seconds=0.5", "--workers", "2"]
+OPTIONS = ["--vary", "constraints.0.k=2,10", "--vary", "budget.seconds=0.5", "--workers", "2"]
 for name in ("lattice", "mondrian", "local", "auto"):
     OPTIONS += ["--algorithm", name]
 
@@ -31,7 +31,7 @@ def beaten(run: dict[str, Any], others: list[dict[str, Any]]) -> bool:
 
 
 @pytest.mark.slow
-def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
+def test_four_algorithms_by_two_k(tmp_path: Path) -> None:
     desk, output = tmp_path / "desk", tmp_path / "output"
     desk.mkdir()
     shutil.copy(ROOT / "examples" / "full_domain.yaml", desk)
@@ -48,17 +48,17 @@ def test_four_algorithms_by_three_k(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     kept = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
-    assert 3 <= len(kept) < 12
+    assert 3 <= len(kept) < 8
 
     done = call(*command, "--json")
     assert done.code == 0, done.err
-    assert f"{len(kept)}/12  reused from an earlier comparison" in done.err
+    assert f"{len(kept)}/8  reused from an earlier comparison" in done.err
     after = {path.name: path.stat().st_mtime_ns for path in (output / "runs").glob("*.json")}
-    assert len(after) == 12
+    assert len(after) == 8
     assert {name: after[name] for name in kept} == kept
 
     runs = done.json["runs"]
-    assert [each["status"] for each in runs] == ["satisfied"] * 12
+    assert [each["status"] for each in runs] == ["satisfied"] * 8
     assert {each["risk"]["attack"] for each in runs} == {runs[0]["risk"]["attack"]}
     expected = {each["run"] for each in runs if not beaten(each, runs)}
     assert [each["run"] for each in done.json["recommended"]] == [done.json["advice"]["run"]]

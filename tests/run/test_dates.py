@@ -89,6 +89,7 @@ def run(folder: Path, config: dict[str, Any]) -> tuple[list[list[str]], dict[str
     return list(csv.reader(io.StringIO(release.read_text(encoding="utf-8"))))[1:], report
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", slow_but(2, ALGORITHMS))
 def test_the_release_is_that_of_iso_dates(name: str, tmp_path: Path) -> None:
     """Quasi-identifiers are published in ISO 8601, sensitive dates as they were; all measures are equal."""
@@ -106,6 +107,7 @@ def test_the_release_is_that_of_iso_dates(name: str, tmp_path: Path) -> None:
     assert {each["type"] for each in after["attributes"].values()} == {"date"}
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("form", ["%b %Y", "%G-W%V", "%G-W%V-%u", "%d.%m.%y", "%Y%m%d", "%B %d, %Y", "%Y-%j"])
 @pytest.mark.parametrize("name", slow_but(1, ["mondrian", "intervals", "means"]))
 def test_periods_and_years_of_two_digits(form: str, name: str, tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def run(folder: Path, algorithm: dict[str, Any], decimal: str) -> tuple[list[lis
     return list(csv.reader(io.StringIO(content), delimiter=";"))[1:], report
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", slow_but(2, ALGORITHMS))
 def test_the_release_is_that_of_decimal_points(name: str, tmp_path: Path) -> None:
     """Every number of the release is written as in the input, and everything measured is the same."""

@@ -49,6 +49,7 @@ def test_more_distinct_values_than_there_are(tmp_path: Path, message: SnapshotAs
     assert_they_work(job, suggestions)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "constraint",
     [
@@ -156,6 +157,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
 @pytest.mark.parametrize("constraint", SHARES, ids=lambda constraint: constraint["model"])
 def test_what_one_class_of_all_persons_refutes_is_proven(
@@ -168,6 +170,7 @@ def test_what_one_class_of_all_persons_refutes_is_proven(
     assert "the most frequent value of 'diagnosis' has 92.5 % of the persons" in done.err
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
 def test_what_one_class_refutes_is_proven_for_adversaries_who_know_less(
     algorithm: str, tmp_path: Path
@@ -185,6 +188,7 @@ def test_a_model_with_a_moving_reference_hides_no_proof_for_another(tmp_path: Pa
     assert (done.code, done.err.split(":")[1]) == (1, " INFEASIBLE"), done.err
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "anatomy"])
 @pytest.mark.parametrize("limit", [0, 0.7])
 def test_a_mean_success_below_that_of_the_most_frequent_value_is_proven_impossible(
@@ -197,6 +201,7 @@ def test_a_mean_success_below_that_of_the_most_frequent_value_is_proven_impossib
     assert (done.code, done.err.split(":")[1]) == (1, " INFEASIBLE"), done.err
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("constraint", "share"),
     [

@@ -59,6 +59,7 @@ def households(number: int = 300) -> Rows:
     return rows
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("key", ["hid", "zq030"])
 def test_amounts_of_a_household_do_not_put_it_together(tmp_path: Path, key: str) -> None:
     """By the name of the key, and by what its records have in common."""
@@ -100,6 +101,7 @@ def employers(number: int = 120, records: int = 12) -> Rows:
     ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("key", "unit"), [("employer_id", "employer"), ("StellenNr", "position"), ("IDunit", "unit")]
 )

@@ -12,6 +12,7 @@ from anonymizer.report.public import RECORDS
 from tests.run.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
 
 
+@pytest.mark.slow
 def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -> None:
     job = Job(tmp_path).write()
     given = job.input.read_bytes()
@@ -182,6 +183,7 @@ def test_130_an_interrupt_before_there_is_a_result_leaves_nothing(
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "phase",
     [

@@ -64,6 +64,7 @@ def test_a_draft_that_loses_little_is_silent(tmp_path: Path) -> None:
     assert "expect to lose" not in out
 
 
+@pytest.mark.slow
 def test_a_very_wide_draft_is_not_tried_and_says_so(tmp_path: Path, message: SnapshotAssertion) -> None:
     out, config = drafted(tmp_path, wide(WIDEST + 1))
     (warning,) = [line for line in out.splitlines() if "quasi-identifiers is a lot" in line]

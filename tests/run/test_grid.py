@@ -154,6 +154,7 @@ def test_every_feature_of_the_table_has_its_row() -> None:
     assert not set(USES) & elsewhere
 
 
+@pytest.mark.quick(17)
 @pytest.mark.parametrize("case", slow_but(len(CASES) // 3, CASES), ids=lambda case: "-".join(map(str, case)))
 def test_a_feature_runs_or_is_refused_with_a_way_out(case: tuple[Any, ...], tmp_path: Path) -> None:
     job, overrides = job_in(tmp_path).write(), overrides_of(case)

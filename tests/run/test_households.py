@@ -98,6 +98,7 @@ def test_check_measures_what_a_slow_script_does(tmp_path: Path) -> None:
     assert measured["population", "mean"] == pytest.approx(mean, abs=1e-8)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "given",
     [

@@ -149,6 +149,7 @@ def of_persons(risk: dict[str, Any], **changed: Any) -> dict[str, Any]:
     return settings(**{"constraints": [guesses, sizes], "attacks": [], **OF_PERSONS, **changed})
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("algorithm", "guesser"),
     [("lattice", "inference"), ("mondrian", "inference"), ("local", "inference"), ("lattice", "definetti")],
@@ -187,6 +188,7 @@ def test_persons_are_guessed_in_the_search_as_in_the_written_file(
     assert records.success < result.success
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "risk",
     [

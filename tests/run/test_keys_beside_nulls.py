@@ -13,6 +13,7 @@ RECORDS = (
 )
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("marker", [{}, {"missing": ""}])
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -61,6 +61,7 @@ def said(readme: str) -> dict[tuple[str, str], list[str]]:
 LEVELS = {"levels": {"min": 1, "max": 1}}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "others",
     [

@@ -140,7 +140,7 @@ def test_a_search_that_does_not_ask_is_stopped(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("limit", "most"), [(1, 0.05), (0.02, 0.02)])
+@pytest.mark.parametrize(("limit", "most"), [(0.02, 0.02)])
 def test_adult(tmp_path: Path, limit: float, most: float) -> None:
     hierarchies = shared("data", "adult", "hierarchies")
     attributes = {
@@ -235,7 +235,7 @@ def test_an_adversary_who_knows_less_links_less() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("distance", ["weighted-mean", "owa", "bilinear", "choquet"])
+@pytest.mark.parametrize("distance", ["weighted-mean", "choquet"])
 def test_microaggregation_that_learned_weights_break_is_refused(distance: str) -> None:
     """Euclid links 20.25 % of 300 census records with k = 4; weights link more, so that 0.205 is not kept."""
     data = pd.read_csv(shared("data", "casc_census", "data.csv.gz")).iloc[:300, :4]

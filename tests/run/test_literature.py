@@ -36,6 +36,7 @@ def files(folder: Path, table: str, attacks: list[Any]) -> tuple[Path, Path, dic
     return folder / "table.csv", folder / "job.yaml", answers["computed"]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("table", TABLES)
 def test_check_and_attack_find_the_known_answers(tmp_path: Path, table: str) -> None:
     data, config, known = files(tmp_path, table, ["homogeneity", "vulnerability", "background"])
@@ -183,6 +184,7 @@ def interval_disclosure(true: Sequence[float], masked: Sequence[float], p: float
     return by_rank / len(true), by_deviation / len(true)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("masking", ["noise", "mean"])
 @pytest.mark.parametrize("p", [0.1, 0.2, 0.4])
 def test_interval_disclosure_of_incomes(tmp_path: Path, masking: str, p: float) -> None:

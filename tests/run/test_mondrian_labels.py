@@ -46,6 +46,7 @@ def job(folder: Path, **algorithm: Any) -> Job:
     return own
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("mode", ["strict", "relaxed"])
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_numbers_without_a_hierarchy_are_intervals(mode: str, engine: str, tmp_path: Path) -> None:

@@ -144,6 +144,7 @@ def test_frames() -> None:
     ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_commands_that_name_columns(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"

@@ -60,6 +60,7 @@ def middle(label: str) -> str:
     return f"{(int(low) + int(high)) / 2:g}" if low else ""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("algorithm", "labels"),
     [
@@ -93,6 +94,7 @@ def test_a_release_differs_from_that_of_labels_in_nothing_else(
         assert (AGAINST_THE_INPUT in found.not_checked) is (report == job.public_report)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("labels", ["midpoint", "low-high"])
 @pytest.mark.parametrize(
     ("by", "combinations"),
@@ -123,6 +125,7 @@ def test_files_and_tables_with_types_have_numbers(
         assert audit_release(job.release, job.output / "report.json").verified
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("labels", ["midpoint", "low-high"])
 def test_data_frames_have_numbers(labels: str, tmp_path: Path) -> None:
     job = job_of(tmp_path, labels, suppression={"limit": 0.1, "method": "cells"}, attacks=["linkage"])

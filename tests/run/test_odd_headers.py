@@ -77,6 +77,7 @@ def test_repeated_columns_of_a_frame(tmp_path: Path) -> None:
         an.anonymize(frame, {**CONFIG, "attributes": roles, "input": {"strict_header": True}})
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])
 def test_an_encoding_is_asked_for_once(encoding: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     words = "Zoë" if encoding == "latin-1" else "Zoë “€”"

@@ -40,6 +40,7 @@ def test_insensitive_and_sensitive_values_come_through(output: str, tmp_path: Pa
     )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_values_of_quasi_identifiers_come_through_at_level_0(text: str, tmp_path: Path) -> None:
     rows = [list(row) for row in people(60)]
@@ -54,6 +55,7 @@ def test_values_of_quasi_identifiers_come_through_at_level_0(text: str, tmp_path
     assert Counter(released) == Counter(row[3] for row in rows)
 
 
+@pytest.mark.slow
 def test_a_text_of_a_megabyte_comes_through(tmp_path: Path) -> None:
     rows = [list(row) for row in people(60)]
     long = "lorem ipsum, " * 80_000

@@ -40,6 +40,7 @@ def public(job: Job) -> dict[str, Any]:
     return entry
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["lattice", "anatomy"])
 @pytest.mark.parametrize(
     ("separator", "encoding"),

@@ -41,6 +41,7 @@ def test_overwrite_replaces_release_and_reports(tmp_path: Path) -> None:
     assert job.report()["release"]["sha256"] == hashlib.sha256(job.release.read_bytes()).hexdigest()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("setting", "code"),
     [("constraints.1.l=9", 1), ("constraints.1.l=0", 2), ("attributes.sex.hierarchy.file=no.csv", 2)],
@@ -77,6 +78,7 @@ def test_a_full_disk_leaves_the_earlier_release(output: str, tmp_path: Path) -> 
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "phase",
     # Nothing is touched before the release is written.

@@ -87,6 +87,7 @@ def _attributes(path: Path) -> Any:
     return load_config(path).attributes
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_index_with_a_role_is_a_column(kind: str, tmp_path: Path) -> None:
     path, name = written(tmp_path, kind)

@@ -216,6 +216,7 @@ def test_a_release_counts_each_person_once(seed: int) -> None:
         assert each["parameters"].get("unit", "record") == counted
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_check_counts_each_person_once(seed: int, tmp_path: Path) -> None:
     stays = drawn(Random(seed))

@@ -67,6 +67,7 @@ def test_a_model_that_always_fails_makes_every_run_infeasible(tmp_path: Path) ->
     assert call("check", job.input, "-c", job.file).code == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("plug_ins")
 @pytest.mark.parametrize(
     "constraint",

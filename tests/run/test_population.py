@@ -82,6 +82,7 @@ def classes(frame: pd.DataFrame, levels: dict[str, int]) -> Counter[tuple[str, .
     )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_every_class_has_so_many_people(tmp_path: Path, engine: str) -> None:
     config = written(tmp_path, engine={"name": engine})
@@ -173,6 +174,7 @@ RISKS: list[tuple[dict[str, Any], bool]] = [
 ]
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("number", range(len(RISKS)))
 def test_risks_of_a_release(number: int, tmp_path: Path) -> None:
     given, counts_people = RISKS[number]
@@ -209,6 +211,7 @@ def test_risks_of_a_release(number: int, tmp_path: Path) -> None:
         assert call("audit", tmp_path / "out" / "share" / "release.csv").code == 0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("table", [True, False])
 def test_the_copula_estimate_is_that_of_the_written_release(tmp_path: Path, *, table: bool) -> None:
     given = {"model": "population-uniqueness", "max": 0.05, "estimator": "copula"}
@@ -334,6 +337,7 @@ def test_what_cannot_serve_is_refused(case: str, tmp_path: Path, message: Snapsh
     assert exchange(case, done.err.replace(f"{tmp_path}/", "")) == message
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("estimated", [True, False])
 def test_floating_point_weights_are_rounded_in_run_check_and_report(estimated: bool, tmp_path: Path) -> None:
     """Written as pandas does, they give the classes and people of the rounded ones, to the last digit."""
@@ -362,6 +366,7 @@ def test_floating_point_weights_are_rounded_in_run_check_and_report(estimated: b
     assert found[0] == found[1]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("weight", ["-1", "0", "", "x", "1e-300"])
 def test_a_weight_is_a_positive_number(weight: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     config = written(tmp_path, **weighted())

@@ -50,6 +50,7 @@ def run(folder: Path, frame: pd.DataFrame, config: dict[str, Any], *options: str
     return call("run", folder / "people.yaml", *options)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("named", [True, False], ids=["names", "c1, c2, ..."])
 def test_no_identifier_is_in_the_release_of_a_draft(tmp_path: Path, table: pd.DataFrame, named: bool) -> None:
     names = list(table.columns) if named else [f"c{place}" for place in range(len(table.columns))]
@@ -74,6 +75,7 @@ def test_no_identifier_is_in_the_release_of_a_draft(tmp_path: Path, table: pd.Da
 IN_DRAFT = {"sex": "quasi-identifier", "state": "insensitive", "diagnosis": "insensitive"}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("unprotected", [list(SECTIONS)[:1], list(SECTIONS)], ids=["one", "all"])
 def test_each_departure_is_named_with_its_section(
     tmp_path: Path, table: pd.DataFrame, unprotected: list[str]
@@ -99,6 +101,7 @@ def test_strict_leaves_no_release_that_departs(tmp_path: Path, table: pd.DataFra
     assert not (tmp_path / "people-release").exists()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("preset", [name for name in PRESETS if PRESETS[name].least_class()])
 def test_a_smaller_class_than_asked_departs(tmp_path: Path, table: pd.DataFrame, preset: str) -> None:
     columns = dict.fromkeys(table.columns, "drop") | {"sex": "quasi-identifier", "age": "quasi-identifier"}

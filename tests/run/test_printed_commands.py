@@ -83,6 +83,7 @@ def wide_job(desk: Path, **sections: Any) -> Path:
     return Path(FOLDER, "job.json")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [[], ["-o", "the release"], ["-o", "out", "--overwrite"]], ids=str)
 def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
     config = wide_job(desk)
@@ -97,6 +98,7 @@ def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
     assert kept["config"]["attributes"]["sex"]["role"] == "insensitive"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.page
 @pytest.mark.parametrize("options", [[], ["-o", "the release"]], ids=str)
 def test_the_advice_of_a_report_runs_beside_the_config(
@@ -117,6 +119,7 @@ def test_the_advice_of_a_report_runs_beside_the_config(
         assert again["config"]["attributes"]["income"]["role"] == "drop"
 
 
+@pytest.mark.slow
 def test_advice_leaves_out_what_the_config_needs(desk: Path) -> None:
     """A column that an attack or a utility measure names cannot be dropped by one more --set."""
     config = wide_job(
@@ -163,6 +166,7 @@ def test_data_in_place_of_a_config(desk: Path) -> None:
         assert_they_run(printed(done.err), 1)
 
 
+@pytest.mark.slow
 def test_each_run_of_a_comparison(desk: Path) -> None:
     job = Job(desk / FOLDER)
     job.write()

@@ -11,7 +11,6 @@ import pytest
 from anonymizer.config.load import load_config
 from anonymizer.job.source import open_described, open_foreign_release
 from tests.helpers.covering import covering
-from tests.helpers.slow import slow_but
 from tests.run.commands import Done, call
 
 OPTIONS = (
@@ -24,7 +23,7 @@ OPTIONS = (
 )
 """Decimal separators, separators, encodings, missing values, labels and files."""
 
-PAIRS, TRIPLES = covering(OPTIONS), covering(OPTIONS, 3)
+PAIRS = covering(OPTIONS)
 
 NUMBERS = ["8.5", "9", "11", "12.25", "1", "2.5"]
 ROWS = [f"{number},é{place % 2},{number}" for place, number in enumerate(NUMBERS)]
@@ -64,7 +63,8 @@ def output_of(decimal: str, separator: str | None, encoding: str, missing: str |
     return output if missing is None else {**output, "missing": missing}
 
 
-@pytest.mark.parametrize("choice", slow_but(len(PAIRS), [*PAIRS, *TRIPLES]))
+@pytest.mark.quick(4)
+@pytest.mark.parametrize("choice", PAIRS)
 def test_audit_check_and_attack_read_what_run_wrote(choice: tuple[Any, ...], tmp_path: Path) -> None:
     decimal, separator, encoding, missing, labels, name = choice
     if missing == "NA" and (labels != "range" or name.endswith(".parquet")):
@@ -86,6 +86,7 @@ def test_audit_check_and_attack_read_what_run_wrote(choice: tuple[Any, ...], tmp
     assert singled == [0.0] * len(singled)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("encoding", ["utf-7", "iso2022_jp_2", "cp037"])
 def test_a_release_is_read_by_its_report_even_if_it_could_be_utf_8(encoding: str, tmp_path: Path) -> None:
     config = write(tmp_path, ROWS, "range", {"path": "release.csv", "encoding": encoding})
@@ -107,6 +108,7 @@ EMPTY = {
 """Records whose release has `*`, a missing value, or neither in the column of numbers."""
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("labels", "missing", "empty", "name"),
     covering(

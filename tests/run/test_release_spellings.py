@@ -73,6 +73,7 @@ def respelled(records: pd.DataFrame, spell: Spelling) -> pd.DataFrame:
     )
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("spell", [decomposed, padded, half])
 def test_attacks_do_not_depend_on_spelling(spell: Spelling, known: bool) -> None:

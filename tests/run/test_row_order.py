@@ -45,6 +45,7 @@ def records() -> list[tuple[str, ...]]:
     return [tuple(row) for row in rows]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_any_permutation_gives_the_same_bytes(variant: dict[str, Any], tmp_path: Path) -> None:
     results = []

@@ -68,6 +68,7 @@ def test_a_sentence_promises_nothing_twice_and_names_one_adversary(tmp_path: Pat
     assert f"A nurse {promise}" in done.out
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "auto"])
 def test_every_adversary_is_met(tmp_path: Path, algorithm: str) -> None:
     made = job(tmp_path, algorithm={"name": algorithm}, budget={"steps": 30})
@@ -133,6 +134,7 @@ def test_the_engines_agree(tmp_path: Path) -> None:
         assert "engine" in done.err
 
 
+@pytest.mark.slow
 def test_the_recipient_verifies_each_adversary(tmp_path: Path) -> None:
     made = job(tmp_path)
     assert run(made).code == 0

@@ -122,6 +122,7 @@ def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_says_what_the_files_show(tmp_path: Path, kind: str) -> None:
     given = people()
@@ -165,6 +166,7 @@ def _check_example(own: Mapping[str, Any], counts: Counter[str], stars: int, lea
         assert (own["example"], stars >= least) == ("*", True)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("kind", "age", "illness"),
     [
@@ -344,6 +346,7 @@ def test_thirty_long_names_fit_eighty_columns(tmp_path: Path, monkeypatch: pytes
     assert len(starts) == 1, "the roles are below each other"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("options", "code", "tables"),
     [

@@ -71,6 +71,7 @@ def run(folder: Path, algorithm: dict[str, Any], engine: str, space: str) -> tup
     return list(csv.reader(io.StringIO(content)))[1:], report, done.out
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_release_is_that_without_spaces(name: str, engine: str, tmp_path: Path) -> None:

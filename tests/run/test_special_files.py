@@ -74,6 +74,7 @@ def test_a_run_refuses_them(folder: Path, name: str, said: str, place: str) -> N
     assert not (folder / "out" / "share").exists()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("name", "said"), NAMES.items())
 def test_other_commands_refuse_them(folder: Path, name: str, said: str) -> None:
     commands = [

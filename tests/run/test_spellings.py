@@ -169,7 +169,7 @@ def test_any_frame_in_other_spellings_gives_the_same_run(random: Random) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_file_in_other_spellings_gives_the_same_run(seed: int, engine: str, tmp_path: Path) -> None:
     random = Random(seed)
     rows, config = rows_of(random), config_of(2, 2, engine={"name": engine})
@@ -197,6 +197,7 @@ def measures_of(done: Any) -> list[tuple[Any, ...]]:
     return [(each["model"], each["measured"]) for each in content["constraints"] + content["measures"]]
 
 
+@pytest.mark.slow
 def test_check_reads_as_a_run_does(tmp_path: Path) -> None:
     rows = rows_of(Random(8))
     config = config_of(2, 1)
@@ -248,6 +249,7 @@ def test_a_population_may_spell_whole_numbers_with_a_fraction(age: dict[str, Any
     assert "holds  k-map k=4: measured 5" in checked.out
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("ages", "census", "measured"),
     [
@@ -345,6 +347,7 @@ def test_values_that_look_alike_are_warned_about(said: Callable[..., str]) -> No
     )
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("word", ["NULL", "n/a", "<NA>", "Unknown", " null"])
 def test_words_for_missing_values_are_warned_about(word: str, said: Callable[..., str]) -> None:
     rows = [(str(number), "a", ill) for number, ill in enumerate(["flu", word, word, word])]
@@ -365,6 +368,7 @@ def test_a_code_that_no_column_has_is_warned_about(said: Callable[..., str]) -> 
     assert "input.missing: no column has '77', 'none'" in told
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("command", ["run", "check"])
 @pytest.mark.parametrize("forms", ["{0}|{0} | {0}", "{0}|{0}.0|{0}e0"], ids=["blanks", "fractions"])

@@ -37,6 +37,7 @@ def attacked(folder: Path, codes: Sequence[str], target: str, **of_input: Any) -
     return call(*args, "--force", "--json")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("codes", "target", "of_input"),
     [

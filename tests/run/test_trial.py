@@ -58,6 +58,7 @@ def drafted(folder: Path, frame: pd.DataFrame, *options: str) -> tuple[Path, Map
     return config, columns
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FILES)
 def test_the_first_release_shows_little(name: str, tmp_path: Path) -> None:
     config, _ = drafted(tmp_path, people(**FILES[name]))
@@ -66,6 +67,7 @@ def test_the_first_release_shows_little(name: str, tmp_path: Path) -> None:
     assert done.json["exposure"]["findings"] == []
 
 
+@pytest.mark.slow
 def test_without_a_trial_it_would_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.commands.init.trial_of", lambda *_: None)
     for name in ("singled out", "rare texts", "a secret told"):
@@ -103,6 +105,7 @@ def test_a_frame_is_tried_too() -> None:
     assert draft["attributes"]["boat"]["role"] == "sensitive"
 
 
+@pytest.mark.slow
 def test_what_a_draft_said_of_the_file_stays(tmp_path: Path) -> None:
     """Nothing was known outside, whatever a trial makes of the answers."""
     random = Random(8)

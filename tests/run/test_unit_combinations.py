@@ -161,6 +161,6 @@ def test_what_runs_is_right(model: str, unit: str) -> None:
     assert released.count(True) >= len(released) - 2
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(6))
 def test_some_of_what_runs_is_right(number: int) -> None:
-    check(*accepted()[number * len(accepted()) // 20])
+    check(*accepted()[number * len(accepted()) // 6])

@@ -35,6 +35,7 @@ def patients_lost(frame: pd.DataFrame, release: pd.DataFrame) -> int:
     return int(frame.loc[~frame["visit"].isin(release["visit"]), "patient_id"].nunique())
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("algorithm", NAMED)
 def test_no_more_patients_lose_visits_than_the_limit_allows(
@@ -65,6 +66,7 @@ def test_the_page_says_how_many_patients_lose_visits() -> None:
         assert sentence in page(found.report, found.facts)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("whole", [None, "person"])
 def test_the_limit_is_exact(whole: str | None) -> None:
     """One patient fewer, and the best release is another one, or there is none."""
@@ -112,6 +114,7 @@ def test_any_unit_of_the_input_can_be_limited() -> None:
     assert "lost" not in facts["person"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("combinations", [300, 5000])
 def test_an_engine_counts_the_patients_lost(tmp_path: Path, combinations: int) -> None:
     """Out of core, where the engine knows whose the records are, as in memory."""

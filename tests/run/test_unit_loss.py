@@ -334,6 +334,7 @@ def test_numbers_are_aggregated_by_persons(unit: str | None) -> None:
     assert (report["search"]["objective"] == pytest.approx(own)) is (unit is not None)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("algorithm", "changed"),
     [
@@ -383,6 +384,7 @@ def test_weights_of_a_survey_beside_persons() -> None:
     assert report["unit_loss"]["loss"] == pytest.approx(float(own), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_engines_give_the_same_figures(tmp_path: Path) -> None:
     data = stays(Random(10), 0, 500)
     data.to_csv(tmp_path / "stays.csv", index=False)
@@ -412,6 +414,7 @@ def written(folder: Path, data: pd.DataFrame, **changed: Any) -> Path:
     return folder / "job.json"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.page
 @pytest.mark.parametrize("unit", ["person", None])
 def test_a_run_counted_in_pandas_and_its_audit(tmp_path: Path, unit: str | None) -> None:

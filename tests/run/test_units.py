@@ -127,6 +127,7 @@ ONE_ROW = {"lattice", "mondrian", "records of the lattice", "records of mondrian
 """Where each visit fits one row of the release, so that its owner can count patients."""
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("algorithm", "engine"),
     [
@@ -215,6 +216,7 @@ def test_persons_who_are_alone_by_any_columns_are_counted(tmp_path: Path) -> Non
     assert held["measured"] == pytest.approx(by_hand)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local", "microaggregation"])
 def test_the_page_counts_persons(algorithm: str) -> None:
     """Sizes of classes and risks by known columns are of persons, or said to be of records."""
@@ -360,6 +362,7 @@ def test_a_key_with_another_value_in_every_record_is_said(message: SnapshotAsser
     assert exchange("300 patients with one visit each", report["warnings"][0]) == message
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian"])
 @pytest.mark.parametrize("keep_rows", [False, True])
@@ -590,6 +593,7 @@ SHARES: dict[str, tuple[dict[str, Any], Callable[[float, float], bool]]] = {
 }
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("reference", ["input", "release"])
 @pytest.mark.parametrize("algorithm", ["lattice", "auto"])
 @pytest.mark.parametrize("model", SHARES)
@@ -718,6 +722,7 @@ def of_attack(name: str, entries: list[dict[str, Any]]) -> float:
     return float(found["success"])
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "auto"])
 def test_a_risk_is_what_the_attack_finds_of_persons(algorithm: str) -> None:
     """In the release, whatever the algorithm, and in the step of the search that accepted it."""
@@ -745,6 +750,7 @@ def test_a_risk_is_what_the_attack_finds_of_persons(algorithm: str) -> None:
                 assert each["measured"] == pytest.approx(own["measured"], abs=1e-9)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", RISKS)
 def test_risks_of_persons_with_one_record_are_those_of_records(name: str) -> None:
     found = []
@@ -764,6 +770,7 @@ def test_risks_of_persons_with_one_record_are_those_of_records(name: str) -> Non
     assert own == other or own == pytest.approx(other)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["vulnerability", "guesses", "uniqueness", "linkage"])
 def test_the_best_release_by_a_risk_of_persons_is_that_of_all_transformations(name: str) -> None:
     """Every transformation is measured by the slow twins; merging classes may increase such a share."""
@@ -922,11 +929,13 @@ def of_an_adversary(folder: Path, engine: dict[str, Any]) -> tuple[Any, ...]:
     return report["scenarios"], report["recoding"]["levels"], report["constraints"]
 
 
+@pytest.mark.slow
 def test_persons_of_an_adversary_are_counted_out_of_core_as_in_memory(tmp_path: Path) -> None:
     out_of_core = {"name": "duckdb", "options": {"combinations": 150}}
     assert of_an_adversary(tmp_path, out_of_core) == of_an_adversary(tmp_path, {"name": "memory"})
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("engine", [{"name": "memory"}, {"name": "duckdb", "options": {"combinations": 20}}])
 @pytest.mark.parametrize(("most", "level", "measured"), [(0.8, 1, 0.8), (0.79, 2, 1 / 3)])
 def test_who_has_most_records_of_a_class_is_found_by_any_of_them(
@@ -1033,6 +1042,7 @@ def test_the_draft_counts_persons_and_runs(tmp_path: Path, message: SnapshotAsse
     assert "k-anonymity k=5 unit=person" in done.out
 
 
+@pytest.mark.slow
 def test_a_named_key_of_persons(tmp_path: Path) -> None:
     frame = visits().rename(columns={"patient_id": "nhs"})
     frame.to_csv(tmp_path / "visits.csv", index=False)
@@ -1060,6 +1070,7 @@ def test_attacks_say_that_they_count_records(tmp_path: Path, message: SnapshotAs
     assert exchange("without", done.out.splitlines()[0]) == message
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "mondrian in relaxed mode", "local"])
 def test_attacks_count_persons(tmp_path: Path, algorithm: str) -> None:
     """They find the persons that a loop finds, who are known by the numbers of their visits."""
@@ -1195,6 +1206,7 @@ def test_a_run_names_the_attacks_that_count_records(tmp_path: Path, message: Sna
     assert exchange(attacks, *(each for each in report["warnings"] if "counted" in each)) == message
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("asked", [{"unit": "record"}, {}])
 def test_each_entry_of_an_attack_that_counts_records_is_named(tmp_path: Path, asked: dict[str, Any]) -> None:
     """``unit: record`` of one entry says nothing about another, and persons of one nothing about it."""

@@ -94,6 +94,7 @@ def panel(folder: Path, role: str = "identifier", **config: Any) -> Case:
     return Case(folder, columns, {"attributes": attributes, "constraints": constraints, **config})
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["lattice", "local", "mondrian"])
 def test_a_key_that_repeats_is_a_warning_with_its_classes(tmp_path: Path, algorithm: str) -> None:
     case = panel(tmp_path, "insensitive", algorithm={"name": algorithm})
@@ -233,6 +234,7 @@ TIMES = (
 )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("records", "key", "said"),
     [
@@ -315,6 +317,7 @@ def test_a_household_survey_that_is_acknowledged_says_so_nowhere(tmp_path: Path)
     assert case.public_warnings == []
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("person", "household", "said", "unsaid"),
     [
@@ -573,6 +576,7 @@ def of_persons(folder: Path, **config: Any) -> Case:
     return case
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("made", "algorithm"), [(useless, "auto"), (of_persons, "mondrian"), (of_persons, "lattice")]
 )
@@ -658,6 +662,7 @@ def test_a_useful_release_has_no_advice(tmp_path: Path) -> None:
     assert "advice" not in json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["auto", "mondrian", "anatomy"])
 def test_advice_suits_every_algorithm(tmp_path: Path, algorithm: str) -> None:
     if algorithm == "anatomy":
@@ -692,6 +697,7 @@ def exact_columns(folder: Path, top: str) -> Case:
 DRAFTED = "A single record has the largest or smallest number: pay. "
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("top", "warned"), [("9000", True), ("1.5", True), ("1004.5", False)])
 def test_a_single_extreme_that_is_released_exactly(top: str, *, warned: bool, tmp_path: Path) -> None:
     case = exact_columns(tmp_path, top)

@@ -122,6 +122,7 @@ COLUMNS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("config", ["", "person", "scenario", "anatomy"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_command_that_protects_a_sensitive_attribute_runs_as_printed(

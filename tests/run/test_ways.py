@@ -59,6 +59,7 @@ def with_lines(config: Path, sections: Mapping[str, Any]) -> Path:
     return other
 
 
+@pytest.mark.slow
 def test_the_draft_loses_at_most_half_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     out, config = drafted(tmp_path, people(*NAMES, *FURTHER))
     (first,) = [line for line in out.splitlines() if "would lose" in line and "more than half" in line]

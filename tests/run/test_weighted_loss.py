@@ -319,6 +319,7 @@ def test_equal_weights_change_nothing(algorithm: str, method: str, random: Rando
         assert one["search"][key] == pytest.approx(other["search"][key], abs=1e-12)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_weights_keep_the_proof(seed: int) -> None:
     """The fewest records of a class lose least if all weigh the same, whichever are chosen."""

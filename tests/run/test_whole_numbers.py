@@ -52,6 +52,7 @@ def test_only_what_is_generalized_becomes_text(tmp_path: Path) -> None:
     assert found == [(1980, 30), (1981, 30)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("marker", "kind"), [(None, "VARCHAR"), ("", "BIGINT")])
 def test_a_missing_value_is_a_null_only_with_a_marker(marker: str | None, kind: str, tmp_path: Path) -> None:
     given(tmp_path, "UPDATE people SET born = NULL WHERE born = 1981")

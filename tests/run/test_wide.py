@@ -43,15 +43,13 @@ def write_job(folder: Path, columns: int, path: str) -> Path:
     return folder / "config.json"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("command", "path"),
     [
         ("run", "people.csv"),
         ("check", "people.parquet"),
         pytest.param("init", "people.parquet", marks=pytest.mark.slow),
-        pytest.param("run", "people.parquet", marks=pytest.mark.slow),
-        pytest.param("check", "people.csv", marks=pytest.mark.slow),
-        pytest.param("init", "people.csv", marks=pytest.mark.slow),
     ],
 )
 def test_statements_do_not_grow_with_the_columns(
@@ -85,6 +83,7 @@ def test_statements_do_not_grow_with_the_columns(
     assert long < 8 * short
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("path", ["people.csv", "people.parquet"])
 def test_a_wide_release_is_sorted_by_all_columns_and_holds_what_was_there(tmp_path: Path, path: str) -> None:
     config = write_job(tmp_path / "wide", 2 * WIDE, path)

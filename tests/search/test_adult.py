@@ -37,6 +37,7 @@ def search(limit: str, control: Control) -> Outcome:
     return Lattice().search(asked, control)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("limit", "objective", "levels", "suppressed", "most"), OPTIMA)
 def test_optimum_of_nine_attributes(
     limit: str, objective: float, levels: tuple[int, ...], suppressed: int, most: int

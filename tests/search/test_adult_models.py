@@ -145,6 +145,7 @@ def test_every_model_has_a_case() -> None:
     assert len(nodes()) == 240
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "moving", [pytest.param(False, marks=pytest.mark.slow), True], ids=["input", "release"]
 )

@@ -145,6 +145,7 @@ def check_wide(seed: int, method: SuppressionMethod, control: Control) -> bool:
     return valid
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", slow_but(4, range(12)))
 def test_many_columns_have_a_release_where_the_most_general_one_is_valid(seed: int) -> None:
     check_wide(seed, SuppressionMethod.CLASSES, Control(steps=30))

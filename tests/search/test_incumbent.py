@@ -135,6 +135,7 @@ def with_stars(asked: SearchProblem, control: Control) -> Outcome:
     return Lattice().search(asked, replace(control, nodes=1, seconds=0.0))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("first", [True, False])
 def test_a_rival_that_loses_more_does_not_replace_the_release(first: bool) -> None:
     asked, rival = small(), Rival("stars", with_stars, first=first)
@@ -149,6 +150,7 @@ def test_a_rival_that_loses_more_does_not_replace_the_release(first: bool) -> No
     check(beside)
 
 
+@pytest.mark.slow
 def test_a_search_without_time_releases_what_its_quick_rival_found() -> None:
     asked = small()
     cut = Mondrian().search(asked, Control())
@@ -158,6 +160,7 @@ def test_a_search_without_time_releases_what_its_quick_rival_found() -> None:
     assert not np.all(found.recoding.suppressed)
 
 
+@pytest.mark.slow
 def test_a_refusal_in_the_audit_leaves_the_releases_that_passed() -> None:
     """The next search may have no time left; its stars do not replace what has passed before."""
     asked = small()

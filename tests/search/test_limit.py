@@ -33,6 +33,7 @@ def asked(algorithm: str, method: str, lost: float) -> dict[str, Any]:
     }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(("algorithm", "method"), PAIRS)
 def test_the_limit_is_exact(algorithm: str, method: str) -> None:
     """Three records are alone and cannot be generalized."""

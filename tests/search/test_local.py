@@ -193,6 +193,7 @@ def wide(seed: int = 0) -> ProblemSpec:
     return ProblemSpec(Microdata(own, (secret,), records), constraints, limit=6, k=4)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("seconds", [0.05, 0.4])
 def test_a_budget_of_steps_repeats_a_run_that_the_clock_ended(seconds: float) -> None:
     spec = wide(3)
@@ -259,6 +260,7 @@ def test_stopped_later_the_best_so_far_is_kept() -> None:
     check_valid(outcome, spec)
 
 
+@pytest.mark.slow
 def test_progress_shows_the_best_and_the_bound() -> None:
     seen = []
     spec = wide()

@@ -126,6 +126,7 @@ def test_census_loses_what_the_literature_says(k: int, published: float) -> None
     assert lost(axes, shares) == pytest.approx(published, abs=5e-5)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("k", [3, 5, 10])
 def test_variable_size_loses_less_than_fixed_size_on_census(k: int) -> None:
     axes = standardised("casc_census")

@@ -180,6 +180,7 @@ def test_what_is_published_satisfies_every_model(random: Random) -> None:
     check(spec, asked, Microaggregation(any_settings(random)).search(asked, Control()))
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", strategies.PARAMETERS)
 def test_each_model_alone_and_with_k(name: str) -> None:
     """Each is satisfied by merging on some of the tables."""

@@ -135,6 +135,7 @@ def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random
         check_lower_start(outcome, twin)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.usefixtures("at_most")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("labels", LABELS)

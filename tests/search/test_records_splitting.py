@@ -49,6 +49,7 @@ def test_nobody_left_but_stars_is_no_class_to_improve(limit: float) -> None:
         assert set(an.anonymize(frame, config).data["q"]) == {"*"}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("few", "records", "k"), [(3, 14, 4), (4, 30, 5), (1, 14, 2)])
 def test_records_of_one_combination_fill_another_class(few: int, records: int, k: int) -> None:
     values = np.array(["a"] * few + ["b"] * (records - few))

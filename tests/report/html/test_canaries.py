@@ -38,6 +38,7 @@ def canary_job(folder: Path) -> Job:
     return job.set("suppression", limit=0.1)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["lattice", "mondrian", "local"])
 def test_no_canary_is_revealed(algorithm: str, tmp_path: Path) -> None:
     assert len(set(CANARIES)) == 50

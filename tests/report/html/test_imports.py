@@ -11,6 +11,7 @@ from tests.run.commands import Job, python
 HEAVY = ("matplotlib", "jinja2")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["run", "--help"], ["check", "{input}", "--qi", "age,sex"]], ids=" ".join
 )
@@ -36,6 +37,7 @@ def test_the_page_of_a_run_needs_no_matplotlib(tmp_path: Path) -> None:
     assert "<svg" in (job.output / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_importing_the_interface_imports_none_of_it() -> None:
     script = f"import anonymizer as an, sys; an.anonymize; print([m for m in {HEAVY} if m in sys.modules])"
     assert python("-c", script).out.strip() == "[]"
