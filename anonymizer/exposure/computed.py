@@ -18,6 +18,7 @@ from anonymizer.model.arrays import (
     FloatArray,
     IntArray,
     constant_in_groups,
+    group_keys,
     group_rows,
 )
 from anonymizer.model.table import Role
@@ -240,16 +241,22 @@ def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> It
         if each.role in (Role.INSENSITIVE, Role.SENSITIVE) and each.exact and each.sizes[1] > 1
     ]
     known = known[:MOST_SOURCES]
-    sets = [sources for size in (1, 2, 3) for sources in combinations(known, size)]
+    sets = [
+        sources
+        for size in (1, 2, 3)
+        for sources in combinations(known, size)
+        if any(_may_tell(sources, target) for target in targets)
+    ]
     sample = np.arange(0, records.records, max(records.records // SAMPLE, 1))
-    sampled = [_sharing(sources, sample) for sources in sets]
+    grouped: _Grouped = {}
+    sampled = [_sharing(sources, sample, grouped) for sources in sets]
     random = np.random.default_rng(0)
     for target in targets:
         mixed, left_out = random.permutation(target.own), _left_out(target)
         for sources, sharing in zip(sets, sampled, strict=True):
             if not _may_tell(sources, target) or not _is_told(sharing, target, mixed, left_out):
                 continue
-            everything = _sharing(sources, np.arange(records.records))
+            everything = _sharing(sources, np.arange(records.records), {})
             if _is_told(everything, target, mixed, left_out):
                 groups, shared = _shared(records, sources)
                 shared &= target.present
@@ -299,11 +306,26 @@ class _Sharing:
         return float(constant_in_groups(groups, values)[groups[asked]].mean()) if number else 0.0, number
 
 
-def _sharing(sources: Sequence[ReleasedColumn], among: IntArray) -> _Sharing:
-    """Return those of some records that share the sources' values with another of these."""
-    groups, number = group_rows(((each.own[among], each.sizes[1]) for each in sources), len(among))
-    shared = np.flatnonzero((np.bincount(groups, minlength=number) > 1)[groups])
-    return _Sharing(among[shared], np.unique(groups[shared], return_inverse=True)[1].astype(np.int64))
+_Grouped = dict[tuple[str, ...], tuple[IntArray, int]]
+"""Groups of records that share the values of the named columns, and their number."""
+
+
+def _sharing(sources: Sequence[ReleasedColumn], among: IntArray, grouped: _Grouped) -> _Sharing:
+    """Return those of some records that share the sources' values with another of these.
+
+    Parameters
+    ----------
+    grouped: of these records, by the first columns of sets asked about before; more are added.
+    """
+    *others, last = sources
+    names = tuple(each.name for each in others)
+    if names not in grouped:
+        grouped[names] = group_rows(((each.own[among], each.sizes[1]) for each in others), len(among))
+    groups, number = grouped[names]
+    size = last.sizes[1]
+    groups, distinct = group_keys(groups * size + last.own[among], number * size)
+    shared = np.flatnonzero((np.bincount(groups, minlength=len(distinct)) > 1)[groups])
+    return _Sharing(among[shared], group_keys(groups[shared], len(distinct))[0])
 
 
 def _is_told(sharing: _Sharing, target: ReleasedColumn, mixed: CodeArray, left_out: Sequence[int]) -> bool:
