@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import sys
@@ -9,37 +10,78 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import StringIO
-from itertools import pairwise
+from io import BytesIO, TextIOWrapper
+from itertools import islice, pairwise
+from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
 from pydantic import ConfigDict, Field, RootModel
 
 from anonymizer.errors import HierarchyError, OutputError
-from anonymizer.hierarchy.leaves import identity_in
-from anonymizer.hierarchy.source import DiGraph, HierarchySource, Tree
+from anonymizer.hierarchy.leaves import identities_in, identity_in, text_identities
+from anonymizer.hierarchy.levels import Levels, Numbering, all_distinct, last_parents, numbered
+from anonymizer.hierarchy.source import HierarchySource, LeveledTree, Tree
+from anonymizer.model.arrays import CodeArray
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, Hierarchy
 from anonymizer.plugins import FilePath, shortened_path, usable_path
 from anonymizer.system import check_file, write_whole
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 SEPARATORS = (",", ";")
+
+
+CHUNK = 1 << 14
+"""Rows that are Python lists at one time."""
+
+PIECE = 1 << 18
+"""Bytes, but for the rest of a line, that are Python texts at one time."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file, at least one: the ``cells`` of each, and the ``lines`` at which they end."""
+    """The rows of a file, at least one, by column.
+
+    Attributes
+    ----------
+    name: of the file in messages.
+    content: of the file, in which messages look for lines.
+    separator: of cells.
+    width: number of columns of the first row.
+    values: first cell of each row, up to the first row of another width.
+    groups: for each other column its distinct labels in the order of their appearance, and their codes.
+    ragged: the first row of another width, and its width.
+    roots: number of distinct last cells of all rows.
+    """
 
     name: str
-    cells: list[list[str]]
-    lines: list[int]
+    content: bytes
+    separator: str
+    width: int
+    values: list[str]
+    groups: list[tuple[list[str], CodeArray]]
+    ragged: tuple[int, int] | None
+    roots: int
 
     def score(self) -> tuple[bool, bool, int]:
         """Return how well the separator fits: equal widths, one root, number of columns."""
-        width = len(self.cells[0])
-        even = width > 1 and all(len(cells) == width for cells in self.cells)
-        return even, len({cells[-1] for cells in self.cells}) == 1, width
+        return self.width > 1 and self.ragged is None, self.roots == 1, self.width
+
+    def line(self, row: int) -> int:
+        """Return the line at which a row ends."""
+        with _any_size():
+            reader = _reader(self.content, self.separator)
+            for _ in islice(filter(None, reader), row + 1):
+                pass
+            return reader.line_num
+
+    def error(self, row: int, text: str) -> HierarchyError:
+        """Return the error of a row."""
+        return HierarchyError(f"{self.name} line {self.line(row)}: {text}")
 
 
 def read_rows(path: Path, name: str) -> Rows:
@@ -54,12 +96,13 @@ def read_rows(path: Path, name: str) -> Rows:
     ------
     HierarchyError: no such file, not UTF-8, not CSV, or empty.
     """
-    text = _read_text(path, name)
-    occurring = [separator for separator in SEPARATORS if separator in text] or SEPARATORS[:1]
-    return max((_parse(text, separator, name) for separator in occurring), key=Rows.score)
+    content = _read_content(path, name)
+    occurring = [separator for separator in SEPARATORS if separator.encode() in content] or SEPARATORS[:1]
+    return max((_parse(content, separator, name) for separator in occurring), key=Rows.score)
 
 
-def _read_text(path: Path, name: str) -> str:
+def _read_content(path: Path, name: str) -> bytes:
+    """Return the bytes of a file in UTF-8."""
     try:
         usable_path(str(path))
         content = check_file(path).read_bytes()
@@ -72,7 +115,7 @@ def _read_text(path: Path, name: str) -> str:
     except ValueError as error:
         raise HierarchyError(f"hierarchy file {shortened_path(name)}: {error}") from None
     try:
-        return content.decode("utf-8-sig")
+        content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise HierarchyError(
@@ -80,21 +123,108 @@ def _read_text(path: Path, name: str) -> str:
             "save the file as UTF-8"
         ) from None
 
+    return content
 
-def _parse(text: str, separator: str, name: str) -> Rows:
-    rows = Rows(f"hierarchy file {name}", [], [])
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
+
+def _reader(content: bytes, separator: str) -> Reader:
+    return csv.reader(TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline=""), delimiter=separator)
+
+
+def _parse(content: bytes, separator: str, name: str) -> Rows:
+    named = f"hierarchy file {name}"
+    columns = _Columns()
+    width = _even_width(content, separator)
+    if width > 1:
+        for piece in _pieces(content):
+            cells = piece.decode().replace("\n", separator).split(separator)
+            columns.add([cells[place::width] for place in range(width)])
+        return columns.rows(named, content, separator)
+    reader = _reader(content, separator)
     with _any_size():
         try:
-            for cells in reader:
-                if cells:
-                    rows.cells.append([cell.strip() for cell in cells])
-                    rows.lines.append(reader.line_num)
+            while rows := list(islice(reader, CHUNK)):
+                columns.add_rows(list(filter(None, rows)))
         except csv.Error as error:
-            raise HierarchyError(f"{rows.name} line {reader.line_num}: {error}") from None
-    if not rows.cells:
-        raise HierarchyError(f"{rows.name} is empty; accepted: one row per value: value, level 1, ..., top")
-    return rows
+            raise HierarchyError(f"{named} line {reader.line_num}: {error}") from None
+    if not columns.width:
+        raise HierarchyError(f"{named} is empty; accepted: one row per value: value, level 1, ..., top")
+    return columns.rows(named, content, separator)
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    """Yield a file in pieces of whole lines, without a byte-order mark, and with newlines alone."""
+    start = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
+    while start < len(content):
+        end = content.find(b"\n", start + PIECE) + 1 or len(content)
+        yield content[start:end].replace(b"\r\n", b"\n").removesuffix(b"\n")
+        start = end
+
+
+def _even_width(content: bytes, separator: str) -> int:
+    """Return the number of columns of a file without quotes whose lines all have as many; else 0.
+
+    Such a file need not be read row by row.
+    """
+    if b'"' in content or content.count(b"\r") != content.count(b"\r\n"):
+        return 0
+    width = 0
+    for piece in _pieces(content):
+        characters = np.frombuffer(piece + b"\n", dtype=np.uint8)
+        marks = characters[(characters == ord(separator)) | (characters == ord("\n"))]
+        width = width or int(np.argmax(marks == ord("\n"))) + 1
+        if len(marks) % width or ((marks == ord("\n")) != (np.arange(len(marks)) % width == width - 1)).any():
+            return 0
+    return width
+
+
+class _Columns:
+    """The columns of a file, while it is read."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        self._values: list[str] = []
+        self._groups: list[Numbering] = []
+        self._ragged: tuple[int, int] | None = None
+        self._roots: set[str] = set()
+
+    def add(self, columns: Sequence[Sequence[str]]) -> None:
+        """Add further rows, all of the width of the first one."""
+        if not self.width:
+            self.width = len(columns)
+            self._groups = [Numbering() for _ in columns[1:]]
+        self._values.extend(map(str.strip, columns[0]))
+        for group, labels in zip(self._groups, columns[1:], strict=True):
+            group.add(labels)
+
+    def add_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Add further rows; after one of another width, only their last cells."""
+        self._roots.update(map(itemgetter(-1), rows))
+        if not rows or self._ragged is not None:
+            return
+        width = self.width or len(rows[0])
+        end = next((place for place, cells in enumerate(rows) if len(cells) != width), len(rows))
+        if end < len(rows):
+            self._ragged = len(self._values) + end, len(rows[end])
+        if end:
+            self.add([*zip(*rows[:end], strict=True)])
+
+    def rows(self, name: str, content: bytes, separator: str) -> Rows:
+        """Return all rows, at least one."""
+        groups = [_merged(list(map(str.strip, each.labels)), each.codes) for each in self._groups]
+        roots = len({*map(str.strip, self._roots)}) if self._roots else len(groups[-1][0])
+        return Rows(name, content, separator, self.width, self._values, groups, self._ragged, roots)
+
+
+def _merged(
+    labels: list[str], codes: CodeArray, identities: Sequence[str] | None = None
+) -> tuple[list[str], CodeArray]:
+    """Return labels of which those of one identity are one, the first, and the codes of these."""
+    own = labels if identities is None else identities
+    kept, code_of = numbered(own)
+    if len(kept) == len(labels):
+        return labels, codes
+    first = np.unique(code_of, return_index=True)[1]
+    return [labels[place] for place in first.tolist()], code_of[codes]
 
 
 @contextmanager
@@ -134,17 +264,12 @@ class FileSource(HierarchySource[FileSettings]):
         """
         rows = read_rows(folder / self.settings.root, self.settings.root)
         _check_cells(rows)
-        values, *groups = zip(*rows.cells, strict=True)
-        identity = identity_in(column)
-        _check_values(rows, [*map(identity, values)])
-        levels = [values, *map(spelled_once, groups)]
-        tree: Tree = DiGraph()
-        for level, (lower, upper) in enumerate(pairwise(levels)):
-            parents = dict(zip(lower, upper, strict=True))
-            _check_parents(rows, level, lower, upper)
-            tree.add_edges_from(((level + 1, parent), (level, child)) for child, parent in parents.items())
-        _check_root(rows, levels[-1], is_value=identity(values[0]) in {*map(identity, column.present)})
-        return tree
+        _check_values(rows, identities_in(column, rows.values))
+        groups = [_merged(*each, text_identities(each[0])) for each in rows.groups]
+        levels = [(rows.values, np.arange(len(rows.values), dtype=np.int32)), *groups]
+        parents = [_parents(rows, level, *pair) for level, pair in enumerate(pairwise(levels))]
+        _check_root(rows, *groups[-1], column)
+        return LeveledTree(Levels([labels for labels, _ in levels], parents))
 
     def files(self, folder: Path) -> list[Path]:
         """Return the one file."""
@@ -156,36 +281,40 @@ class FileSource(HierarchySource[FileSettings]):
 
 
 def _check_cells(rows: Rows) -> None:
-    width = len(rows.cells[0])
-    for line, cells in zip(rows.lines, rows.cells, strict=True):
-        if len(cells) != width:
-            raise HierarchyError(
-                f"{rows.name} line {line}: has {len(cells)} columns, but line {rows.lines[0]} has {width}; "
-                "give every row the value and its label at each level"
-            )
-        if any("\0" in cell for cell in cells):
-            raise HierarchyError(
-                f"{rows.name} line {line}: contains a NUL byte; remove it, CSV cannot contain one"
-            )
-        if "" in cells[1:]:
-            level = cells.index("", 1)
-            raise HierarchyError(
-                f"{rows.name} line {line}: level {level} is empty; repeat the label of the level below"
-            )
-    if width == 1:
-        raise HierarchyError(
-            f"{rows.name} line {rows.lines[0]}: has only one column; accepted: value, level 1, ..., top, "
-            "separated by , or ;"
-        )
+    """Check widths and cells; the first row that has a fault is named."""
+    faults = []
+    if rows.ragged is not None:
+        row, width = rows.ragged
+        other = f"has {width} columns, but line {rows.line(0)} has {rows.width}"
+        faults.append((row, 0, f"{other}; give every row the value and its label at each level"))
+    if b"\0" in rows.content:
+        nul = "contains a NUL byte; remove it, CSV cannot contain one"
+        faults += [(row, 1, nul) for row, value in enumerate(rows.values) if "\0" in value]
+        faults += [(row, 1, nul) for group in rows.groups for row in _rows_with(group, "\0")]
+    for level, group in enumerate(rows.groups, 1):
+        empty = f"level {level} is empty; repeat the label of the level below"
+        faults += [(row, 1 + level, empty) for row in _rows_with(group, "")]
+    if faults:
+        row, _, text = min(faults)
+        raise rows.error(row, text)
+    if rows.width == 1:
+        raise rows.error(0, "has only one column; accepted: value, level 1, ..., top, separated by , or ;")
+
+
+def _rows_with(group: tuple[list[str], CodeArray], part: str) -> list[int]:
+    """Return the first row of each label that has a part, or that is empty if the part is."""
+    labels, codes = group
+    wanted = [code for code, label in enumerate(labels) if (part in label if part else not label)]
+    return [int(np.argmax(codes == code)) for code in wanted]
 
 
 def _check_values(rows: Rows, values: Sequence[Hashable]) -> None:
-    if len(set(values)) == len(values):
+    if all_distinct(values):
         return
     value = Counter(values).most_common(1)[0][0]
     places = [place for place, each in enumerate(values) if each == value]
-    lines = ", ".join(str(rows.lines[place]) for place in places[:5])
-    texts = " and ".join(dict.fromkeys(f"'{rows.cells[place][0]}'" for place in places[:5]))
+    lines = ", ".join(str(rows.line(place)) for place in places[:5])
+    texts = " and ".join(dict.fromkeys(f"'{rows.values[place]}'" for place in places[:5]))
     raise HierarchyError(f"{rows.name} lines {lines}: value {texts} is listed more than once; keep one")
 
 
@@ -195,29 +324,38 @@ def spelled_once(labels: Sequence[str]) -> list[str]:
     return [spellings.setdefault(text_identity(label), label) for label in labels]
 
 
-def _check_parents(rows: Rows, level: int, labels: Sequence[str], above: Sequence[str]) -> None:
-    parents = dict(zip(labels, above, strict=True))
-    for line, label, parent in zip(rows.lines, labels, above, strict=True):
-        if parents[label] != parent:
-            raise HierarchyError(
-                f"{rows.name} line {line}: '{label}' (level {level}) has two parents, '{parent}' and "
-                f"'{parents[label]}'; keep one"
-            )
-
-
-def _check_root(rows: Rows, top: Sequence[str], *, is_value: bool) -> None:
-    """Check that a file has one root; a first line whose first cell ``is_value`` is no header."""
-    roots = list(dict.fromkeys(top))
-    if len(roots) == 2 and top.count(roots[0]) == 1 and len(top) > 2 and not is_value:
-        raise HierarchyError(
-            f"{rows.name} line {rows.lines[0]}: looks like a header, as its last column is '{roots[0]}', "
-            f"and in every other line '{roots[1]}'; remove it, so that the file starts with the first value"
+def _parents(
+    rows: Rows, level: int, lower: tuple[list[str], CodeArray], upper: tuple[list[str], CodeArray]
+) -> CodeArray:
+    """Return the parent of each label of a level, which must be the same in all rows."""
+    (labels, own), (names, above) = lower, upper
+    parents = last_parents(own, above, len(labels))
+    other = np.flatnonzero(parents[own] != above)
+    if len(other):
+        row = int(other[0])
+        raise rows.error(
+            row,
+            f"'{labels[own[row]]}' (level {level}) has two parents, '{names[above[row]]}' and "
+            f"'{names[parents[own[row]]]}'; keep one",
         )
+    return parents
+
+
+def _check_root(rows: Rows, roots: list[str], top: CodeArray, column: Column) -> None:
+    """Check that a file has one root; a first line whose first cell is a value of the column is no header."""
+    if len(roots) == 2 and np.count_nonzero(top == 0) == 1 and len(top) > 2:
+        known = identities_in(column, column.present)
+        if identity_in(column)(rows.values[0]) not in {*known}:
+            raise rows.error(
+                0,
+                f"looks like a header, as its last column is '{roots[0]}', and in every other line "
+                f"'{roots[1]}'; remove it, so that the file starts with the first value",
+            )
     if len(roots) > 1:
-        line = rows.lines[top.index(roots[1])]
-        raise HierarchyError(
-            f"{rows.name} line {line}: the last column has {len(roots)} different labels, such as "
-            f"'{roots[0]}' and '{roots[1]}'; end every row with one root, such as *"
+        raise rows.error(
+            int(np.argmax(top == 1)),
+            f"the last column has {len(roots)} different labels, such as '{roots[0]}' and '{roots[1]}'; end "
+            "every row with one root, such as *",
         )
 
 

@@ -7,11 +7,13 @@ the spelling of the column, which level 0 publishes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from anonymizer.data.values import key_of
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.source import DiGraph, Node, Tree
+from anonymizer.hierarchy.levels import all_distinct
+from anonymizer.hierarchy.source import DiGraph, Node, Tree, leaves_of, levels_of
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import Column, ValueType
 
@@ -31,6 +33,25 @@ def identity_in(column: Column) -> Identity:
         return text_identity(text) if found is None else found
 
     return identity
+
+
+_PLAIN_NUMBERS = re.compile(r"(?:(?:0|-?[1-9][0-9]{0,17})\n)*")
+"""Whole numbers as they are usually written, which a line of any numeric column can be."""
+
+
+def text_identities(texts: Sequence[str]) -> list[str]:
+    """Return the identity of each text; of many in ASCII without a call for each."""
+    plain = "".join(texts).isascii()
+    return list(map(str.strip if plain else text_identity, texts))
+
+
+def identities_in(column: Column, texts: Sequence[str]) -> Sequence[Hashable]:
+    """Return the identity of each text as a value of a column, as ``identity_in`` does."""
+    if column.type is ValueType.TEXT:
+        return text_identities(texts)
+    if column.type.numeric and _PLAIN_NUMBERS.fullmatch("\n".join([*texts, ""])):
+        return list(map(int, texts))
+    return list(map(identity_in(column), texts))
 
 
 def repeated_leaf(labels: Iterable[str], identity: Identity) -> tuple[str, str] | None:
@@ -57,8 +78,8 @@ def fitted(tree: Tree, column: Column, name: str) -> Tree:
     HierarchyError: the tree lists a value more than once.
     """
     present = set(column.present)
-    leaves = [label for level, label in tree if level == 0]
-    if present.issuperset(leaves):
+    leaves = leaves_of(tree)
+    if present.issuperset(leaves) or (levels_of(tree) and _as_spelled(leaves, column)):
         return tree
     identity = identity_in(column)
     twice = repeated_leaf(leaves, identity)
@@ -73,6 +94,12 @@ def fitted(tree: Tree, column: Column, name: str) -> Tree:
         if leaf is not None:
             spellings.setdefault(leaf, []).append(text)
     return _respelled(tree, {leaf: texts for leaf, texts in spellings.items() if texts != [leaf]}, identity)
+
+
+def _as_spelled(leaves: Sequence[str], column: Column) -> bool:
+    """Return whether leaves are of different values, and none has another spelling in the column."""
+    identities, others = identities_in(column, leaves), set(column.present).difference(leaves)
+    return all_distinct(identities) and set(map(identity_in(column), others)).isdisjoint(identities)
 
 
 def _respelled(tree: Tree, spellings: Mapping[str, Sequence[str]], identity: Identity) -> Tree:

@@ -6,15 +6,24 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from anonymizer.errors import HierarchyError, plural
-from anonymizer.hierarchy.leaves import fitted, identity_in
-from anonymizer.hierarchy.source import HierarchySource, Node, Tree, compile_tree
+from anonymizer.hierarchy.leaves import fitted, identities_in, identity_in
+from anonymizer.hierarchy.levels import listed
+from anonymizer.hierarchy.source import (
+    HierarchySource,
+    LeveledTree,
+    Node,
+    Tree,
+    compile_tree,
+    leaves_of,
+    root_node,
+)
 from anonymizer.model.arrays import CodeArray, freeze
 from anonymizer.model.labels import (
     MISSING,
@@ -123,7 +132,7 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     """
     name = f"column '{column.name}': {source.describe()}"
     tree = fitted(source.build(column, placement.folder), column, name)
-    root = max(tree)
+    root = root_node(tree)
     lacking = unplaced(column, tree)
     if lacking and placement.unknown == Unknown.ERROR:
         remedy = f"add {'it' if len(lacking) == 1 else 'them'}, or set unknown: top"
@@ -134,11 +143,12 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     if token is None and (column.missing is not None or not column.size):
         _hang(tree, root, [MISSING], name)
     hierarchy = compile_tree(tree, name)
-    labels = [hierarchy.labels[node] for node in hierarchy.ancestors[0]]
-    position = {label: leaf for leaf, label in enumerate(labels)}
     texts = list(column.texts)
     if token is not None and column.missing is not None:
         texts[column.missing] = token
+    # Leaves are in preorder; bytes, unlike an array, are read one by one without an object for each.
+    position = listed(texts, compress(hierarchy.labels, (hierarchy.level == 0).tobytes()))
+    if token is not None and column.missing is not None:
         hierarchy = _published_as_missing(hierarchy, position[token], name)
     leaf = np.fromiter((position[text] for text in texts), np.int32, len(texts))
     freeze(leaf)
@@ -197,12 +207,13 @@ def source_as_of(source: HierarchySource[Any], before: Column, column: Column) -
 
 def unplaced(column: Column, tree: Tree) -> list[int]:
     """Return the codes of the values, without missing ones, that a tree lacks."""
-    return [code for code, text in enumerate(column.present) if (0, text) not in tree]
+    known = set(column.present).intersection(leaves_of(tree))
+    return [code for code, text in enumerate(column.present) if text not in known]
 
 
 def _list(column: Column, codes: list[int], tree: Tree) -> str:
     """Return how many values a tree lacks, and the first of them with the leaves that look like them."""
-    leaves = [label for level, label in tree if level == 0]
+    leaves = leaves_of(tree)
     named = ", ".join(_with_alike(column.texts[code], leaves) for code in codes[:NAMED])
     more = f" and {len(codes) - NAMED} more" if len(codes) > NAMED else ""
     rows = int(column.counts[codes].sum())
@@ -216,7 +227,11 @@ def _with_alike(text: str, leaves: Sequence[str]) -> str:
 
 def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
     """Place values directly under the root, padded to level 0."""
-    for value in values:
+    texts = list(values)
+    if isinstance(tree, LeveledTree) and tree.levels is not None and tree.levels.lacks(texts):
+        tree.levels = tree.levels.hung(texts)
+        return
+    for value in texts:
         if root[0] == 0:
             raise HierarchyError(f"{name} has a single node, under which no value has a place; add levels")
         chain = [root, *((level, value) for level in range(root[0] - 1, -1, -1))]
@@ -232,8 +247,10 @@ def _hang(tree: Tree, root: Node, values: Iterable[str], name: str) -> None:
 def _missing_leaf(tree: Tree, tokens: tuple[str, ...], column: Column, name: str) -> str | None:
     """Return the leaf of the first token that has one."""
     identity = identity_in(column)
-    leaves = {identity(label): label for level, label in tree if level == 0}
     wanted = dict.fromkeys(map(identity, tokens))
+    labels = leaves_of(tree)
+    identities = identities_in(column, labels)
+    leaves = {each: label for each, label in zip(identities, labels, strict=True) if each in wanted}
     found = [leaves[each] for each in wanted if each in leaves]
     if len({next(iter(tree.predecessors((0, token)))) for token in found}) > 1:
         raise HierarchyError(

@@ -148,7 +148,11 @@ def _read(folder: Path, name: str) -> ReadyHierarchy:
     aliases = {}
     if "aliases" in entry:
         rows = read_rows(folder / entry["aliases"], entry["aliases"])
-        aliases = {normalized(spelling): leaf for spelling, leaf in rows.cells}
+        [(leaves, codes)] = rows.groups
+        aliases = {
+            normalized(spelling): leaves[code]
+            for spelling, code in zip(rows.values, codes.tolist(), strict=True)
+        }
     return ReadyHierarchy(
         name=name,
         title=entry["title"],

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import distinct
+from anonymizer.hierarchy.levels import Levels
 from anonymizer.model.arrays import CodeArray, IntArray, freeze
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.identity import text_identity
@@ -126,6 +127,46 @@ TOP = SUPPRESSED
 """Label of the root of every rule-built hierarchy."""
 
 
+class LeveledTree(DiGraph[Node]):
+    """A tree whose graph is made when it is first asked for; most runs only need its arrays.
+
+    Attributes
+    ----------
+    levels: the tree; None as soon as the graph is made, which can be changed.
+    """
+
+    levels: Levels | None
+
+    def __init__(self, levels: Levels) -> None:
+        self.levels = levels
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("nodes", "_below", "_above") or self.levels is None:
+            raise AttributeError(name)
+        levels, self.levels = self.levels, None
+        super().__init__()
+        self.add_node((levels.height, levels.labels[-1][0]))
+        self.add_edges_from(levels.edges())
+        return getattr(self, name)
+
+
+def levels_of(tree: KeyedTree) -> Levels | None:
+    """Return a tree by levels; None if it is a graph."""
+    return tree.levels if isinstance(tree, LeveledTree) else None
+
+
+def leaves_of(tree: Tree) -> Sequence[str]:
+    """Return the labels at level 0."""
+    levels = levels_of(tree)
+    return levels.labels[0] if levels else [label for level, label in tree if level == 0]
+
+
+def root_node(tree: Tree) -> Node:
+    """Return the root of a tree."""
+    levels = levels_of(tree)
+    return (levels.height, levels.labels[-1][0]) if levels else max(tree)
+
+
 def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
     """Return the tree of values by their label at each level, with a root above them.
 
@@ -134,10 +175,13 @@ def tree_of_rows(levels: Sequence[Sequence[str]], top: str = TOP) -> Tree:
     levels: for each level from 0 up, the label of every value, shape (levels, values).
     top: label of the root, one level above the last of ``levels``.
     """
+    rows = [*levels, [top] * len(levels[0])]
+    found = Levels.of_rows(rows) if len(levels[0]) else None
+    if found is not None:
+        return LeveledTree(found)
     tree: Tree = DiGraph()
-    height = len(levels)
-    tree.add_node((height, top))
-    for level, (lower, upper) in enumerate(pairwise([*levels, [top] * len(levels[0])])):
+    tree.add_node((len(levels), top))
+    for level, (lower, upper) in enumerate(pairwise(rows)):
         pairs = dict.fromkeys(zip(upper, lower, strict=True))
         tree.add_edges_from(((level + 1, parent), (level, child)) for parent, child in pairs)
     return tree
@@ -286,6 +330,9 @@ def compile_tree(tree: KeyedTree, name: str) -> Hierarchy:
     HierarchyError: not exactly one root, a node with two parents, an edge that does not go down by one level,
         or a leaf that is not at level 0.
     """
+    levels = levels_of(tree)
+    if levels is not None:
+        return levels.compiled()
     parents = _parents(tree, name)
     nodes = _preorder(tree, parents, name)
     position = {node: index for index, node in enumerate(nodes)}
