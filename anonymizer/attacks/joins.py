@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import (
@@ -18,6 +20,9 @@ BLOCK = 4096
 
 PAIRS = 1 << 23
 """Maximum number of pairs in memory."""
+
+MASKED, CELLS = 1 << 15, 1 << 26
+"""Most published rows, and most values times rows, whose masks are made before pairs are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +48,9 @@ def spans(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
 class CoveringJoin:
     """Joins original rows with the published rows that cover them.
 
-    Attributes are joined one after another, the most selective first: consistent pairs of prefixes are
-    extended by the values of the originals and the texts that cover them.
+    Where published rows are few, each value has a mask of those that cover it, and a row is covered by those
+    in the masks of all its values. Else attributes are joined one after another, the most selective first:
+    consistent pairs of prefixes are extended by the values of the originals and the texts that cover them.
 
     Parameters
     ----------
@@ -54,8 +60,16 @@ class CoveringJoin:
 
     def __init__(self, meanings: Sequence[ValueCoverage], published: IntArray) -> None:
         self._order = sorted(range(len(meanings)), key=lambda own: _share(meanings[own]))
-        self._meanings = [_Inverse.of(meanings[own]) for own in self._order]
-        self._tree = _PrefixTree(published[:, self._order])
+        self._meanings = [meanings[own] for own in self._order]
+        self._published = published[:, self._order]
+
+    @cached_property
+    def _inverses(self) -> list[_Inverse]:
+        return [_Inverse.of(meaning) for meaning in self._meanings]
+
+    @cached_property
+    def _tree(self) -> _PrefixTree:
+        return _PrefixTree(self._published)
 
     def blocks(self, original: IntArray) -> Iterator[tuple[IntArray, ConsistentPairs]]:
         """Yield blocks of original rows with their pairs.
@@ -70,12 +84,15 @@ class CoveringJoin:
         Positions of the rows of a block, and the pairs; ``original`` is a position in the block.
         """
         ordered = original[:, self._order]
-        order = np.lexsort(ordered.T[::-1])
+        # Narrow whole numbers are sorted by their digits, in half the time.
+        narrow = [(own + 1).astype(np.min_scalar_type(int(own.max(initial=-1)) + 1)) for own in ordered.T]
+        order = np.lexsort(narrow[::-1]) if len(ordered) else np.zeros(0, dtype=np.int64)
+        masks = _Masks.of(self._meanings, self._published, ordered)
         waiting = [order[start : start + BLOCK] for start in range(0, len(order), BLOCK)][::-1]
         while waiting:
             block = waiting.pop()
             step(waiting, len(order) - len(block) - sum(map(len, waiting)), len(order))
-            covering = self._join(ordered[block])
+            covering = self._join(ordered[block]) if masks is None else masks.join(ordered[block])
             if covering is None:
                 half = len(block) // 2
                 waiting += [block[half:], block[:half]]
@@ -86,7 +103,7 @@ class CoveringJoin:
         """Return the pairs of sorted rows; None if they do not fit in memory at once."""
         tree = _PrefixTree(original)
         left, right = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        for depth, inverse in enumerate(self._meanings):
+        for depth, inverse in enumerate(self._inverses):
             if tree.fan(depth, left) > PAIRS and len(original) > 1:
                 return None
             child, pair = tree.children(depth, left)
@@ -103,6 +120,64 @@ class CoveringJoin:
         columns = columns[pair]
         by_original = np.lexsort((columns, rows))
         return ConsistentPairs(rows[by_original], columns[by_original])
+
+
+@dataclass(frozen=True, eq=False)
+class _Masks:
+    """For each value of each attribute, a bit for every published row: whether it covers the value.
+
+    Attributes
+    ----------
+    numbers: place of each value, from -1 on, in the masks of its attribute.
+    masks: shape (values that occur, words), uint64; eight bytes hold the bits of 64 rows in their order.
+    """
+
+    numbers: list[IntArray]
+    masks: list[NDArray[np.uint64]]
+
+    @classmethod
+    def of(cls, meanings: Sequence[ValueCoverage], published: IntArray, original: IntArray) -> _Masks | None:
+        """Return the masks of the values of some originals; None if they would take too long to make.
+
+        Parameters
+        ----------
+        published, original: as in ``CoveringJoin``, with the columns in the order of the meanings.
+        """
+        values = [np.flatnonzero(np.bincount(column + 1)) - 1 for column in original.T]
+        cells = len(published) * sum(map(len, values))
+        if not values or not len(published) or len(published) > MASKED or cells > CELLS:
+            return None
+        numbers, masks = [], []
+        for meaning, own, texts in zip(meanings, values, published.T, strict=True):
+            number = np.full(meaning.column.size + 1, -1, dtype=np.int64)
+            number[own + 1] = np.arange(len(own))
+            place = number[meaning.values + 1]
+            covers = np.zeros((len(own), len(meaning.sizes)), dtype=bool)
+            covers[place[place >= 0], np.repeat(np.arange(len(meaning.sizes)), meaning.sizes)[place >= 0]] = (
+                True
+            )
+            covers[own < 0] = True
+            bits = np.packbits(covers[:, texts], axis=1, bitorder="little")
+            words = np.zeros((len(own), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+            words[:, : bits.shape[1]] = bits
+            numbers.append(number)
+            masks.append(words.view(np.uint64))
+        return cls(numbers, masks)
+
+    def join(self, original: IntArray) -> ConsistentPairs | None:
+        """Return the pairs of some rows; None if they do not fit in memory at once."""
+        places = [number[column + 1] for number, column in zip(self.numbers, original.T, strict=True)]
+        found = self.masks[0][places[0]]
+        for mask, place in zip(self.masks[1:], places[1:], strict=True):
+            found &= mask[place]
+        if int(np.bitwise_count(found).sum()) > PAIRS and len(original) > 1:
+            return None
+        words = np.flatnonzero(found.ravel() != 0)
+        bits = np.flatnonzero(
+            np.unpackbits(found.ravel()[words].view(np.uint8), bitorder="little").view(np.bool_)
+        )
+        row, word = np.divmod(words[bits >> 6], found.shape[1])
+        return ConsistentPairs(row, word * 64 + (bits & 63))
 
 
 class _PrefixTree:
