@@ -7,6 +7,8 @@ compiled and interpreted kernels give equal bytes.
 
 from __future__ import annotations
 
+import atexit
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -63,6 +65,7 @@ class _Instance:
 
         engine, module = code
         self._store = wasmtime.Store(engine)
+        weakref.finalize(self, self._store.close)
         self._exports: Any = wasmtime.Instance(self._store, module, []).exports(self._store)
 
     def run(self, name: str, numbers: Sequence[int]) -> int:
@@ -120,7 +123,11 @@ def _code(path: Path) -> tuple[Any, Any] | None:
         return None
     try:
         engine = wasmtime.Engine()
-        return engine, wasmtime.Module(engine, path.read_bytes())
+        module = wasmtime.Module(engine, path.read_bytes())
     except wasmtime.WasmtimeError:
         # A processor that it does not know.
         return None
+    # When Python ends, what would free them may be gone before they are.
+    atexit.register(engine.close)
+    atexit.register(module.close)
+    return engine, module

@@ -657,6 +657,11 @@ class SearchAlgorithm(PlugIn, Supporter):
     aggregates: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
 
+    @property
+    def hindrance(self) -> str | None:
+        """What keeps the algorithm from its usual work on this machine, as a sentence; None for nothing."""
+        return None
+
     @classmethod
     def suppressions(cls) -> frozenset[SuppressionMethod]:
         """Return the supported methods of suppression."""

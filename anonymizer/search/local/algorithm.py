@@ -14,6 +14,7 @@ from math import inf
 
 import numpy as np
 
+from anonymizer.compiled import runs_compiled
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.features import Feature
@@ -30,7 +31,7 @@ from anonymizer.search.base import (
     weighs_differently,
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
-from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing
+from anonymizer.search.local.annealing import DEEPEST, MODULE, QUICK_DEPTH, Annealing
 from anonymizer.search.local.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -647,6 +648,17 @@ class Local(SearchAlgorithm):
     )
     own_nodes = True
     most_parts = inf
+
+    @property
+    def hindrance(self) -> str | None:
+        """Say where moves are interpreted."""
+        if runs_compiled(MODULE):
+            return None
+        return (
+            "algorithm local: the package wasmtime cannot run on this machine, so that moves of records are "
+            "interpreted: in the same time about a hundredth of them are tried, and the release loses more; "
+            "'pip install wasmtime' may help"
+        )
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the best recoding found, with its proven bound.

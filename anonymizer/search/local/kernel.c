@@ -687,4 +687,4 @@ EXPORT(nearest) void nearest(const neighbours *n, i64 some) {
 #ifndef CHECKSUM
 #define CHECKSUM 0
 #endif
-EXPORT(source) i64 source(void) { return CHECKSUM; }
+EXPORT(checksum) i64 checksum(void) { return CHECKSUM; }

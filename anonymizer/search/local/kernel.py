@@ -49,9 +49,8 @@ class World(NamedTuple):
     counts: records with each value in each class, shape (classes, values), int32.
     rows: lowest allowed nodes of each distinct row, shape (rows, attributes), int32.
     near: shape (rows, 2 + near), int32: first record of a row and the one after its last, as records of equal
-        rows stand side by side, then the nearest rows, -1 from where there are no more.
-    forest: allowed nodes in preorder, shape (nodes, 4), int64: the columns ``FIRST``, ``LAST``, ``PARENT`` and
-        ``COST``.
+        rows stand together, then the nearest rows, -1 from where there are no more.
+    forest: allowed nodes in preorder, shape (nodes, 4), int64: ``FIRST``, ``LAST``, ``PARENT`` and ``COST``.
     journal: what a proposal has done, shape (records + classes, 5), int64: counters in the first row; records
         moved and whence; classes touched, with their price and size.
     """
