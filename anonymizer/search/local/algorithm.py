@@ -655,9 +655,9 @@ class Local(SearchAlgorithm):
         if runs_compiled(MODULE):
             return None
         return (
-            "algorithm local: the package wasmtime cannot run on this machine, so that moves of records are "
-            "interpreted: in the same time about a hundredth of them are tried, and the release loses more; "
-            "'pip install wasmtime' may help"
+            "algorithm local: the package wasmtime is not installed or cannot run on this machine, so that moves "
+            "of records are interpreted: in the same time about a hundredth of them are tried, and the release "
+            "loses more"
         )
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
