@@ -292,7 +292,7 @@ def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignm
 
 
 MEMORY = 0.5
-"""Weight of the past in the average savings of an improver."""
+"""Weight of the past in the average savings of an improver, for each unit of effort."""
 
 PAUSE = 6
 """An improver is used at least once in this many rounds times its effort."""
@@ -328,7 +328,8 @@ class ImproverSchedule:
         saved /= effort
         before = self._saved[self._chosen]
         known = before < float("inf")
-        self._saved[self._chosen] = MEMORY * before + (1 - MEMORY) * saved if known else saved
+        past = MEMORY**effort
+        self._saved[self._chosen] = past * before + (1 - past) * saved if known else saved
         return effort
 
 
@@ -501,7 +502,8 @@ class LocalRun(SearchRun):
                 # It may have been cut short, so a budget of steps could not repeat it.
                 break
             saved = current.total - found.total
-            self._effort += rotation.learn(saved)
+            effort = rotation.learn(saved)
+            self._effort += 1 if improver.by_prices else effort
             idle = 0 if saved > 0 else idle + 1
             current = found
             self._note(improver.name, found)
@@ -533,7 +535,7 @@ class LocalRun(SearchRun):
             else Rebuilding(self._lattice, self._validity, acceptance)
         )
         others = [Relocation(self._validity, acceptance), regrouping, Rejoining(self._validity, self._judge)]
-        return [self._annealing, *others]
+        return [*others, self._annealing]
 
     @property
     def _patience(self) -> int:
@@ -655,9 +657,9 @@ class Local(SearchAlgorithm):
         if runs_compiled(MODULE):
             return None
         return (
-            "algorithm local: the package wasmtime is not installed or cannot run on this machine, so that moves "
-            "of records are interpreted: in the same time about a hundredth of them are tried, and the release "
-            "loses more"
+            "algorithm local: the package wasmtime is not installed or cannot run on this machine, so that "
+            "moves of records are interpreted: in the same time about a hundredth of them are tried, and the "
+            "release loses more"
         )
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

@@ -130,6 +130,7 @@ class Improver(ABC):
     Class attributes
     ----------------
     name: in the steps of the report.
+    by_prices: whether it works with the prices of the bound, so that its effort brings no round nearer.
 
     Attributes
     ----------
@@ -137,6 +138,7 @@ class Improver(ABC):
     """
 
     name: ClassVar[str]
+    by_prices: ClassVar[bool] = False
     effort: float = 1.0
 
     @abstractmethod
@@ -758,6 +760,7 @@ class Rounding(Improver):
     """
 
     name = "rounding"
+    by_prices = True
     effort = 40.0
 
     def __init__(
