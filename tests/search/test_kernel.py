@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anonymizer import compiled
 from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control, SearchProblem
+from anonymizer.search.local import annealing as annealing_module
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.local.annealing import MODULE, Annealing, NearRows
 from anonymizer.search.local.assignment import Assignment, LocalProblem
@@ -107,8 +108,16 @@ def test_compiled_and_interpreted_moves_give_equal_bytes(seed: int) -> None:
             assert np.array_equal(fast.recoding.cells(place).codes, slow.recoding.cells(place).codes)
 
 
-@given(SEEDS)
-def test_annealed_classes_are_valid_and_cost_less(seed: int) -> None:
+@given(SEEDS, st.booleans())
+def test_annealed_classes_are_valid_and_cost_less(seed: int, whole_table: bool) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        if not whole_table:
+            patched.setattr(annealing_module, "ROWS", 0)
+            patched.setattr(annealing_module, "REGION", 12)
+        anneals(seed)
+
+
+def anneals(seed: int) -> None:
     ground = LocalProblem(asked(seed))
     validity, judge = Validity(ground), AssignmentJudge(ground)
     own = whole(ground, np.random.default_rng(seed), 2)
@@ -150,7 +159,8 @@ def test_merged_classes_satisfy_what_is_known(seed: int) -> None:
 def test_the_nearest_rows_are_those_of_the_cheapest_joins(seed: int) -> None:
     ground = LocalProblem(asked(seed))
     rows = np.unique(ground.atoms.nodes, axis=0)
-    near = NearRows(ground, rows).of(np.arange(len(rows)))
+    near = NearRows(ground, rows).of(np.arange(len(rows)), lambda: False)
+    assert near is not None
     for own, found in enumerate(near):
         prices = ground.joins.costs(rows[own], rows).astype(np.float32)
         prices[own] = np.inf

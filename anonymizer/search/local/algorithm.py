@@ -51,7 +51,7 @@ from anonymizer.search.local.improvers import (
     Relocation,
     Rounding,
 )
-from anonymizer.search.local.repair import finest, repaired
+from anonymizer.search.local.repair import CLASSES, finest, repaired
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.local.trees import items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity
@@ -437,8 +437,10 @@ class LocalRun(SearchRun):
             return
         fine = finest(self._ground, self._control.stopped)
         room = 0 if self._validity.moving else self._problem.limit
-        for power in POWERS:
-            if fine is not None and not self._given_up():
+        if fine is None:
+            return
+        for power in POWERS if fine.classes <= CLASSES else POWERS[1:2]:
+            if not self._given_up():
                 found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
                 if found is not None:
                     self._repaired |= self._take("repair", found)

@@ -42,6 +42,9 @@ from anonymizer.search.local.validity import AssignmentJudge, Validity
 ROWS = 40_000
 """Most distinct rows that are one region: the nearest of each are found by comparing all pairs."""
 
+RECORDS = 1 << 16
+"""Most records of it: more take longer than most budgets, and a region that a budget cuts short is lost."""
+
 REGION = 1 << 14
 """Records of a region of a table with more."""
 
@@ -66,6 +69,9 @@ CHUNK = 1 << 16
 HOT, COLD = 0.012, 0.0006
 """The first and the last temperature, in lost records for the root of the median size of a class."""
 
+
+AT_ONCE = 512
+"""Rows whose nearest ones are found before the clock is asked again."""
 
 MODULE = Path(__file__).with_name("kernel.wasm")
 """The compiled kernel."""
@@ -97,17 +103,24 @@ class NearRows:
         )
         self._room = Room(MODULE, [known])
 
-    def of(self, rows: IntArray) -> IntArray:
-        """Return the nearest rows of some rows, shape (chosen, near), the nearest first, -1 for no more."""
+    def of(self, rows: IntArray, ended: Callable[[], bool]) -> IntArray | None:
+        """Return the nearest rows of some rows, shape (chosen, near), the nearest first, -1 for no more.
+
+        None if ``ended`` says so before all are found.
+        """
         known: Neighbours = self._room.values[0]
         wanted = rows[~self._known[rows]]
-        known.wanted[: len(wanted)] = wanted
-        self._room.run(nearest, known, len(wanted))
-        self._known[wanted] = True
+        for start in range(0, len(wanted), AT_ONCE):
+            if ended():
+                return None
+            some = wanted[start : start + AT_ONCE]
+            known.wanted[: len(some)] = some
+            self._room.run(nearest, known, len(some))
+            self._known[some] = True
         return known.near[rows].astype(np.int64)
 
 
-MOST_NODES = 2_048
+MOST_NODES = 1_024
 """Most nodes of an attribute whose pairs are tabulated."""
 
 
@@ -152,7 +165,7 @@ class Annealing(Improver):
         row_of, first = numbered(ground.atoms.nodes.T, ground.atoms.number)
         self._row_of = row_of
         self._rows = np.ascontiguousarray(ground.atoms.nodes[first])
-        self._whole = len(first) <= ROWS
+        self._whole = len(first) <= ROWS and ground.records <= RECORDS
         self._near = NearRows(ground, self._rows) if self._whole else None
         self._done = 0
         self._depth = DEPTH
@@ -222,8 +235,11 @@ class Annealing(Improver):
         atoms, labels, rows = atoms[order], labels[order], rows[order]
         distinct, classes = np.unique(labels, return_inverse=True)
         classes = classes.reshape(-1) + int(distinct[0] >= 0)
+        world = self._world(atoms, rows, classes)
+        if world is None:
+            return None
         numbers, draws = self.limits.limits, Draws(np.zeros((CHUNK, DRAWS)), np.zeros(CHUNK))
-        arrays = Room(MODULE, [self._world(atoms, rows, classes), numbers, draws])
+        arrays = Room(MODULE, [world, numbers, draws])
         world, numbers, draws = arrays.values
         arrays.run(begin, world)
         sizes = world.classes[1:-2, SIZE]
@@ -243,24 +259,29 @@ class Annealing(Improver):
             arrays.run(anneal, world, numbers, draws, some, room)
         return atoms, labels, world.records[:, CLASS].astype(np.int64)
 
-    def _near_rows(self, rows: IntArray) -> IntArray:
+    def _near_rows(self, rows: IntArray) -> IntArray | None:
         """Return the nearest of some rows to each of them, by their positions, shape (rows, near)."""
         if self._near is None:
-            return NearRows(self._ground, self._rows[rows]).of(np.arange(len(rows)))
+            return NearRows(self._ground, self._rows[rows]).of(np.arange(len(rows)), self._ended)
         place = np.full(len(self._rows) + 1, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        near = place[self._near.of(rows)]
+        found = self._near.of(rows, self._ended)
+        if found is None:
+            return None
+        near = place[found]
         # Those of the region first, in their order.
-        found: IntArray = np.take_along_axis(near, np.argsort(near < 0, axis=1, kind="stable"), axis=1)
-        return found
+        ordered: IntArray = np.take_along_axis(near, np.argsort(near < 0, axis=1, kind="stable"), axis=1)
+        return ordered
 
-    def _world(self, atoms: IntArray, rows: IntArray, classes: IntArray) -> World:
-        """Return the records of a region, given by atom, row and class, sorted by row."""
+    def _world(self, atoms: IntArray, rows: IntArray, classes: IntArray) -> World | None:
+        """Return the records of a region, given by atom, row and class, sorted by row; None if ended."""
         numbers = self.limits.limits
         distinct, row_of = np.unique(rows, return_inverse=True)
         row_of = row_of.reshape(-1)
         first = np.searchsorted(row_of, np.arange(len(distinct) + 1))
         near = self._near_rows(distinct)
+        if near is None:
+            return None
         values = self.limits.values_of(self._ground, atoms)
         records = np.full((len(atoms), VALUES + values.shape[1]), -1, dtype=np.int32)
         records[:, CLASS], records[:, ROW], records[:, VALUES:] = classes, row_of, values
