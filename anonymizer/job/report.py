@@ -247,7 +247,7 @@ def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
         *text_warnings(plan.columns, plan.goal, [read.column for read in prepared.encoded.columns]),
         *_input_warnings(plan, prepared.encoded.relation),
         *(anatomy_warnings(plan) if plan.goal.algorithm.in_groups else []),
-        *([plan.goal.algorithm.hindrance] if plan.goal.algorithm.hindrance else []),
+        *filter(None, [plan.goal.algorithm.hindrance]),
         *_weight_warnings(prepared),
         *unit_warnings(units),
     ]

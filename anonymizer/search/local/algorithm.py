@@ -51,7 +51,7 @@ from anonymizer.search.local.improvers import (
     Relocation,
     Rounding,
 )
-from anonymizer.search.local.repair import CLASSES, finest, repaired
+from anonymizer.search.local.repair import CLASSES, finest, mondrian_start, repaired
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.local.trees import items_of
 from anonymizer.search.local.validity import AssignmentJudge, Validity
@@ -282,15 +282,6 @@ def referred_values(problem: SearchProblem) -> int:
     return sum(len(own.column.counts) for own in problem.table.sensitive if own.name in names)
 
 
-def mondrian_start(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
-    """Return the classes of Mondrian along the hierarchies, None without any.
-
-    It has no budget, so that the result does not depend on the clock.
-    """
-    found = search_with("mondrian", ground.problem, Control(stopped=stopped), labels="hierarchy")
-    return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
-
-
 MEMORY = 0.5
 """Weight of the past in the average savings of an improver, for each unit of effort."""
 
@@ -425,7 +416,7 @@ class LocalRun(SearchRun):
     def _take_quick(self) -> None:
         """Take a quick release before a slow start, in case the budget ends within it."""
         if self._ground.bounded and (self._slow or self._lattice.wide):
-            found = mondrian_start(self._ground, self._control.stopped)
+            found = mondrian_start(self._ground, self._problem, self._control.stopped)
             if found is not None:
                 self._take("mondrian", found)
         self._take_repaired()

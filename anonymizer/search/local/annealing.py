@@ -1,14 +1,15 @@
 """Annealing of a local recoding: the compiled moves on one region of the classes after the other.
 
-A region is a class with the nearest others. Its records are heated and cooled, and the result is taken where
-it costs less. The regions of a round cover about the table; each round takes twice as many proposals for a
-record, so that whoever waits longer gets a slower cooling, and a search that ends anywhere has lost little.
+The whole table is one region; of a large table, a class with its nearest ones is. The records of a region are
+heated and cooled, and the result is taken where it costs less. Each round takes twice as many proposals for a
+record as the one before, so that a longer search cools more slowly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -64,11 +65,10 @@ SHALLOW = 4
 """Proposals for each record where the kernel does not know all conditions."""
 
 CHUNK = 1 << 16
-"""Proposals after each of which the clock is asked."""
+"""Proposals between two looks at the clock."""
 
 HOT, COLD = 0.012, 0.0006
 """The first and the last temperature, in lost records for the root of the median size of a class."""
-
 
 AT_ONCE = 512
 """Rows whose nearest ones are found before the clock is asked again."""
@@ -166,7 +166,6 @@ class Annealing(Improver):
         self._row_of = row_of
         self._rows = np.ascontiguousarray(ground.atoms.nodes[first])
         self._whole = len(first) <= ROWS and ground.records <= RECORDS
-        self._near = NearRows(ground, self._rows) if self._whole else None
         self._done = 0
         self._depth = DEPTH
         # Under p of the release, which moves, the numbers are those of the start.
@@ -195,6 +194,11 @@ class Annealing(Improver):
         if own.total - result.total <= LEAST_GAIN or not self._judge.admits(result):
             return own
         return result
+
+    @cached_property
+    def _near(self) -> NearRows:
+        """Those of the whole table, which many searches end without."""
+        return NearRows(self._ground, self._rows)
 
     def _go_deeper(self, records: int) -> None:
         """Double the proposals for each record once all have had theirs."""
@@ -261,7 +265,7 @@ class Annealing(Improver):
 
     def _near_rows(self, rows: IntArray) -> IntArray | None:
         """Return the nearest of some rows to each of them, by their positions, shape (rows, near)."""
-        if self._near is None:
+        if not self._whole:
             return NearRows(self._ground, self._rows[rows]).of(np.arange(len(rows)), self._ended)
         place = np.full(len(self._rows) + 1, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))

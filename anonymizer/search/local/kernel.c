@@ -1,6 +1,6 @@
 /* The moves of kernel.py in C, for WebAssembly: the same numbers in the same order, so the same bytes.
 
-   kernel.py says what each function does; whoever changes one changes the other, and the tests compare them.
+   kernel.py says what each function does. A change here needs the same change there; the tests compare them.
    Build, in the root of the checkout:  python docs/make_kernel.py
 
    Tables lie in the memory of the module, each given by its place and shape. */
@@ -124,9 +124,9 @@ static double excess(const limits *l, const i32 *counts, i64 values, i64 size) {
 
 /* Classes and their labels. */
 
-static inline i64 joined(const world *w, i64 own, i64 first, i64 last) {
+static inline i64 joined(table forest, i64 own, i64 first, i64 last) {
     while (own >= 0) {
-        const i64 *node = i64s(w->forest, own);
+        const i64 *node = i64s(forest, own);
         if (node[FIRST] <= first && node[LAST] >= last) break;
         own = node[PARENT];
     }
@@ -139,7 +139,7 @@ static i64 joined_price(const world *w, i64 own, i64 row) {
     i64 total = 0;
     for (i64 place = 0; place < w->rows.width; place++) {
         const i64 *other = i64s(w->forest, nodes[place]);
-        i64 node = joined(w, label[place], other[FIRST], other[LAST]);
+        i64 node = joined(w->forest, label[place], other[FIRST], other[LAST]);
         if (node < 0) return -1;
         total += i64s(w->forest, node)[COST];
     }
@@ -153,7 +153,7 @@ static int grow(const world *w, i64 own, i64 row) {
     i64 total = 0;
     for (i64 place = 0; place < w->rows.width; place++) {
         const i64 *other = i64s(w->forest, nodes[place]);
-        i64 node = joined(w, label[place], other[FIRST], other[LAST]);
+        i64 node = joined(w->forest, label[place], other[FIRST], other[LAST]);
         if (node < 0) return 0;
         label[place] = (i32)node;
         total += i64s(w->forest, node)[COST];
@@ -531,15 +531,6 @@ EXPORT(anneal) i64 anneal(const world *w, const limits *l, const draws *d, i64 s
 typedef struct { table forest, labels, state, counts, over; } parts;
 enum { WEIGHT, EACH, INTO };
 
-static i64 lowest_over(const parts *p, i64 own, i64 first, i64 last) {
-    while (own >= 0) {
-        const i64 *node = i64s(p->forest, own);
-        if (node[FIRST] <= first && node[LAST] >= last) break;
-        own = node[PARENT];
-    }
-    return own;
-}
-
 static double violation(const parts *p, const limits *l, const i32 *counts, i64 size) {
     i64 lacking = l->smallest.value - size;
     double over = lacking > 0 ? lacking : 0;
@@ -566,7 +557,7 @@ static i64 merged_price(const parts *p, i64 own, i64 other) {
     i64 total = 0;
     for (i64 place = 0; place < p->labels.width; place++) {
         const i64 *its = i64s(p->forest, i32s(p->labels, other)[place]);
-        i64 node = lowest_over(p, i32s(p->labels, own)[place], its[FIRST], its[LAST]);
+        i64 node = joined(p->forest, i32s(p->labels, own)[place], its[FIRST], its[LAST]);
         if (node < 0) return -1;
         total += i64s(p->forest, node)[COST];
     }
@@ -584,7 +575,7 @@ static void merge(const parts *p, const limits *l, i64 own, i64 other) {
     i32 *label = i32s(p->labels, own);
     for (i64 place = 0; place < p->labels.width; place++) {
         const i64 *node = i64s(p->forest, i32s(p->labels, other)[place]);
-        label[place] = (i32)lowest_over(p, label[place], node[FIRST], node[LAST]);
+        label[place] = (i32)joined(p->forest, label[place], node[FIRST], node[LAST]);
     }
     class[EACH] = price_of(p, own);
     over[own] = violation(p, l, i32s(p->counts, own), class[WEIGHT]);

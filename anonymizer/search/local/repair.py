@@ -14,7 +14,7 @@ import numpy as np
 
 from anonymizer.compiled import Room
 from anonymizer.model.arrays import IntArray
-from anonymizer.search.base import Control, search_with
+from anonymizer.search.base import Control, SearchProblem, search_with
 from anonymizer.search.local.annealing import MODULE
 from anonymizer.search.local.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
 from anonymizer.search.local.kernel import GONE, INTO, WEIGHT, Parts, repair, weigh
@@ -28,12 +28,26 @@ MERGES = 64
 """Merges after which the user may have stopped the search."""
 
 
+def mondrian_start(
+    ground: LocalProblem, problem: SearchProblem, stopped: Callable[[], bool]
+) -> Assignment | None:
+    """Return the classes of Mondrian along the hierarchies, None without any.
+
+    It has no budget, so that the result does not depend on the clock.
+
+    Parameters
+    ----------
+    problem: what the classes must satisfy, on the table of ``ground``.
+    """
+    found = search_with("mondrian", problem, Control(stopped=stopped), labels="hierarchy")
+    return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
+
+
 def finest(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
     """Return fine classes that are large enough, whatever their sensitive values; None without any."""
     sizes = tuple(each for each in ground.problem.class_constraints if each.attribute is None)
     problem = replace(ground.problem, class_constraints=sizes, table_constraints=())
-    found = search_with("mondrian", problem, Control(stopped=stopped), labels="hierarchy")
-    return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
+    return mondrian_start(ground, problem, stopped)
 
 
 def repaired(
@@ -46,22 +60,22 @@ def repaired(
     room: records that may be suppressed.
     power: of the loss beside the violation that a merge takes away.
     """
-    labels = np.arange(own.classes)
     while True:
-        before = len(np.unique(labels))
+        before, labels, left = own.classes, np.arange(own.classes), room
         # Classes in the order of their labels, so that neighbours are near.
         for start in range(0, own.classes, CLASSES):
             chosen = slice(start, start + CLASSES)
-            merged = _merged(own, np.arange(own.classes)[chosen], limits, room, power, stopped)
+            merged = _merged(own, labels[chosen], limits, left, power, stopped)
             if merged is None:
                 return None
+            left -= int(own.sizes[chosen][merged == SUPPRESSED].sum())
             labels[chosen] = merged
         class_of = own.class_of.copy()
         class_of[own.first :] = labels[class_of[own.first :]]
         own = Assignment.of(own.ground, own.atoms, own.counts, class_of)
-        if max(own.classes, before) <= CLASSES or own.classes == before:
+        if before <= CLASSES or own.classes == before:
             return own
-        labels = np.arange(own.classes)
+        room = left
 
 
 def _merged(

@@ -113,7 +113,7 @@ class AllowedTrees:
 
 
 ONE = 1 << 32
-"""The price of a suppressed record, of which all others are parts."""
+"""The price of a suppressed record; any other record costs a part of it."""
 
 
 def priced(trees: AllowedTrees) -> IntArray:

@@ -173,8 +173,7 @@ class Validity:
         kept = held[class_of]
         numbers = np.cumsum(held) - 1
         classes = self._ground.classes(atoms[kept], counts[kept], numbers[class_of[kept]], int(held.sum()))
-        compared = [self._input] if self._release is self._input else [self._input, self._release]
-        held[held] = holding(self._ground.problem.class_constraints, classes, *compared)
+        held[held] = holding(self._ground.problem.class_constraints, classes, *self.references)
         return held
 
 
