@@ -1,4 +1,4 @@
-"""Local recoding on Adult beside the lattice, Mondrian and the bound; and on a million records.
+"""Local recoding on Adult and the sample beside lattice, Mondrian and bound; and on a million records.
 
 Run as ``python -m benchmarks.local`` in the folder of the checkout.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from anonymizer.config.load import load_config
 from anonymizer.job.source import input_path, open_as
@@ -20,7 +23,8 @@ from anonymizer.plan.plan import plan_of
 from anonymizer.plan.prepared import Prepared
 from anonymizer.search.base import Control
 from benchmarks import adult
-from benchmarks.common import machine, python, read_report, run_command, run_process, seconds_of, table
+from benchmarks.columns import ProcessorClock
+from benchmarks.common import ROOT, machine, python, read_report, run_command, run_process, seconds_of, table
 from benchmarks.million import SEED, process_row, resampled, write
 
 PEER = {2: 0.0239, 5: 0.0524, 10: 0.0778, 25: 0.1156, 50: 0.1501, 100: 0.1924}
@@ -33,6 +37,30 @@ MODELS: dict[str, tuple[Mapping[str, Any], float]] = {
 }
 """With k = 5, and what ARX's local recoding loses."""
 
+BETA = {"model": "enhanced-beta-likeness", "beta": 2}
+DELTA = {"model": "delta-disclosure", "delta": 1.5, "absent": "ignored"}
+SENSITIVE: dict[str, dict[str, Sequence[Mapping[str, Any]]]] = {
+    "Adult": {
+        "beta 2": [BETA],
+        "delta 1.5": [DELTA],
+        "t 0.2": [{"model": "t-closeness", "t": 0.2, "distance": "equal"}],
+        "l 5": [{"model": "l-diversity", "l": 5}],
+    },
+    "sample": {
+        "beta 2": [BETA],
+        "delta 1.5": [DELTA],
+        "t 0.4": [{"model": "t-closeness", "t": 0.4, "distance": "equal"}],
+        "all five": [
+            BETA,
+            DELTA,
+            {"model": "t-closeness", "t": 0.4, "distance": "equal"},
+            {"model": "l-diversity", "l": 3},
+        ],
+    },
+}
+"""Models of the sensitive attribute, with k = 5 and no suppression."""
+
+SAMPLE = ROOT / "examples" / "sample.yaml"
 HEADERS = ("local", "bound", "gap", "suppressed", "steps", "seconds", "lattice", "Mondrian", "ARX, local")
 LIMIT = 0.02
 MOST = 120.0
@@ -90,8 +118,38 @@ def with_model(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return a config with occupation as the sensitive attribute and eight quasi-identifiers."""
     config = adult.config(adult.data(), LIMIT)
     config["attributes"][adult.SENSITIVE] = {"role": "sensitive"}
-    config["constraints"].append(dict(model))
+    if model:
+        config["constraints"].append(dict(model))
     return config
+
+
+def bases() -> dict[str, dict[str, Any]]:
+    """Return configs of Adult, with occupation as the sensitive attribute, and of the sample: k = 5 alone."""
+    asked = {"constraints": [{"model": "k-anonymity", "k": 5}], "suppression": {"limit": 0}}
+    own = yaml.safe_load(SAMPLE.read_text(encoding="utf-8"))
+    path = str(SAMPLE.parent / own["input"]["path"])
+    return {
+        "Adult": {**with_model({}), **asked},
+        "sample": {"input": {"path": path}, "attributes": own["attributes"], **asked},
+    }
+
+
+def sensitive_rows(seconds: float, only: str) -> Iterator[list[object]]:
+    """Yield what Mondrian, the start merged from below and the whole search lose under each model."""
+    for name, config in bases().items():
+        for title, models in SENSITIVE[name].items():
+            if only not in f"{name} {title}":
+                continue
+            asked = {**config, "constraints": [*config["constraints"], *models]}
+            mondrian = searched(asked, Control(), "mondrian", labels="hierarchy")
+            start = searched(asked, Control(steps=1), "local")
+            clock = ProcessorClock(seconds=seconds, started=time.process_time())
+            local = searched(asked, clock, "local")
+            taken = f"{time.process_time() - clock.started:.1f}"
+            losses = [
+                shown(each) for each in (mondrian.objective, start.objective, local.objective, local.bound)
+            ]
+            yield [name, title, *losses, len(local.steps), taken]
 
 
 def million() -> str:
@@ -127,7 +185,14 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="*", default=list(PEER), help="values of k (default all)")
     parser.add_argument("--skip-models", action="store_true", help="k-anonymity alone")
     parser.add_argument("--skip-million", action="store_true", help="without the million records")
+    parser.add_argument("--sensitive", action="store_true", help="models of a sensitive attribute alone")
+    parser.add_argument("--only", default="", help="rows of --sensitive whose name has this text")
     chosen = parser.parse_args()
+    if chosen.sensitive:
+        print("k = 5 and models of the sensitive attribute, nothing suppressed, budget in processor time\n")
+        headers = ("data", "model", "Mondrian", "first step", "local", "bound", "steps", "seconds")
+        print(f"{table(headers, sensitive_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
+        return
     print(f"k-anonymity, nine quasi-identifiers, at most {LIMIT:.0%} suppressed, metric loss\n")
     rows = (
         row(k, adult.config(adult.data(), LIMIT, k), chosen.seconds, PEER.get(k, float("nan")))

@@ -1,4 +1,4 @@
-"""Compile the kernel of local recoding to WebAssembly: ``python docs/make_kernel.py``.
+"""Compile the kernel that changes classes to WebAssembly: ``python docs/make_kernel.py``.
 
 Needs clang and lld with the target wasm32; whoever does not change ``kernel.c`` needs neither, as the
 compiled module is part of the package. It carries a checksum of its source, which a test compares.
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from zlib import crc32
 
-SOURCE = Path(__file__).parents[1] / "anonymizer/search/local/kernel.c"
+SOURCE = Path(__file__).parents[1] / "anonymizer/search/partition/kernel.c"
 OPTIONS = ["--target=wasm32", "-O3", "-nostdlib", "-ffreestanding", "-ffp-contract=off", "-Wall", "-Werror"]
 LINKER = ["-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--export=__heap_base"]
 

@@ -9,7 +9,7 @@ import hashlib
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -706,6 +706,15 @@ class SearchAlgorithm(PlugIn, Supporter):
         Deterministic: the same problem and the same number of steps give the same outcome.
         """
 
+    def first(self, problem: SearchProblem, control: Control) -> Outcome:
+        """Return a release from which another search may start; by default the whole search.
+
+        Parameters
+        ----------
+        problem: without attack checks.
+        """
+        return self.search(problem, control)
+
 
 SEARCH_ALGORITHMS: Registry[SearchAlgorithm] = Registry(
     "search algorithm", SearchAlgorithm, "anonymizer.search", "anonymizer.search_algorithms"
@@ -733,5 +742,14 @@ def search_with(name: str, problem: SearchProblem, control: Control, **parameter
     ----------
     parameters: those that differ from the defaults.
     """
+    return _built(name, parameters).search(problem, control)
+
+
+def first_with(name: str, problem: SearchProblem, control: Control, **parameters: Any) -> Outcome:
+    """Return the first release of another algorithm, as a start."""
+    return _built(name, parameters).first(problem, control)
+
+
+def _built(name: str, parameters: Mapping[str, Any]) -> SearchAlgorithm:
     plug_in = SEARCH_ALGORITHMS[name]
-    return plug_in(plug_in.Settings.model_validate(parameters)).search(problem, control)
+    return plug_in(plug_in.Settings.model_validate(parameters))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.model.features import SuppressionMethod
-from anonymizer.model.recoding import Outcome
+from anonymizer.model.recoding import FullDomainRecoding, Outcome
 from anonymizer.search.auto import Auto
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm
 from anonymizer.search.lattice.algorithm import Lattice
@@ -101,7 +101,9 @@ class Case:
         return self if self.steps is None else replace(self, steps=self.steps * self.factor)
 
     def family(self, outcome: Outcome) -> Family:
-        """Return what was searched."""
+        """Return what was searched; of Mondrian, also its first classes, where no cut loses less."""
+        if self.algorithm == "mondrian" and isinstance(outcome.recoding, FullDomainRecoding):
+            return FULL_DOMAIN
         return self.families[outcome.chosen[0]]
 
 

@@ -62,6 +62,12 @@ def told(report: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
+@pytest.fixture(autouse=True)
+def cuts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regions are merged in memory only, if their rows are few."""
+    monkeypatch.setattr("anonymizer.search.mondrian.merging.ROWS", 0)
+
+
 @pytest.mark.parametrize(
     "case", [pytest.param(name, marks=[] if name == "l, joined" else [pytest.mark.slow]) for name in CASES]
 )

@@ -17,7 +17,7 @@ from anonymizer.search.local import bound, facilities
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.local.bound import DualBound, Lagrangian, NeighbourBound, best_possible
 from anonymizer.search.local.facilities import Facilities, Pricing, TooMany
-from anonymizer.search.local.trees import allowed_trees, items_of
+from anonymizer.search.partition.trees import allowed_trees, items_of
 from tests.helpers import problems
 from tests.search.bound_cases import Case, case
 from tests.twins.local_optimum import LocalOptimum

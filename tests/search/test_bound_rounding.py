@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from anonymizer.search.base import SearchProblem
-from anonymizer.search.local.assignment import Assignment, LocalProblem
 from anonymizer.search.local.bound import DualBound
 from anonymizer.search.local.improvers import Location, ProposalAcceptance, Rounding, connected, reduced_costs
 from anonymizer.search.local.start import Start, level_lattice
-from anonymizer.search.local.trees import NONE, items_of
-from anonymizer.search.local.validity import AssignmentJudge, Validity
+from anonymizer.search.partition.assignment import Assignment, LocalProblem
+from anonymizer.search.partition.trees import NONE, items_of
+from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from tests.search.bound_cases import adult_problem, case
 
 FEASIBLE = 8

@@ -108,6 +108,12 @@ def released(outcome: Outcome) -> Counter[tuple[str, ...]]:
     return rows
 
 
+@pytest.fixture(autouse=True)
+def cuts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regions are merged in memory only, if their rows are few."""
+    monkeypatch.setattr("anonymizer.search.mondrian.merging.ROWS", 0)
+
+
 def assert_same(found: Outcome, expected: Outcome) -> None:
     """The same in all that is told, but for the steps of a lattice that asks for tables."""
     assert found.status is expected.status

@@ -17,13 +17,13 @@ from anonymizer.model.recoding import Outcome
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.local import annealing as annealing_module
 from anonymizer.search.local.algorithm import Local
-from anonymizer.search.local.annealing import MODULE, Annealing, NearRows
-from anonymizer.search.local.assignment import Assignment, LocalProblem
+from anonymizer.search.local.annealing import Annealing, NearRows
 from anonymizer.search.local.improvers import ProposalAcceptance
-from anonymizer.search.local.kernel import excess
-from anonymizer.search.local.limits import limits_of
-from anonymizer.search.local.repair import repaired
-from anonymizer.search.local.validity import AssignmentJudge, Validity
+from anonymizer.search.partition.assignment import Assignment, LocalProblem
+from anonymizer.search.partition.kernel import MODULE, excess
+from anonymizer.search.partition.limits import limits_of
+from anonymizer.search.partition.merging import repaired
+from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from tests.conformance.asked import about, any_table
 from tests.helpers.problems import problem
 
@@ -121,7 +121,7 @@ def anneals(seed: int) -> None:
     ground = LocalProblem(asked(seed))
     validity, judge = Validity(ground), AssignmentJudge(ground)
     own = whole(ground, np.random.default_rng(seed), 2)
-    assume(judge.admits(own))
+    assume((own.nodes >= 0).all() and judge.admits(own))
     acceptance = ProposalAcceptance(validity, judge, ground.problem.limit)
     annealing = Annealing(ground, validity, judge, acceptance, lambda: False, 200)
     found = own

@@ -21,11 +21,12 @@ from anonymizer.model.table import Table
 from anonymizer.search.auto import with_nodes
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.local import algorithm, trees
+from anonymizer.search.local import algorithm
 from anonymizer.search.local.algorithm import RECORDS, Exact, Local
-from anonymizer.search.local.assignment import LocalProblem
-from anonymizer.search.local.trees import NONE, AllowedTrees, RowJoins
 from anonymizer.search.mondrian.algorithm import Mondrian
+from anonymizer.search.partition import trees
+from anonymizer.search.partition.assignment import LocalProblem
+from anonymizer.search.partition.trees import NONE, AllowedTrees, RowJoins
 from tests import strategies
 from tests.conformance.asked import about, any_table
 from tests.helpers.examples import costly, share

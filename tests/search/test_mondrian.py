@@ -126,7 +126,7 @@ def test_cuts_as_the_twin_does(labels: LabelName, mode: ModeName, random: Random
     spec = decided_by_cuts(random)
     asked = problem(spec)
     twin = TwinMondrian(spec, labels, asked.minimum_size, relaxed=mode is ModeName.RELAXED)
-    outcome = mondrian(labels, mode).search(asked, Control())
+    outcome = mondrian(labels, mode).first(asked, Control())
     if all(twin.holds(region) for region in twin.start()):
         classes = published(outcome)
         assert classes == expected(twin, twin.run())

@@ -184,7 +184,7 @@ def test_mondrian_cuts_persons_as_the_twin_does(labels: LabelName, random: Rando
     with pytest.MonkeyPatch.context() as patch:
         # The twin takes no cut back that makes a class of several regions violate a model.
         patch.setattr(Acceptance, "together", False)
-        outcome = Mondrian(MondrianSettings(labels=labels)).search(asked, Control())
+        outcome = Mondrian(MondrianSettings(labels=labels)).first(asked, Control())
     if all(twin.holds(region) for region in twin.start()):
         assert published_records(outcome) == expected(twin, twin.run())
 

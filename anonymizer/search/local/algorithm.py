@@ -31,16 +31,7 @@ from anonymizer.search.base import (
     weighs_differently,
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
-from anonymizer.search.local.annealing import DEEPEST, MODULE, QUICK_DEPTH, Annealing
-from anonymizer.search.local.assignment import (
-    SUPPRESSED,
-    SUPPRESSION_COST,
-    Assignment,
-    LocalProblem,
-    assignment_of,
-    common_nodes,
-    recoding_of,
-)
+from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing
 from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, NeighbourBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
@@ -51,10 +42,20 @@ from anonymizer.search.local.improvers import (
     Relocation,
     Rounding,
 )
-from anonymizer.search.local.repair import CLASSES, finest, mondrian_start, repaired
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
-from anonymizer.search.local.trees import items_of
-from anonymizer.search.local.validity import AssignmentJudge, Validity
+from anonymizer.search.partition.assignment import (
+    SUPPRESSED,
+    SUPPRESSION_COST,
+    Assignment,
+    LocalProblem,
+    assignment_of,
+    common_nodes,
+    recoding_of,
+)
+from anonymizer.search.partition.kernel import MODULE
+from anonymizer.search.partition.merging import CLASSES, POWERS, finest, mondrian_start, repaired
+from anonymizer.search.partition.trees import items_of
+from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
 RECORDS = 12
 """Most records whose partitions are all evaluated; there are 3**12 pairs of a subset and a part of it."""
@@ -258,9 +259,6 @@ class BoundSchedule:
             return NeighbourBound(table, trees, size, unit, by_weights=weighed)
         return DualBound(trees, items, size)
 
-
-POWERS = (1, 2, 4)
-"""Powers of the loss with which fine classes are merged; none is best for all models."""
 
 SLOW = 100_000_000
 """Level vectors times counts read at each, from which on the start takes more than a second or two."""

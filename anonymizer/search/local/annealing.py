@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,13 +17,14 @@ from scipy.sparse.csgraph import connected_components
 
 from anonymizer.compiled import Room
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, numbered
-from anonymizer.search.local.assignment import SUPPRESSED, Assignment, LocalProblem
 from anonymizer.search.local.improvers import LEAST_GAIN, Improver, Proposal, ProposalAcceptance
-from anonymizer.search.local.kernel import (
+from anonymizer.search.partition.assignment import SUPPRESSED, Assignment, LocalProblem
+from anonymizer.search.partition.kernel import (
     CLASS,
     DRAWS,
     GONE,
     HEAD,
+    MODULE,
     ROW,
     SIZE,
     UNIT,
@@ -36,9 +36,9 @@ from anonymizer.search.local.kernel import (
     begin,
     nearest,
 )
-from anonymizer.search.local.limits import KernelLimits, limits_of
-from anonymizer.search.local.trees import NONE, ONE, AllowedTrees, priced
-from anonymizer.search.local.validity import AssignmentJudge, Validity
+from anonymizer.search.partition.limits import KernelLimits, limits_of
+from anonymizer.search.partition.trees import NONE, ONE, AllowedTrees, priced
+from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
 ROWS = 40_000
 """Most distinct rows that are one region: the nearest of each are found by comparing all pairs."""
@@ -72,9 +72,6 @@ HOT, COLD = 0.012, 0.0006
 
 AT_ONCE = 512
 """Rows whose nearest ones are found before the clock is asked again."""
-
-MODULE = Path(__file__).with_name("kernel.wasm")
-"""The compiled kernel."""
 
 
 class NearRows:

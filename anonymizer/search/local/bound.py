@@ -27,7 +27,7 @@ from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem, weighs_differently
 from anonymizer.search.local.facilities import Facilities, Pricing, Stopped, TooMany, segments
 from anonymizer.search.local.start import VECTORS
-from anonymizer.search.local.trees import (
+from anonymizer.search.partition.trees import (
     NONE,
     AllowedTrees,
     Items,

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
-from anonymizer.search.local.trees import NONE, AllowedTrees, Items
+from anonymizer.search.partition.trees import NONE, AllowedTrees, Items
 
 BLOCK = 1 << 17
 """Pairs of vectors and items that are extended at once."""

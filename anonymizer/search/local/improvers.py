@@ -16,7 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered, overlaps
-from anonymizer.search.local.assignment import (
+from anonymizer.search.local.bound import DualBound
+from anonymizer.search.local.facilities import Facilities, segments
+from anonymizer.search.local.start import (
+    UNASSIGNED,
+    Grouped,
+    Joining,
+    LevelLattice,
+    Parts,
+    group_greedily,
+)
+from anonymizer.search.partition.assignment import (
     SUPPRESSED,
     SUPPRESSION_COST,
     Assignment,
@@ -28,18 +38,8 @@ from anonymizer.search.local.assignment import (
     savings,
     voronoi,
 )
-from anonymizer.search.local.bound import DualBound
-from anonymizer.search.local.facilities import Facilities, segments
-from anonymizer.search.local.start import (
-    UNASSIGNED,
-    Grouped,
-    Joining,
-    LevelLattice,
-    Parts,
-    group_greedily,
-)
-from anonymizer.search.local.trees import RowJoins
-from anonymizer.search.local.validity import AssignmentJudge, Validity
+from anonymizer.search.partition.trees import RowJoins
+from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from anonymizer.search.solver import Effort, Programme
 
 LEAST_GAIN = 1e-9

@@ -16,7 +16,7 @@ import numpy as np
 
 from anonymizer.errors import Interrupted
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, group_keys
-from anonymizer.search.local.assignment import (
+from anonymizer.search.partition.assignment import (
     BLOCK,
     SUPPRESSED,
     SUPPRESSION_COST,
@@ -25,8 +25,8 @@ from anonymizer.search.local.assignment import (
     cheapest_partner,
     disjoint,
 )
-from anonymizer.search.local.trees import NONE
-from anonymizer.search.local.validity import AssignmentJudge, Validity, trimmed
+from anonymizer.search.partition.trees import NONE
+from anonymizer.search.partition.validity import AssignmentJudge, Validity, trimmed
 
 WORTHWHILE = 2_000
 """Parts from which on looking for empty vectors costs less than grouping at them."""

@@ -64,6 +64,7 @@ from anonymizer.search.mondrian.labelling import (
     SetLabelling,
     hides,
 )
+from anonymizer.search.mondrian.merging import merged
 from anonymizer.search.mondrian.regions import (
     Checks,
     Regions,
@@ -1322,7 +1323,18 @@ class Mondrian(SearchAlgorithm):
         """
         return search_with_attack_checks(problem, control, self._search)
 
+    def first(self, problem: SearchProblem, control: Control) -> Outcome:
+        """Return the regions cut from the top."""
+        return self._cut(problem, control)
+
     def _search(self, problem: SearchProblem, control: Control) -> Outcome:
+        found = self._cut(problem, control)
+        whole = problem.source is None and found.status is not Status.INFEASIBLE
+        if whole and along_trees(problem, self.settings):
+            return merged(problem, control, found, self._cut)
+        return found
+
+    def _cut(self, problem: SearchProblem, control: Control) -> Outcome:
         start = _find_start(problem, control)
         if isinstance(start, Outcome):
             return start
@@ -1331,7 +1343,7 @@ class Mondrian(SearchAlgorithm):
         rows = _HeldRows if problem.source is None else _DiskRows
         outcome = _Run(problem, control, self.settings, start, rows(problem, start, labelling)).run()
         if outcome is None:
-            return self._search(replace(problem, keep_rows=False), control)
+            return self._cut(replace(problem, keep_rows=False), control)
         return outcome if problem.source is not None else _no_worse(outcome, start)
 
 
@@ -1345,6 +1357,11 @@ def _labelling_class(problem: SearchProblem, settings: MondrianSettings) -> type
     if settings.labels is None and any(each.by_range for each in problem.table.quasi_identifiers):
         return DefaultLabelling
     return LABELLINGS[settings.labels or LabelName.HIERARCHY]
+
+
+def along_trees(problem: SearchProblem, settings: MondrianSettings) -> bool:
+    """Return whether cuts follow the hierarchies and keep equal values together."""
+    return settings.mode is ModeName.STRICT and _labelling_class(problem, settings) is NodeLabelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -1721,8 +1738,7 @@ class _Run(SearchRun):
         self._store = rows.store
         # Only these cuts determine the side of any record, also of later ones.
         labelling = _labelling_class(problem, settings)
-        logged = settings.mode is ModeName.STRICT and labelling is NodeLabelling
-        self._log = CutLog(len(self._store.rows)) if logged else None
+        self._log = CutLog(len(self._store.rows)) if along_trees(problem, settings) else None
         self._start = start
         relaxed = settings.mode is ModeName.RELAXED
         self._mode: Mode = Relaxed(labelling.sharing) if relaxed else Strict()

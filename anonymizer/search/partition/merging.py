@@ -1,8 +1,8 @@
-"""A start under sensitive models from below: fine classes, merged where they violate a model.
+"""Classes under sensitive models from below: fine ones, merged where they violate a model.
 
-Mondrian cuts from the top and stops at the first cut that breaks a model. From the finest classes that are
-large enough, the smallest that violates a model is merged with the one that takes most of the violation away
-for the loss that it costs, suppression within its limit being one more partner.
+A search from the top stops at the first cut that breaks a model. From the finest classes that are large
+enough, the smallest that violates a model is merged with the one that takes most of the violation away for
+the loss that it costs, suppression within its limit being one more partner.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import numpy as np
 
 from anonymizer.compiled import Room
 from anonymizer.model.arrays import IntArray
-from anonymizer.search.base import Control, SearchProblem, search_with
-from anonymizer.search.local.annealing import MODULE
-from anonymizer.search.local.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
-from anonymizer.search.local.kernel import GONE, INTO, WEIGHT, Parts, repair, weigh
-from anonymizer.search.local.limits import KernelLimits
-from anonymizer.search.local.trees import priced
+from anonymizer.search.base import Control, SearchProblem, first_with
+from anonymizer.search.partition.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
+from anonymizer.search.partition.kernel import GONE, INTO, MODULE, WEIGHT, Parts, repair, weigh
+from anonymizer.search.partition.limits import KernelLimits
+from anonymizer.search.partition.trees import priced
 
 CLASSES = 1 << 13
 """Most classes that look for partners among each other; of more, those that follow each other do."""
+
+POWERS = (1, 2, 4)
+"""Powers of the loss with which fine classes are merged; none is best for all models."""
 
 MERGES = 64
 """Merges after which the user may have stopped the search."""
@@ -39,15 +41,19 @@ def mondrian_start(
     ----------
     problem: what the classes must satisfy, on the table of ``ground``.
     """
-    found = search_with("mondrian", problem, Control(stopped=stopped), labels="hierarchy")
+    found = first_with("mondrian", problem, Control(stopped=stopped), labels="hierarchy")
     return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
 
 
 def finest(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
     """Return fine classes that are large enough, whatever their sensitive values; None without any."""
-    sizes = tuple(each for each in ground.problem.class_constraints if each.attribute is None)
-    problem = replace(ground.problem, class_constraints=sizes, table_constraints=())
-    return mondrian_start(ground, problem, stopped)
+    return mondrian_start(ground, by_size(ground.problem), stopped)
+
+
+def by_size(problem: SearchProblem) -> SearchProblem:
+    """Return a problem that asks for the sizes of classes alone."""
+    sizes = tuple(each for each in problem.class_constraints if each.attribute is None)
+    return replace(problem, class_constraints=sizes, table_constraints=())
 
 
 def repaired(

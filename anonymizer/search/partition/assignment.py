@@ -28,7 +28,7 @@ from anonymizer.model.classes import Classes, SensitiveCodes
 from anonymizer.model.measure import UnitKeys
 from anonymizer.model.recoding import NodeRecoding, Recoding
 from anonymizer.search.base import SearchProblem, judged_attributes, sensitive_codes, weighs_differently
-from anonymizer.search.local.trees import NONE, AllowedTrees, Joins, allowed_trees, lowest_nodes
+from anonymizer.search.partition.trees import NONE, AllowedTrees, Joins, allowed_trees, lowest_nodes
 
 SUPPRESSION_COST = 1.0
 """Loss of a suppressed record: every cell costs 1, and the shares of the weights add up to 1."""

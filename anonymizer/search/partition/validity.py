@@ -18,7 +18,7 @@ from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED as STAR
 from anonymizer.privacy.base import Merging
 from anonymizer.search.judge import Judge
-from anonymizer.search.local.assignment import Assignment, LocalProblem
+from anonymizer.search.partition.assignment import Assignment, LocalProblem
 from anonymizer.search.suppression.suppressor import holding
 
 

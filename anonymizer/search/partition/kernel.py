@@ -14,13 +14,17 @@ and a search cannot pass through the worse states in between.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from anonymizer.search.local.trees import ONE
+from anonymizer.search.partition.trees import ONE
+
+MODULE = Path(__file__).with_name("kernel.wasm")
+"""The same functions, compiled."""
 
 GONE = 0
 """The class of suppressed records."""

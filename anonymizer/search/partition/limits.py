@@ -17,8 +17,8 @@ from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.model.classes import Reference
 from anonymizer.model.table import SensitiveAttribute
 from anonymizer.privacy.base import ClassConstraint, CountConditions, Deviation
-from anonymizer.search.local.assignment import Assignment, LocalProblem
-from anonymizer.search.local.kernel import Limits
+from anonymizer.search.partition.assignment import Assignment, LocalProblem
+from anonymizer.search.partition.kernel import Limits
 from anonymizer.search.suppression.suppressor import reference_for
 
 MOST_RECORDS = 1 << 22
