@@ -58,6 +58,7 @@ from anonymizer.search.lattice.frontier import (
     Tiles,
     level_entropies,
 )
+from anonymizer.search.lattice.projections import alone, in_pairs
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import Suppressed
 
@@ -783,6 +784,9 @@ ALONE, SOMETIMES = 16, 16
 FEW = 32
 """A table is rolled up for at least so many open transformations; it takes as long as counting several."""
 
+LOOKED_AT = 1 << 8
+"""Open transformations that are looked at one by one for small classes."""
+
 MEASURED = 10_000
 """Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
 
@@ -893,6 +897,7 @@ class _Run(LatticeRun):
         self._objectives: dict[Levels, float] = {}
         self._valid: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
+        self._by_size = self._sizes_decide()
 
     def run(self) -> Outcome:
         self._recall()
@@ -941,6 +946,8 @@ class _Run(LatticeRun):
                 return np.inf if self._proven else self._tiles.bound
         if not self._tiles.explorable:
             return self._tiles.bound
+        if self._by_size:
+            self._project()
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.open(frontier, self._aim, self._loss.rounding)
             if np.isposinf(frontier.minimum()) and not self._waiting:
@@ -953,6 +960,31 @@ class _Run(LatticeRun):
             if bound < np.inf:
                 return min(bound, self._tiles.bound)
         return np.inf
+
+    def _sizes_decide(self) -> bool:
+        """Return whether hardly any record may be suppressed, so that one small class rules out a node.
+
+        Only where tables of two attributes cost little beside the transformations that they may rule out.
+        Distances from a reference fail far above the levels at which classes are too small.
+        """
+        problem, number = self._problem, len(self._table.quasi_identifiers)
+        worth = FEW * number * (number - 1) // 2 <= self._tiles.nodes and not self._tiles.large
+        counted = problem.source is None and not self._table.measure.linked
+        referring = any(each.model.uses_reference for each in problem.class_constraints)
+        few = problem.limit < problem.minimum_size and self._whole
+        return few and worth and counted and not referring
+
+    def _project(self) -> None:
+        """Rule out what one or two attributes show to lose too many records; not the most general one."""
+        smallest, limit, top = self._problem.minimum_size, self._problem.limit, self._tiles.top
+        lowest = alone(self._tables.rollup(self._tiles.lowest), smallest, limit)
+        for place, level in enumerate(lowest):
+            if level > self._tiles.lowest[place]:
+                self._findings.rule_out_below((*top[:place], level - 1, *top[place + 1 :]))
+        self._tables.focus(lowest, self._tiles.nodes)
+        for levels in in_pairs(self._tables.rollup(lowest), smallest, limit):
+            if levels != top:
+                self._findings.rule_out_below(levels)
 
     @property
     def _proven(self) -> bool:
@@ -1088,7 +1120,7 @@ class _Run(LatticeRun):
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
         if frontier.minimum() < np.inf:
-            if (self._tiles.fixed or self._knowledge.valid) and self._problem.gate.open:
+            if (self._tiles.fixed or self._knowledge.valid or self._by_size) and self._problem.gate.open:
                 frontier.shrink(high=True)
             self._tables.focus(frontier.lowest, int(np.count_nonzero(frontier.open)))
         bound = self._evaluate(frontier)
@@ -1107,7 +1139,7 @@ class _Run(LatticeRun):
             if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
-            levels = self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
+            levels = self._next(frontier, before)
             self._settle(levels, proving=True)
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest())
@@ -1115,12 +1147,26 @@ class _Run(LatticeRun):
             self._alone = self._alone + 1 if left >= before - 1 else 0
             before = left
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
-            if 0 < left <= unsettled // 2 and self._problem.gate.open:
+            if 0 < left <= unsettled // 2 and self._problem.gate.open and not self._by_size:
                 unsettled = left
                 lowest = frontier.lowest
                 if frontier.shrink(high=bool(self._tiles.fixed)) and frontier.lowest != lowest:
                     self._tables.focus(frontier.lowest, left)
         return np.inf
+
+    def _next(self, frontier: Frontier, number: int) -> Levels:
+        """Return the transformation to evaluate next.
+
+        Where sizes decide, the open one of lowest bound, if there are few: most cost only a look at their
+        sizes, and the first that is valid loses no more than that bound, or hardly more.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        if self._by_size and number <= LOOKED_AT:
+            return frontier.at(int(frontier.bounds.argmin()))
+        return self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
 
     def _ask(self, candidate: Candidate) -> None:
         """Run the attack checks on a candidate."""
@@ -1166,7 +1212,7 @@ class _Run(LatticeRun):
         learn: whether it changes which transformations are evaluated next.
         proving: whether one that cannot be better than the incumbent need not be judged.
         """
-        if (lost := self._tables.lost(levels)) is not None:
+        if (lost := self._lost(levels)) is not None:
             self._rule_out(levels, lost)
             return
         rollup = self._tables.rollup(levels)
@@ -1180,6 +1226,8 @@ class _Run(LatticeRun):
         if verdict.excludes_finer:
             self._findings.rule_out_below(levels)
             self._note(levels, None, verdict)
+            # Its classes are large enough, so something else decides.
+            self._by_size = False
         else:
             facts = self._facts(levels, rollup, classes, verdict)
             self._findings.raise_above(levels, self._loss.above(facts))
@@ -1193,6 +1241,16 @@ class _Run(LatticeRun):
             self._take(Candidate(objective, levels, self._bound(levels)))
             self._cut()
         self._findings.mark(levels)
+
+    def _lost(self, levels: Levels) -> int | None:
+        """Return the records in too small classes of a transformation that these rule out.
+
+        None if they do not, or if that is not looked at before its classes are counted.
+        """
+        if not self._by_size or levels == self._tiles.top:
+            return self._tables.lost(levels)
+        small = self._tables.rollup(levels).in_small_classes(levels, self._problem.minimum_size)
+        return small if small > self._problem.limit else None
 
     def _is_settled(self, classes: Classes, verdict: CandidateVerdict) -> bool:
         """Return whether no other choice of suppressed records could make a transformation better, or valid.
@@ -1247,7 +1305,8 @@ class _Run(LatticeRun):
 
     def _rule_out(self, levels: Levels, lost: int) -> None:
         """Rule out a transformation by its certain losses, counted without its classes."""
-        self._guide.learn(levels, lost, lost)
+        if not self._by_size:
+            self._guide.learn(levels, lost, lost)
         self._findings.rule_out_below(levels)
         step = Step(self._named(levels), None, False, ("suppression.limit",), self._loss.floor(levels), lost)
         self._steps.append(replace(step, proof="records in classes that are too small"))

@@ -630,7 +630,7 @@ class Tiles:
     Attributes
     ----------
     nodes: number of transformations of the lattice.
-    top: the most general transformation.
+    lowest, top: the finest and the most general transformation.
     bound: lowest bound of an unopened box, infinite without one.
     fixed: places of the attributes whose levels a box fixes.
     """
@@ -638,16 +638,16 @@ class Tiles:
     def __init__(self, table: Table, loss: LatticeLoss) -> None:
         self._loss = loss
         self._floors = loss.floors
-        self._lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
+        self.lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
         self.top = tuple(attribute.maximum for attribute in table.quasi_identifiers)
-        sizes = [high - low + 1 for low, high in zip(self._lowest, self.top, strict=True)]
+        sizes = [high - low + 1 for low, high in zip(self.lowest, self.top, strict=True)]
         self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
         self.fixed = self._fixed(sizes)
-        self.bound = loss.floor(self._lowest)
+        self.bound = loss.floor(self.lowest)
 
     def contain(self, levels: Levels) -> bool:
         """Return whether a transformation is in the lattice."""
-        return all(low <= own <= high for low, own, high in zip(self._lowest, levels, self.top, strict=True))
+        return all(low <= own <= high for low, own, high in zip(self.lowest, levels, self.top, strict=True))
 
     @property
     def large(self) -> bool:
@@ -657,7 +657,7 @@ class Tiles:
     @property
     def explorable(self) -> bool:
         """Whether boxes can be opened: an array has a limited number of axes."""
-        return len(self._lowest) <= MOST_AXES
+        return len(self.lowest) <= MOST_AXES
 
     @staticmethod
     def _fixed(sizes: list[int]) -> list[int]:
@@ -673,7 +673,7 @@ class Tiles:
 
     def in_order(self, best: Callable[[], float]) -> Iterator[Frontier]:
         """Open the boxes, lowest bound first, until none can be better than the incumbent."""
-        heap = [(self.bound, self._lowest)]
+        heap = [(self.bound, self.lowest)]
         while heap:
             floor, corner = heapq.heappop(heap)
             for successor in self._successors(corner):
@@ -685,7 +685,7 @@ class Tiles:
 
     def _successors(self, corner: Levels) -> Iterator[Levels]:
         """Raise one fixed attribute by a level, none before the last raised one: each box comes once."""
-        raised = [i for i, position in enumerate(self.fixed) if corner[position] > self._lowest[position]]
+        raised = [i for i, position in enumerate(self.fixed) if corner[position] > self.lowest[position]]
         for position in self.fixed[raised[-1] if raised else 0 :]:
             if corner[position] < self.top[position]:
                 yield tuple(level + (i == position) for i, level in enumerate(corner))
