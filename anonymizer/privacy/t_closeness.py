@@ -98,24 +98,22 @@ class EqualDistance(GroundDistance):
         records in the class min(c, p y). That these suffice is a concave function of y, so that Newton's
         method comes down to its last root, and each step is an upper bound.
         """
-        most = sizes * (1.0 - CLOSE)
-        open_, owners, own = np.arange(len(sizes)), counts.owners, counts.counts
-        expected = reference.counts[counts.values] / reference.total
+        own, expected = counts.counts, (reference.counts / reference.total)[counts.values]
+        # Near 0 all kept records match, where p gives the values of the class so large a share.
+        some = np.add.reduceat(expected, counts.starts[:-1]) > 1 - t - DOUBT
+        most = np.where(some, sizes, 0.0)
+        lengths, left = np.diff(counts.starts), np.arange(len(sizes))
         for _ in range(STEPS):
-            scarce = own < expected * most[open_][owners]
-            starts = np.flatnonzero(np.diff(owners, prepend=-1))
-            matched = np.add.reduceat(np.where(scarce, own, 0), starts)
-            room = 1 - t - np.add.reduceat(np.where(scarce, 0.0, expected), starts)
-            short = room * most[open_] - matched > CLOSE * most[open_]
-            if not short.any():
+            entries = np.repeat(some, lengths)
+            own, expected, lengths, left = own[entries], expected[entries], lengths[some], left[some]
+            if not len(left):
                 break
-            most[open_[short]] = matched[short] / (room[short] - DOUBT)
-            further = short & (matched > 0)
-            if not further.any():
-                break
-            entries = further[owners]
-            owners = (np.cumsum(further) - 1)[owners[entries]]
-            open_, own, expected = open_[further], own[entries], expected[entries]
+            starts = np.cumsum(lengths) - lengths
+            scarce = own < expected * np.repeat(most[left], lengths)
+            matched = np.add.reduceat(own * scarce, starts)
+            room = 1 - t - np.add.reduceat(expected * ~scarce, starts)
+            some = room * most[left] - matched > CLOSE * most[left]
+            most[left[some]] = matched[some] / (room[some] - DOUBT)
         return most * (1 + CLOSE)
 
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:

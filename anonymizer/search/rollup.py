@@ -407,6 +407,15 @@ class RollUp:
         nodes = tuple(attribute.nodes for attribute in self.attributes)
         return Marginals(counts, nodes, self.lowest, unplaced, people, unplaced_people)
 
+    def unplaced(self, records: int) -> Marginals:
+        """Return the counts of so many records whose distinct rows are unknown."""
+        people = 0 if self.sampling is None else self.fewest_people(records)
+        return replace(self._nothing, unplaced=records, unplaced_people=people)
+
+    @cached_property
+    def _nothing(self) -> Marginals:
+        return self.marginals(np.zeros(len(self.counts), dtype=np.int64))
+
     def fewest_people(self, records: int) -> int:
         """Return the lowest sum of the sampling weights of so many records."""
         assert self.sampling is not None, "only tables with weights are asked"

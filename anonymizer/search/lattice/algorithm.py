@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import log
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -784,6 +785,9 @@ ALONE, SOMETIMES = 16, 16
 FEW = 32
 """A table is rolled up for at least so many open transformations; it takes as long as counting several."""
 
+RECENTLY, SETTLED = 32, 8
+"""Where so many evaluations settle fewer than so many transformations each, the coarsest come next."""
+
 LOOKED_AT = 1 << 8
 """Open transformations that are looked at one by one for small classes."""
 
@@ -898,6 +902,12 @@ class _Run(LatticeRun):
         self._valid: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
         self._by_size = self._sizes_decide()
+        # Whether the open transformations are evaluated from the coarsest on; which, the coarsest last.
+        self._in_order, self._coarsest = False, list[Levels]()
+        # Attributes whose levels the last of these share, and the levels to which these are rolled up.
+        self._leading, self._rolled_up = set[int](), Levels()
+        # When that was last decided: the number of evaluations, and of open transformations.
+        self._looked = self._open_then = 0
 
     def run(self) -> Outcome:
         self._recall()
@@ -971,7 +981,7 @@ class _Run(LatticeRun):
         worth = FEW * number * (number - 1) // 2 <= self._tiles.nodes and not self._tiles.large
         counted = problem.source is None and not self._table.measure.linked
         referring = any(each.model.uses_reference for each in problem.class_constraints)
-        few = problem.limit < problem.minimum_size and self._whole
+        few = problem.limit < problem.minimum_size and self._whole and bool(np.isfinite(self._loss.worst))
         return few and worth and counted and not referring
 
     def _project(self) -> None:
@@ -1135,6 +1145,8 @@ class _Run(LatticeRun):
         """Evaluate transformations until none is open or the budget ends; return the lowest open bound."""
         unsettled = frontier.bounds.size
         before = int(np.count_nonzero(frontier.open))
+        self._in_order, self._coarsest = False, []
+        self._looked, self._open_then = self._evaluated, before
         while before:
             if self._ended(self._evaluated):
                 return frontier.minimum()
@@ -1147,7 +1159,8 @@ class _Run(LatticeRun):
             self._alone = self._alone + 1 if left >= before - 1 else 0
             before = left
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
-            if 0 < left <= unsettled // 2 and self._problem.gate.open and not self._by_size:
+            narrowed = 0 < left <= unsettled // 2 and not (self._by_size or self._in_order)
+            if narrowed and self._problem.gate.open:
                 unsettled = left
                 lowest = frontier.lowest
                 if frontier.shrink(high=bool(self._tiles.fixed)) and frontier.lowest != lowest:
@@ -1166,7 +1179,52 @@ class _Run(LatticeRun):
         """
         if self._by_size and number <= LOOKED_AT:
             return frontier.at(int(frontier.bounds.argmin()))
+        if self._one_by_one(number):
+            return self._coarsest_of(frontier, number)
         return self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
+
+    def _one_by_one(self, number: int) -> bool:
+        """Return whether the open transformations are evaluated from the coarsest on.
+
+        Where none promises to be better and the last ones settled few others each, most have to be evaluated
+        anyway; none is evaluated in vain then that a coarser one settles.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        if self._problem.source is not None or self._tiles.large or self._guide.promising:
+            return self._in_order
+        if not self._in_order and self._evaluated >= self._looked + RECENTLY:
+            self._in_order = self._open_then - number < SETTLED * RECENTLY <= number
+            self._looked, self._open_then = self._evaluated, number
+        return self._in_order
+
+    def _coarsest_of(self, frontier: Frontier, number: int) -> Levels:
+        """Return the next open transformation from the coarsest on.
+
+        By the levels of the attributes with most values first, so that many in a row are counted from one
+        table that is rolled up to these.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        while self._coarsest and not frontier.is_open(self._coarsest[-1]):
+            self._coarsest.pop()
+        if not self._coarsest:
+            sizes = [each.size for each in self._tables.rollup(frontier.lowest).attributes]
+            order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
+            self._coarsest = frontier.coarsest_last(order)
+            groups = accumulate((frontier.bounds.shape[place] for place in order), mul)
+            self._leading = set(order[: sum(FEW * each <= number for each in groups)])
+        levels = self._coarsest.pop()
+        pairs = enumerate(zip(levels, frontier.lowest, strict=True))
+        first = tuple(own if place in self._leading else low for place, (own, low) in pairs)
+        if first != self._rolled_up:
+            self._rolled_up = first
+            self._tables.focus(first, FEW)
+        return levels
 
     def _ask(self, candidate: Candidate) -> None:
         """Run the attack checks on a candidate."""
@@ -1218,10 +1276,11 @@ class _Run(LatticeRun):
         rollup = self._tables.rollup(levels)
         classes = rollup.classes(levels)
         first = self._judge.under_input(classes)
-        if proving and self._judge.drops_more and self._cannot_be_better(levels, rollup, classes, first):
+        quicker = self._judge.drops_more or (self._in_order and not self._judge.chooses)
+        if proving and quicker and self._cannot_be_better(levels, rollup, classes, first):
             return
         verdict = self._judge.judge(classes, first)
-        if learn:
+        if learn and not self._in_order:
             self._guide.learn(levels, verdict.suppressed, verdict.certain)
         if verdict.excludes_finer:
             self._findings.rule_out_below(levels)
@@ -1266,28 +1325,38 @@ class _Run(LatticeRun):
     def _cannot_be_better(self, levels: Levels, rollup: RollUp, classes: Classes, first: Suppressed) -> bool:
         """Return whether what p of the input suppresses makes a transformation worse than the incumbent.
 
-        If so, it is settled, with the proofs for others that do not need what p of the release suppresses;
-        where the last proofs settled no others, only now and then.
+        That takes no verdict. If so, it is settled, with the proofs for others that do not need what p of the
+        release suppresses; where the last proofs settled no others, only now and then.
         """
         if not self._whole or self._problem.gate.every_step or np.isposinf(self._best):
             return False
         suppressed = int(first.of_classes.sum())
         if not self._problem.admits(suppressed) and not self._problem.admits(_certain(first)):
             return False
-        least = self._loss.at_least(levels, rollup.marginals(first.gone))
-        if least <= self._best + self._loss.rounding * max(1.0, abs(self._best)):
+        whole = self._tables.whole(levels).rollup
+        dearer = self._best + self._loss.rounding * max(1.0, abs(self._best))
+        # Mostly the number of suppressed records is enough, whatever their values.
+        least = self._loss.at_least(levels, whole.unplaced(suppressed)) if self._in_order else -np.inf
+        numbers = least > dearer
+        if not numbers:
+            least = self._loss.at_least(levels, rollup.marginals(first.gone))
+        if least <= dearer:
             return False
         if self._alone < ALONE or self._evaluated % SOMETIMES == 0:
-            self._guide.learn(levels, suppressed, _certain(first))
-            sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
+            if not self._in_order:
+                self._guide.learn(levels, suppressed, _certain(first))
+            sure = whole.unplaced(_certain(first))
+            if not numbers:
+                sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
             facts = TransformationFacts(
                 levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
             )
             self._findings.raise_below(levels, self._loss.below(facts), sure.lowest, self._loss.combine)
-        else:
+        elif not self._in_order:
             self._guide.learn(levels, suppressed, None)
+        what = "what p of the input suppresses" if self._judge.drops_more else "what is suppressed"
         step = Step(self._named(levels), None, False, (), least, suppressed)
-        self._steps.append(replace(step, proof="what p of the input suppresses loses more than the best"))
+        self._steps.append(replace(step, proof=f"{what} loses more than the best"))
         self._evaluated += 1
         self._objectives[levels] = least
         self._findings.mark(levels)

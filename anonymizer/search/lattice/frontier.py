@@ -77,6 +77,15 @@ class Frontier:
         """Return whether a transformation is in the box and may still be better than the incumbent."""
         return self.contains(levels) and bool(self.bounds[self._index(levels)] < self.cutoff)
 
+    def coarsest_last(self, order: Sequence[int]) -> list[Levels]:
+        """Return the open transformations by the levels of attributes in an order, the highest last.
+
+        None is at or below one that comes before it.
+        """
+        index = np.unravel_index(np.flatnonzero(self.open), self.bounds.shape)
+        by_levels = np.lexsort([index[place] for place in reversed(order)])
+        return list(map(tuple, (np.array(index).T[by_levels] + np.array(self.lowest)).tolist()))
+
     def levels(self, index: Sequence[int] | Sequence[np.intp] | IntArray) -> Levels:
         """Return the levels at an index of the box."""
         return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
@@ -366,6 +375,10 @@ class Guide:
     typical_size: a class size that probably satisfies the constraints.
     shared: whether certain losses are all losses, so that one surrogate serves both.
     slices: classes of difficulty into which open transformations are sorted to estimate coverage.
+
+    Attributes
+    ----------
+    promising: whether the last choice is expected to be better than the incumbent.
     """
 
     def __init__(
@@ -387,6 +400,7 @@ class Guide:
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
         # The best of the last choice that are not evaluated yet, the best one last.
         self._next: list[Levels] = []
+        self.promising = True
         self._queue: _Queue | None = None
         # What the last floors and incumbent needed: incumbents change rarely.
         self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), np.inf, np.empty(0))
@@ -417,7 +431,8 @@ class Guide:
         shape, most = frontier.bounds.shape, NEXT if many else 1
         lost = self._lost.guess(frontier.lowest, shape)
         places = self._promising(frontier, lost, best, most)
-        if len(places):
+        self.promising = bool(len(places))
+        if self.promising:
             chosen, *further = [frontier.at(place) for place in places.tolist()]
         else:
             certain = lost

@@ -89,7 +89,7 @@ def in_pairs(rollup: RollUp, smallest: int, limit: int) -> Iterator[Levels]:
             yield tuple(found)
 
 
-def _lost(records: FloatArray, smallest: int) -> FloatArray:
+def _lost(records: FloatArray | IntArray, smallest: int) -> FloatArray:
     return np.where(records < smallest, records, 0.0)
 
 
