@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from math import isclose
+from operator import le
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -15,10 +17,11 @@ from anonymizer.search.lattice import algorithm
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.lattice.projections import alone, in_pairs
 from anonymizer.search.rollup import RollUp
+from tests import strategies
 from tests.helpers.examples import share
 from tests.helpers.problems import problem
 from tests.strategies import problems
-from tests.twins.search import BruteForce, ProblemSpec
+from tests.twins.search import BruteForce, ConstraintSpec, ProblemSpec
 
 
 @share(2)
@@ -48,9 +51,8 @@ def test_a_transformation_is_ruled_out_if_and_only_if_two_of_its_attributes_lose
         for place, level in enumerate(levels):
             if level < top[place]:
                 assert (level < lowest[place]) == (lost(levels, (place,)) > limit)
-        below = [each for each in ruled_out if all(own <= high for own, high in zip(levels, each, strict=True))]
-        pairs = [(one, other) for one in several for other in several if one < other]
-        assert bool(below) == any(lost(levels, pair) > limit for pair in pairs)
+        below = any(all(map(le, levels, each)) for each in ruled_out)
+        assert below == any(lost(levels, pair) > limit for pair in combinations(several, 2))
         assert rollup.in_small_classes(levels, smallest) == lost(levels, tuple(range(len(levels))))
 
 
@@ -84,3 +86,21 @@ def test_the_optimum_is_found_from_the_coarsest_on(spec: ProblemSpec) -> None:
         return
     assert outcome.optimal
     assert isclose(outcome.objective, min(each.objective for each in valid), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@share(2)
+@given(random=strategies.randoms())
+def test_where_sizes_decide_the_search_ends_as_it_does_without_pairs(random: Random) -> None:
+    data, k = strategies.table(random, most=60, nodes=200), random.randint(2, 5)
+    constraints = [ConstraintSpec("k-anonymity", {"k": k})]
+    if random.random() < 0.4:
+        constraints.append(ConstraintSpec("l-diversity", {"l": 2}, data.sensitive[0].name))
+    asked = problem(ProblemSpec(data, tuple(constraints), limit=random.choice((0, 0, 1, k)), k=k))
+    plain = Lattice().search(asked, Control())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(algorithm, "FEW", 0)
+        found = Lattice().search(asked, Control())
+    assert (found.status, found.optimal) == (plain.status, plain.optimal)
+    if plain.objective is not None:
+        assert isclose(found.objective, plain.objective, rel_tol=1e-12, abs_tol=1e-12)
+        assert isclose(found.bound, plain.bound, rel_tol=1e-12, abs_tol=1e-12)
