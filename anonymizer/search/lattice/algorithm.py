@@ -468,10 +468,12 @@ class Findings:
     Attributes
     ----------
     box: the open one, None before the first.
+    in_pairs: whether pairs of attributes have been looked at.
     """
 
     def __init__(self, top: Levels) -> None:
         self.box: Frontier | None = None
+        self.in_pairs = False
         self._top = top
         self._proven: list[Finding] = []
         self._highest, self._lowest = _Rows(len(top)), _Rows(len(top))
@@ -956,7 +958,7 @@ class _Run(LatticeRun):
                 return np.inf if self._proven else self._tiles.bound
         if not self._tiles.explorable:
             return self._tiles.bound
-        if self._by_size:
+        if self._by_size and not self._findings.in_pairs:
             self._project()
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.open(frontier, self._aim, self._loss.rounding)
@@ -986,6 +988,7 @@ class _Run(LatticeRun):
 
     def _project(self) -> None:
         """Rule out what one or two attributes show to lose too many records; not the most general one."""
+        self._findings.in_pairs = True
         smallest, limit, top = self._problem.minimum_size, self._problem.limit, self._tiles.top
         lowest = alone(self._tables.rollup(self._tiles.lowest), smallest, limit)
         for place, level in enumerate(lowest):
@@ -1280,13 +1283,14 @@ class _Run(LatticeRun):
         if proving and quicker and self._cannot_be_better(levels, rollup, classes, first):
             return
         verdict = self._judge.judge(classes, first)
+        if not verdict.valid:
+            # Its classes are large enough, so something else decides.
+            self._by_size = False
         if learn and not self._in_order:
             self._guide.learn(levels, verdict.suppressed, verdict.certain)
         if verdict.excludes_finer:
             self._findings.rule_out_below(levels)
             self._note(levels, None, verdict)
-            # Its classes are large enough, so something else decides.
-            self._by_size = False
         else:
             facts = self._facts(levels, rollup, classes, verdict)
             self._findings.raise_above(levels, self._loss.above(facts))
@@ -1345,8 +1349,9 @@ class _Run(LatticeRun):
         if self._alone < ALONE or self._evaluated % SOMETIMES == 0:
             if not self._in_order:
                 self._guide.learn(levels, suppressed, _certain(first))
-            sure = whole.unplaced(_certain(first))
-            if not numbers:
+            if numbers:
+                sure = whole.unplaced(_certain(first))
+            else:
                 sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
             facts = TransformationFacts(
                 levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
