@@ -21,6 +21,7 @@ from anonymizer.model.classes import ClassView, Reference, SensitiveCounts
 from anonymizer.model.table import Hierarchy, SensitiveAttribute
 from anonymizer.plugins import Exact, Settings, Threat
 from anonymizer.privacy.base import (
+    CLOSE,
     CountConditions,
     Deviation,
     Merging,
@@ -33,6 +34,12 @@ from anonymizer.privacy.base import (
 
 Entries = list[tuple[int, int]]
 
+STEPS = 8
+"""Most steps of Newton's method; few classes need more than four."""
+
+DOUBT = 1e-11
+"""More than the error of a sum of shares."""
+
 
 class GroundDistance(ABC):
     """Distances between sensitive values, between 0 and 1."""
@@ -44,6 +51,21 @@ class GroundDistance(ABC):
     @abstractmethod
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
         """Return EMD(q, p) of one class, given as (value code, count) pairs."""
+
+    def most_kept(
+        self, counts: SensitiveCounts, sizes: IntArray, reference: Reference, t: float, excess: FloatArray
+    ) -> FloatArray:
+        """Return an upper bound on the records of each class that any split keeps, shape (classes,).
+
+        What is kept of a class together is at most t from the reference too, by convexity: EMD <= (1 - f) t
+        + f if a share f is lost.
+
+        Parameters
+        ----------
+        t: below 1.
+        excess: EMD(q, p) - t of each class, shape (classes,), positive.
+        """
+        return sizes * (1 - excess / (1 - t))
 
     @abstractmethod
     def deviation(self, attribute: SensitiveAttribute, reference: Reference, t: Fraction) -> Deviation:
@@ -66,6 +88,33 @@ class EqualDistance(GroundDistance):
         """Sum the positive differences q - p, which equal the negative ones."""
         extra = counts.counts / sizes[counts.owners] - reference.counts[counts.values] / reference.total
         return np.add.reduceat(np.maximum(extra, 0), counts.starts[:-1])
+
+    def most_kept(
+        self, counts: SensitiveCounts, sizes: IntArray, reference: Reference, t: float, excess: FloatArray
+    ) -> FloatArray:
+        """Return the most records of a class whose values are at most t from the reference.
+
+        Of y kept records, at least (1 - t) y match those that the reference expects: of a value with c
+        records in the class min(c, p y). That these suffice is a concave function of y, so that Newton's
+        method comes down to its last root, and each step is an upper bound.
+        """
+        own, expected = counts.counts, (reference.counts / reference.total)[counts.values]
+        # Near 0 all kept records match, where p gives the values of the class so large a share.
+        some = np.add.reduceat(expected, counts.starts[:-1]) > 1 - t - DOUBT
+        most = np.where(some, sizes, 0.0)
+        lengths, left = np.diff(counts.starts), np.arange(len(sizes))
+        for _ in range(STEPS):
+            entries = np.repeat(some, lengths)
+            own, expected, lengths, left = own[entries], expected[entries], lengths[some], left[some]
+            if not len(left):
+                break
+            starts = np.cumsum(lengths) - lengths
+            scarce = own < expected * np.repeat(most[left], lengths)
+            matched = np.add.reduceat(own * scarce, starts)
+            room = 1 - t - np.add.reduceat(expected * ~scarce, starts)
+            some = room * most[left] - matched > CLOSE * most[left]
+            most[left[some]] = matched[some] / (room[some] - DOUBT)
+        return most * (1 + CLOSE)
 
     def exactly(self, entries: Entries, attribute: SensitiveAttribute, reference: Reference) -> Fraction:
         """Return half the sum of |q - p|."""
@@ -308,8 +357,14 @@ class TCloseness(ScoredClassModel):
         return CountConditions(caps=None if all(caps) else caps, deviations=(deviation,))
 
     def certain_losses(self, view: ClassView, reference: Reference | None, holds: BoolArray) -> IntArray:
-        """Bound the loss by convexity: EMD <= (1 - f) t + f if a share f is lost."""
-        t = float(self.settings.t)
-        if t == 1:
-            return np.zeros(len(view.sizes), dtype=np.int64)
-        return whole_records(view.sizes * (self.scored(view, reference) - t) / (1 - t), view, holds)
+        """Bound the loss by what can be kept together, which is at most t from the reference as well."""
+        assert reference is not None
+        t, losses = float(self.settings.t), np.zeros(len(view.sizes), dtype=np.int64)
+        if t == 1 or holds.all():
+            return losses
+        failing = ~holds
+        part = view if failing.all() else ClassView(view.sizes[failing], view.counted.keep(failing))
+        counts, excess = part.counted, self.scored(view, reference)[failing] - t
+        kept = self.distance(counts.attribute).most_kept(counts, part.sizes, reference, t, excess)
+        losses[failing] = whole_records(part.sizes - kept, part, holds[failing])
+        return losses

@@ -72,6 +72,14 @@ class Bundle:
         """Return the sum of a number of each attribute's value, for each code of the bundle."""
         return joined_by(np.add, [by_value[place] for place in self.places]).ravel()
 
+    def values(self, place: int) -> IntArray:
+        """Return the base value of an attribute for each combination, shape (combinations,), int64."""
+        own = place - self.first
+        values = self.codes.astype(np.int64)
+        if own + 1 < len(self.sizes):
+            values //= prod(self.sizes[own + 1 :])
+        return values % self.sizes[own] if own else values
+
     def marginals(self, items: IntArray, weights: IntArray, *, large: bool = False) -> list[IntArray]:
         """Add up whole weights of some combinations by the base values of each attribute.
 
@@ -311,9 +319,13 @@ class RollUp:
         return None if self.sampling is None else self.sampling[1][self.sampling[0]]
 
     @cached_property
-    def _weights(self) -> FloatArray:
+    def weights(self) -> FloatArray:
         """The counts as float64, which are added up fastest."""
         return self.counts.astype(np.float64)
+
+    def base_values(self, place: int) -> IntArray:
+        """Return the base value of an attribute for each combination, shape (combinations,), int64."""
+        return next(each.values(place) for each in self.bundles if place in each.places)
 
     def classes(self, levels: Sequence[int]) -> Classes:
         """Return the equivalence classes of a transformation at or above the lowest levels."""
@@ -326,7 +338,7 @@ class RollUp:
             return [each.texts(level) for each, level in zip(self.attributes, levels, strict=True)]
 
         if self.population is None and not linked and space <= max(DENSE_LIMIT, 2 * len(keys)):
-            dense = _DenseClasses(keys, space, self._weights, self.measure, self.sensitive)
+            dense = _DenseClasses(keys, space, self.weights, self.measure, self.sensitive)
             # The values must not refer to the classes: arrays in a circle stay until the next collection.
             present = dense.present
             dense.values = ClassValues(names, lambda: packing.unpack(np.flatnonzero(present)), label)
@@ -340,6 +352,16 @@ class RollUp:
         if not linked:
             classes.values = ClassValues(names, lambda: packing.unpack(distinct), label)
         return classes
+
+    def in_small_classes(self, levels: Sequence[int], smallest: int) -> int:
+        """Return how many records of a transformation are in classes of fewer records than ``smallest``."""
+        packing = self._packed(levels)
+        space, keys = packing.space, packing.take_keys()
+        if space > max(DENSE_LIMIT, 2 * len(keys)):
+            keys, distinct = group_keys(keys, space)
+            space = len(distinct)
+        sizes = np.bincount(keys, self.weights, space)
+        return int(sizes[sizes < smallest].sum())
 
     def _people(self, population: Population, levels: Sequence[int], keys: IntArray) -> PopulationSizes:
         """Count the people of classes, given their keys."""
@@ -384,6 +406,15 @@ class RollUp:
             )
         nodes = tuple(attribute.nodes for attribute in self.attributes)
         return Marginals(counts, nodes, self.lowest, unplaced, people, unplaced_people)
+
+    def unplaced(self, records: int) -> Marginals:
+        """Return the counts of so many records whose distinct rows are unknown."""
+        people = 0 if self.sampling is None else self.fewest_people(records)
+        return replace(self._nothing, unplaced=records, unplaced_people=people)
+
+    @cached_property
+    def _nothing(self) -> Marginals:
+        return self.marginals(np.zeros(len(self.counts), dtype=np.int64))
 
     def fewest_people(self, records: int) -> int:
         """Return the lowest sum of the sampling weights of so many records."""

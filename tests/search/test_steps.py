@@ -149,7 +149,7 @@ def test_an_independent_script_recomputes_every_measure(job: tuple[Rows, dict[st
 def test_attackers_are_in_the_steps_with_their_numbers(job: tuple[Rows, dict[str, Any]]) -> None:
     records, report = job
     asked = [step for step in report["steps"] if "attackers" in step]
-    assert report["search"]["attacked"] == len(asked) > 1
+    assert report["search"]["attacked"] == len(asked) > 0
     for step in asked:
         (own,) = step["attackers"]
         assert own["constraint"] == "linkage-risk"

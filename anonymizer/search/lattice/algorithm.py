@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import log
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,7 @@ from anonymizer.search.lattice.frontier import (
     Tiles,
     level_entropies,
 )
+from anonymizer.search.lattice.projections import alone, in_pairs
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import Suppressed
 
@@ -466,10 +468,12 @@ class Findings:
     Attributes
     ----------
     box: the open one, None before the first.
+    in_pairs: whether pairs of attributes have been looked at.
     """
 
     def __init__(self, top: Levels) -> None:
         self.box: Frontier | None = None
+        self.in_pairs = False
         self._top = top
         self._proven: list[Finding] = []
         self._highest, self._lowest = _Rows(len(top)), _Rows(len(top))
@@ -783,6 +787,12 @@ ALONE, SOMETIMES = 16, 16
 FEW = 32
 """A table is rolled up for at least so many open transformations; it takes as long as counting several."""
 
+RECENTLY, SETTLED = 32, 8
+"""Where so many evaluations settle fewer than so many transformations each, the coarsest come next."""
+
+LOOKED_AT = 1 << 8
+"""Open transformations that are looked at one by one for small classes."""
+
 MEASURED = 10_000
 """Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
 
@@ -893,6 +903,13 @@ class _Run(LatticeRun):
         self._objectives: dict[Levels, float] = {}
         self._valid: dict[Levels, float] = {}
         self._best_levels: Levels | None = None
+        self._by_size = self._sizes_decide()
+        # Whether the open transformations are evaluated from the coarsest on; which, the coarsest last.
+        self._in_order, self._coarsest = False, list[Levels]()
+        # Attributes whose levels the last of these share, and the levels to which these are rolled up.
+        self._leading, self._rolled_up = set[int](), Levels()
+        # When that was last decided: the number of evaluations, and of open transformations.
+        self._looked = self._open_then = 0
 
     def run(self) -> Outcome:
         self._recall()
@@ -941,6 +958,8 @@ class _Run(LatticeRun):
                 return np.inf if self._proven else self._tiles.bound
         if not self._tiles.explorable:
             return self._tiles.bound
+        if self._by_size and not self._findings.in_pairs:
+            self._project()
         for frontier in self._tiles.in_order(lambda: self._best):
             self._findings.open(frontier, self._aim, self._loss.rounding)
             if np.isposinf(frontier.minimum()) and not self._waiting:
@@ -953,6 +972,32 @@ class _Run(LatticeRun):
             if bound < np.inf:
                 return min(bound, self._tiles.bound)
         return np.inf
+
+    def _sizes_decide(self) -> bool:
+        """Return whether hardly any record may be suppressed, so that one small class rules out a node.
+
+        Only where tables of two attributes cost little beside the transformations that they may rule out.
+        Distances from a reference fail far above the levels at which classes are too small.
+        """
+        problem, number = self._problem, len(self._table.quasi_identifiers)
+        worth = FEW * number * (number - 1) // 2 <= self._tiles.nodes and not self._tiles.large
+        counted = problem.source is None and not self._table.measure.linked
+        referring = any(each.model.uses_reference for each in problem.class_constraints)
+        few = problem.limit < problem.minimum_size and self._whole and bool(np.isfinite(self._loss.worst))
+        return few and worth and counted and not referring
+
+    def _project(self) -> None:
+        """Rule out what one or two attributes show to lose too many records; not the most general one."""
+        self._findings.in_pairs = True
+        smallest, limit, top = self._problem.minimum_size, self._problem.limit, self._tiles.top
+        lowest = alone(self._tables.rollup(self._tiles.lowest), smallest, limit)
+        for place, level in enumerate(lowest):
+            if level > self._tiles.lowest[place]:
+                self._findings.rule_out_below((*top[:place], level - 1, *top[place + 1 :]))
+        self._tables.focus(lowest, self._tiles.nodes)
+        for levels in in_pairs(self._tables.rollup(lowest), smallest, limit):
+            if levels != top:
+                self._findings.rule_out_below(levels)
 
     @property
     def _proven(self) -> bool:
@@ -1088,7 +1133,7 @@ class _Run(LatticeRun):
     def _explore(self, frontier: Frontier) -> float:
         """Evaluate transformations of a box; return the lowest open bound, infinite if none is open."""
         if frontier.minimum() < np.inf:
-            if (self._tiles.fixed or self._knowledge.valid) and self._problem.gate.open:
+            if (self._tiles.fixed or self._knowledge.valid or self._by_size) and self._problem.gate.open:
                 frontier.shrink(high=True)
             self._tables.focus(frontier.lowest, int(np.count_nonzero(frontier.open)))
         bound = self._evaluate(frontier)
@@ -1103,11 +1148,13 @@ class _Run(LatticeRun):
         """Evaluate transformations until none is open or the budget ends; return the lowest open bound."""
         unsettled = frontier.bounds.size
         before = int(np.count_nonzero(frontier.open))
+        self._in_order, self._coarsest = False, []
+        self._looked, self._open_then = self._evaluated, before
         while before:
             if self._ended(self._evaluated):
                 return frontier.minimum()
             self._control.tell(lambda: self._progress(min(frontier.minimum(), self._tiles.bound)))
-            levels = self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
+            levels = self._next(frontier, before)
             self._settle(levels, proving=True)
             if self._waiting and np.isposinf(self._best) and self._evaluated >= self._asked + PATIENCE:
                 self._ask(self._waiting.safest())
@@ -1115,12 +1162,72 @@ class _Run(LatticeRun):
             self._alone = self._alone + 1 if left >= before - 1 else 0
             before = left
             # Those that are cut off open again if the candidate that they did not beat fails an attack check.
-            if 0 < left <= unsettled // 2 and self._problem.gate.open:
+            narrowed = 0 < left <= unsettled // 2 and not (self._by_size or self._in_order)
+            if narrowed and self._problem.gate.open:
                 unsettled = left
                 lowest = frontier.lowest
                 if frontier.shrink(high=bool(self._tiles.fixed)) and frontier.lowest != lowest:
                     self._tables.focus(frontier.lowest, left)
         return np.inf
+
+    def _next(self, frontier: Frontier, number: int) -> Levels:
+        """Return the transformation to evaluate next.
+
+        Where sizes decide, the open one of lowest bound, if there are few: most cost only a look at their
+        sizes, and the first that is valid loses no more than that bound, or hardly more.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        if self._by_size and number <= LOOKED_AT:
+            return frontier.at(int(frontier.bounds.argmin()))
+        if self._one_by_one(number):
+            return self._coarsest_of(frontier, number)
+        return self._guide.choose(frontier, self._aim, self._objectives, many=self._alone >= ALONE)
+
+    def _one_by_one(self, number: int) -> bool:
+        """Return whether the open transformations are evaluated from the coarsest on.
+
+        Where none promises to be better and the last ones settled few others each, most have to be evaluated
+        anyway; none is evaluated in vain then that a coarser one settles.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        if self._problem.source is not None or self._tiles.large or self._guide.promising:
+            return self._in_order
+        if not self._in_order and self._evaluated >= self._looked + RECENTLY:
+            self._in_order = self._open_then - number < SETTLED * RECENTLY <= number
+            self._looked, self._open_then = self._evaluated, number
+        return self._in_order
+
+    def _coarsest_of(self, frontier: Frontier, number: int) -> Levels:
+        """Return the next open transformation from the coarsest on.
+
+        By the levels of the attributes with most values first, so that many in a row are counted from one
+        table that is rolled up to these.
+
+        Parameters
+        ----------
+        number: of open transformations.
+        """
+        while self._coarsest and not frontier.is_open(self._coarsest[-1]):
+            self._coarsest.pop()
+        if not self._coarsest:
+            sizes = [each.size for each in self._tables.rollup(frontier.lowest).attributes]
+            order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
+            self._coarsest = frontier.coarsest_last(order)
+            groups = accumulate((frontier.bounds.shape[place] for place in order), mul)
+            self._leading = set(order[: sum(FEW * each <= number for each in groups)])
+        levels = self._coarsest.pop()
+        pairs = enumerate(zip(levels, frontier.lowest, strict=True))
+        first = tuple(own if place in self._leading else low for place, (own, low) in pairs)
+        if first != self._rolled_up:
+            self._rolled_up = first
+            self._tables.focus(first, FEW)
+        return levels
 
     def _ask(self, candidate: Candidate) -> None:
         """Run the attack checks on a candidate."""
@@ -1166,16 +1273,20 @@ class _Run(LatticeRun):
         learn: whether it changes which transformations are evaluated next.
         proving: whether one that cannot be better than the incumbent need not be judged.
         """
-        if (lost := self._tables.lost(levels)) is not None:
+        if (lost := self._lost(levels)) is not None:
             self._rule_out(levels, lost)
             return
         rollup = self._tables.rollup(levels)
         classes = rollup.classes(levels)
         first = self._judge.under_input(classes)
-        if proving and self._judge.drops_more and self._cannot_be_better(levels, rollup, classes, first):
+        quicker = self._judge.drops_more or (self._in_order and not self._judge.chooses)
+        if proving and quicker and self._cannot_be_better(levels, rollup, classes, first):
             return
         verdict = self._judge.judge(classes, first)
-        if learn:
+        if not verdict.valid:
+            # Its classes are large enough, so something else decides.
+            self._by_size = False
+        if learn and not self._in_order:
             self._guide.learn(levels, verdict.suppressed, verdict.certain)
         if verdict.excludes_finer:
             self._findings.rule_out_below(levels)
@@ -1194,6 +1305,16 @@ class _Run(LatticeRun):
             self._cut()
         self._findings.mark(levels)
 
+    def _lost(self, levels: Levels) -> int | None:
+        """Return the records in too small classes of a transformation that these rule out.
+
+        None if they do not, or if that is not looked at before its classes are counted.
+        """
+        if not self._by_size or levels == self._tiles.top:
+            return self._tables.lost(levels)
+        small = self._tables.rollup(levels).in_small_classes(levels, self._problem.minimum_size)
+        return small if small > self._problem.limit else None
+
     def _is_settled(self, classes: Classes, verdict: CandidateVerdict) -> bool:
         """Return whether no other choice of suppressed records could make a transformation better, or valid.
 
@@ -1208,28 +1329,39 @@ class _Run(LatticeRun):
     def _cannot_be_better(self, levels: Levels, rollup: RollUp, classes: Classes, first: Suppressed) -> bool:
         """Return whether what p of the input suppresses makes a transformation worse than the incumbent.
 
-        If so, it is settled, with the proofs for others that do not need what p of the release suppresses;
-        where the last proofs settled no others, only now and then.
+        That takes no verdict. If so, it is settled, with the proofs for others that do not need what p of the
+        release suppresses; where the last proofs settled no others, only now and then.
         """
         if not self._whole or self._problem.gate.every_step or np.isposinf(self._best):
             return False
         suppressed = int(first.of_classes.sum())
         if not self._problem.admits(suppressed) and not self._problem.admits(_certain(first)):
             return False
-        least = self._loss.at_least(levels, rollup.marginals(first.gone))
-        if least <= self._best + self._loss.rounding * max(1.0, abs(self._best)):
+        whole = self._tables.whole(levels).rollup
+        dearer = self._best + self._loss.rounding * max(1.0, abs(self._best))
+        # Mostly the number of suppressed records is enough, whatever their values.
+        least = self._loss.at_least(levels, whole.unplaced(suppressed)) if self._in_order else -np.inf
+        numbers = least > dearer
+        if not numbers:
+            least = self._loss.at_least(levels, rollup.marginals(first.gone))
+        if least <= dearer:
             return False
         if self._alone < ALONE or self._evaluated % SOMETIMES == 0:
-            self._guide.learn(levels, suppressed, _certain(first))
-            sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
+            if not self._in_order:
+                self._guide.learn(levels, suppressed, _certain(first))
+            if numbers:
+                sure = whole.unplaced(_certain(first))
+            else:
+                sure = certain_marginals(rollup, classes, first.certain, first.unplaced)
             facts = TransformationFacts(
                 levels, classes.sizes, classes.sizes, 0, sure, sure, lambda: self._recoded(levels), 0
             )
             self._findings.raise_below(levels, self._loss.below(facts), sure.lowest, self._loss.combine)
-        else:
+        elif not self._in_order:
             self._guide.learn(levels, suppressed, None)
+        what = "what p of the input suppresses" if self._judge.drops_more else "what is suppressed"
         step = Step(self._named(levels), None, False, (), least, suppressed)
-        self._steps.append(replace(step, proof="what p of the input suppresses loses more than the best"))
+        self._steps.append(replace(step, proof=f"{what} loses more than the best"))
         self._evaluated += 1
         self._objectives[levels] = least
         self._findings.mark(levels)
@@ -1247,7 +1379,8 @@ class _Run(LatticeRun):
 
     def _rule_out(self, levels: Levels, lost: int) -> None:
         """Rule out a transformation by its certain losses, counted without its classes."""
-        self._guide.learn(levels, lost, lost)
+        if not self._by_size:
+            self._guide.learn(levels, lost, lost)
         self._findings.rule_out_below(levels)
         step = Step(self._named(levels), None, False, ("suppression.limit",), self._loss.floor(levels), lost)
         self._steps.append(replace(step, proof="records in classes that are too small"))

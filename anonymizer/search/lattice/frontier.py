@@ -77,6 +77,15 @@ class Frontier:
         """Return whether a transformation is in the box and may still be better than the incumbent."""
         return self.contains(levels) and bool(self.bounds[self._index(levels)] < self.cutoff)
 
+    def coarsest_last(self, order: Sequence[int]) -> list[Levels]:
+        """Return the open transformations by the levels of attributes in an order, the highest last.
+
+        None is at or below one that comes before it.
+        """
+        index = np.unravel_index(np.flatnonzero(self.open), self.bounds.shape)
+        by_levels = np.lexsort([index[place] for place in reversed(order)])
+        return list(map(tuple, (np.array(index).T[by_levels] + np.array(self.lowest)).tolist()))
+
     def levels(self, index: Sequence[int] | Sequence[np.intp] | IntArray) -> Levels:
         """Return the levels at an index of the box."""
         return tuple(int(low + i) for low, i in zip(self.lowest, index, strict=True))
@@ -366,6 +375,10 @@ class Guide:
     typical_size: a class size that probably satisfies the constraints.
     shared: whether certain losses are all losses, so that one surrogate serves both.
     slices: classes of difficulty into which open transformations are sorted to estimate coverage.
+
+    Attributes
+    ----------
+    promising: whether the last choice is expected to be better than the incumbent.
     """
 
     def __init__(
@@ -387,6 +400,7 @@ class Guide:
         self._certain = self._lost if shared else Surrogate(entropies, table.records, typical_size)
         # The best of the last choice that are not evaluated yet, the best one last.
         self._next: list[Levels] = []
+        self.promising = True
         self._queue: _Queue | None = None
         # What the last floors and incumbent needed: incumbents change rarely.
         self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), np.inf, np.empty(0))
@@ -417,7 +431,8 @@ class Guide:
         shape, most = frontier.bounds.shape, NEXT if many else 1
         lost = self._lost.guess(frontier.lowest, shape)
         places = self._promising(frontier, lost, best, most)
-        if len(places):
+        self.promising = bool(len(places))
+        if self.promising:
             chosen, *further = [frontier.at(place) for place in places.tolist()]
         else:
             certain = lost
@@ -630,7 +645,7 @@ class Tiles:
     Attributes
     ----------
     nodes: number of transformations of the lattice.
-    top: the most general transformation.
+    lowest, top: the finest and the most general transformation.
     bound: lowest bound of an unopened box, infinite without one.
     fixed: places of the attributes whose levels a box fixes.
     """
@@ -638,16 +653,16 @@ class Tiles:
     def __init__(self, table: Table, loss: LatticeLoss) -> None:
         self._loss = loss
         self._floors = loss.floors
-        self._lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
+        self.lowest = tuple(attribute.minimum for attribute in table.quasi_identifiers)
         self.top = tuple(attribute.maximum for attribute in table.quasi_identifiers)
-        sizes = [high - low + 1 for low, high in zip(self._lowest, self.top, strict=True)]
+        sizes = [high - low + 1 for low, high in zip(self.lowest, self.top, strict=True)]
         self.nodes = int(np.prod([float(size) for size in sizes])) if sizes else 1
         self.fixed = self._fixed(sizes)
-        self.bound = loss.floor(self._lowest)
+        self.bound = loss.floor(self.lowest)
 
     def contain(self, levels: Levels) -> bool:
         """Return whether a transformation is in the lattice."""
-        return all(low <= own <= high for low, own, high in zip(self._lowest, levels, self.top, strict=True))
+        return all(low <= own <= high for low, own, high in zip(self.lowest, levels, self.top, strict=True))
 
     @property
     def large(self) -> bool:
@@ -657,7 +672,7 @@ class Tiles:
     @property
     def explorable(self) -> bool:
         """Whether boxes can be opened: an array has a limited number of axes."""
-        return len(self._lowest) <= MOST_AXES
+        return len(self.lowest) <= MOST_AXES
 
     @staticmethod
     def _fixed(sizes: list[int]) -> list[int]:
@@ -673,7 +688,7 @@ class Tiles:
 
     def in_order(self, best: Callable[[], float]) -> Iterator[Frontier]:
         """Open the boxes, lowest bound first, until none can be better than the incumbent."""
-        heap = [(self.bound, self._lowest)]
+        heap = [(self.bound, self.lowest)]
         while heap:
             floor, corner = heapq.heappop(heap)
             for successor in self._successors(corner):
@@ -685,7 +700,7 @@ class Tiles:
 
     def _successors(self, corner: Levels) -> Iterator[Levels]:
         """Raise one fixed attribute by a level, none before the last raised one: each box comes once."""
-        raised = [i for i, position in enumerate(self.fixed) if corner[position] > self._lowest[position]]
+        raised = [i for i, position in enumerate(self.fixed) if corner[position] > self.lowest[position]]
         for position in self.fixed[raised[-1] if raised else 0 :]:
             if corner[position] < self.top[position]:
                 yield tuple(level + (i == position) for i, level in enumerate(corner))
