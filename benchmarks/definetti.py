@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from anonymizer.attacks.definetti import (
-    Chains,
     Feature,
     Groups,
     LatentAssignment,
@@ -24,9 +23,12 @@ from anonymizer.attacks.definetti import (
     Posterior,
     SamplerSettings,
     Score,
+    SideBySide,
     groups_of,
     posterior,
 )
+from anonymizer.attacks.definetti.chains import Chains
+from anonymizer.attacks.definetti.kernel import Compiled
 from anonymizer.model.arrays import IntArray
 from benchmarks.common import machine, table
 from benchmarks.shared import shared
@@ -143,12 +145,11 @@ def attacked(case: Case, chains: int, sweeps: int, seed: int) -> Posterior:
     return posterior(case.groups, case.model, SamplerSettings(chains, sweeps, 1 + 1e-9, ENDLESS), randoms)
 
 
-def seconds_of_sweeps(case: Case, sweeps: int) -> tuple[float, float]:
+def seconds_of_sweeps(case: Case, kind: type[Chains], sweeps: int) -> tuple[float, float]:
     """Return the seconds and the seconds of CPU that one chain takes for so many sweeps."""
-    chain = Chains(case.groups, LatentAssignment.of(case.groups), case.model, [np.random.default_rng(0)])
+    chain = kind(case.groups, LatentAssignment.of(case.groups), case.model, [np.random.default_rng(0)])
     start, spent = time.perf_counter(), time.process_time()
-    for _ in range(sweeps):
-        chain.sweep()
+    chain.run(sweeps, lambda _: None)
     return time.perf_counter() - start, time.process_time() - spent
 
 
@@ -197,10 +198,11 @@ def speed(frame: pd.DataFrame, sweeps: int) -> str:
     """Return what sweeps take."""
     rows = []
     for least in PAPER:
-        wall, spent = seconds_of_sweeps(grouped(frame, by_size, least, seed=1), sweeps)
-        rows.append(
-            [f"{least}", f"{sweeps:,}", f"{wall:.2f} s", f"{spent:.2f} s", f"{1000 * spent / sweeps:.2f} ms"]
-        )
+        case = grouped(frame, by_size, least, seed=1)
+        for name, kind in (("compiled", Compiled), ("numpy", SideBySide)):
+            wall, spent = seconds_of_sweeps(case, kind, sweeps)
+            figures = f"{wall:.2f} s", f"{spent:.2f} s", f"{1000 * spent / sweeps:.2f} ms"
+            rows.append([f"{least}, {name}", f"{sweeps:,}", *figures])
     return table(["groups of", "sweeps", "seconds", "CPU seconds", "a sweep"], rows)
 
 

@@ -70,7 +70,7 @@ def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
 
     On a few hundred records its chains take longer than a whole run with all other attacks.
     """
-    monkeypatch.setattr("anonymizer.attacks.definetti.SWEEPS", 128)
+    monkeypatch.setattr("anonymizer.attacks.definetti.attack.SWEEPS", 128)
 
 
 def pytest_configure(config: pytest.Config) -> None:
