@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -67,8 +68,12 @@ SHALLOW = 4
 CHUNK = 1 << 16
 """Proposals between two looks at the clock."""
 
-HOT, COLD = 0.012, 0.0006
-"""The first and the last temperature, in lost records for the root of the median size of a class."""
+HOT, COLD = 0.1, 0.005
+"""Rises of the total cost that are accepted one time in three, at the begin and at the end.
+
+In square roots of the size of a class times the cost of a record: the more classes cost, the more their
+neighbours differ.
+"""
 
 AT_ONCE = 512
 """Rows whose nearest ones are found before the clock is asked again."""
@@ -181,7 +186,7 @@ class Annealing(Improver):
         labels = np.repeat(own.class_of[parts], own.counts[parts])
         outside = own.suppressed - int((labels < 0).sum())
         room = 0 if self._validity.moving else self._ground.problem.limit - outside
-        found = self._annealed(atoms, labels, room if self.limits.complete else 0, random)
+        found = self._annealed(atoms, labels, own.loss, room if self.limits.complete else 0, random)
         self._go_deeper(len(atoms))
         if found is None:
             return own
@@ -225,11 +230,16 @@ class Annealing(Improver):
         return inside[own.class_of]
 
     def _annealed(
-        self, atoms: IntArray, labels: IntArray, room: int, random: np.random.Generator
+        self, atoms: IntArray, labels: IntArray, cost: float, room: int, random: np.random.Generator
     ) -> tuple[IntArray, IntArray, IntArray] | None:
         """Return the atoms of the records of a region, their classes before, and from 1 after.
 
         Suppressed ones are in -1 before and ``GONE`` after; None if the budget ended.
+
+        Parameters
+        ----------
+        cost: of a record, on average.
+        room: records that may be suppressed.
         """
         rows = self._row_of[atoms]
         order = np.argsort(rows, kind="stable")
@@ -244,7 +254,7 @@ class Annealing(Improver):
         world, numbers, draws = arrays.values
         arrays.run(begin, world)
         sizes = world.classes[1:-2, SIZE]
-        unit = ONE * float(np.median(sizes[sizes > 0])) ** 0.5
+        unit = ONE * sqrt(float(np.median(sizes[sizes > 0])) * cost)
         steps = self._depth * len(atoms)
         hot, cold = HOT, COLD
         if not self.limits.complete:
