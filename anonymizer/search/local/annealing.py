@@ -68,12 +68,11 @@ SHALLOW = 4
 CHUNK = 1 << 16
 """Proposals between two looks at the clock."""
 
-HOT, COLD = 0.1, 0.005
-"""Rises of the total cost that are accepted one time in three, at the begin and at the end.
+HOT, COLD = 0.012, 0.0006
+"""The first and the last temperature, in lost records for the root of the median size of a class."""
 
-In square roots of the size of a class times the cost of a record: the more classes cost, the more their
-neighbours differ.
-"""
+USUAL = 0.1
+"""Cost of a record up to which these hold; where records cost more, near classes differ more, too."""
 
 AT_ONCE = 512
 """Rows whose nearest ones are found before the clock is asked again."""
@@ -254,7 +253,7 @@ class Annealing(Improver):
         world, numbers, draws = arrays.values
         arrays.run(begin, world)
         sizes = world.classes[1:-2, SIZE]
-        unit = ONE * sqrt(float(np.median(sizes[sizes > 0])) * cost)
+        unit = ONE * sqrt(float(np.median(sizes[sizes > 0]))) * max(cost / USUAL, 1.0)
         steps = self._depth * len(atoms)
         hot, cold = HOT, COLD
         if not self.limits.complete:
