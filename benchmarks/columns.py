@@ -13,7 +13,7 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -49,15 +49,6 @@ SMALL, LARGE = 30, 60
 """Columns that are written; searches use the first of them."""
 
 RECORDS = 20_000
-
-
-class ProcessorClock(Control):
-    """A budget in seconds of this process's processor time, for a machine that does other work too."""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the search began."""
-        return time.process_time() - self.started
 
 
 def write_records(folder: Path, columns: int) -> Path:
@@ -226,17 +217,19 @@ class Nursery:
         return found
 
 
-def searched(columns: int, algorithm: SearchAlgorithm, control: Control) -> tuple[Outcome, float]:
-    """Return what an algorithm finds, and the processor seconds it took."""
-    asked = job(columns)
-    started = time.process_time()
-    found = algorithm.search(asked.problem, replace(control, started=started))
-    return found, time.process_time() - started
+def searched(
+    columns: int, algorithm: SearchAlgorithm, seconds: float | None = None, nodes: int | None = None
+) -> tuple[Outcome, float]:
+    """Return what an algorithm finds, and the processor seconds it took.
 
-
-def budget(seconds: float | None = None, nodes: int | None = None) -> ProcessorClock:
-    """Return a budget."""
-    return ProcessorClock(seconds=seconds, nodes=nodes)
+    Parameters
+    ----------
+    seconds, nodes: of the budget, in processor time and in transformations.
+    """
+    problem = job(columns).problem
+    control = Control(cpu_seconds=seconds, nodes=nodes)
+    found = algorithm.search(problem, control)
+    return found, time.process_time() - control.cpu_started
 
 
 def share(value: float | None) -> str:
@@ -249,7 +242,7 @@ def lattice_table(columns: Sequence[int], budgets: Sequence[float], runs: int) -
     rows = []
     for width in columns:
         for seconds in budgets:
-            found = [searched(width, Lattice(), budget(seconds)) for _ in range(runs)]
+            found = [searched(width, Lattice(), seconds) for _ in range(runs)]
             one = sorted(found, key=lambda each: each[0].objective or 0)[runs // 2][0]
             rows.append(
                 [
@@ -270,9 +263,9 @@ def genetic_table(columns: Sequence[int], nodes: int) -> str:
     """Return the table of both searches: after they counted as many transformations, and after as long."""
     rows = []
     for width in columns:
-        own, taken = searched(width, Lattice(), budget(nodes=nodes))
-        other, spent = searched(width, Genetic(), budget(nodes=nodes))
-        brief, _ = searched(width, Genetic(), budget(taken))
+        own, taken = searched(width, Lattice(), nodes=nodes)
+        other, spent = searched(width, Genetic(), nodes=nodes)
+        brief, _ = searched(width, Genetic(), taken)
         losses = ["-" if each.objective is None else f"{each.objective:.5f}" for each in (own, other, brief)]
         counted = [f"{each.evaluated:,}" for each in (own, other, brief)]
         seconds = [f"{each:.1f} s" for each in (taken, spent, taken)]
@@ -290,7 +283,7 @@ def curves(columns: Sequence[int], seconds: float) -> Curves:
     found: dict[str, list[tuple[float | None, float | None, float]]] = {name: [] for name in ALGORITHMS}
     for width in columns:
         for name, own in found.items():
-            outcome, taken = searched(width, SEARCH_ALGORITHMS[name](), budget(seconds))
+            outcome, taken = searched(width, SEARCH_ALGORITHMS[name](), seconds)
             own.append((outcome.objective, outcome.bound, taken))
     return found
 

@@ -190,6 +190,11 @@ class BudgetSettings(Section):
     """Limits at which a search stops without a proof, each optional."""
 
     seconds: float | None = Field(default=None, gt=0, description="maximum seconds of search")
+    cpu_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        description="maximum seconds of search in processor time, whatever else the machine does",
+    )
     nodes: Annotated[WholeNumber, Field(ge=1)] | None = Field(
         default=None, description="maximum number of candidates evaluated"
     )

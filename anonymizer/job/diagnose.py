@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from itertools import combinations
@@ -66,7 +65,7 @@ class Diagnostician:
     Parameters
     ----------
     constraints: of the problem, each with the path of its entry in the config.
-    seconds: for all searches together.
+    control: the time for all searches together.
     decided: whether it is known that there is no release; if not, only constraints that all records as one
         class violate are explained.
     """
@@ -76,7 +75,7 @@ class Diagnostician:
         problem: SearchProblem,
         constraints: Sequence[tuple[KeyPath, Constraint]],
         algorithm: SearchAlgorithm,
-        seconds: float,
+        control: Control,
         stopped: Callable[[], bool],
         *,
         decided: bool = True,
@@ -85,7 +84,7 @@ class Diagnostician:
         self._constraints = constraints
         self._every = [constraint for _, constraint in constraints]
         self._algorithm = algorithm
-        self._deadline = time.monotonic() + seconds
+        self._control = control
         self._stopped = stopped
         self._decided = decided
         self._diagnosis = Diagnosis()
@@ -255,12 +254,11 @@ class Diagnostician:
         )
 
     def _search(self, problem: SearchProblem) -> Outcome | None:
-        left = self._deadline - time.monotonic()
-        if left <= 0 or self._stopped():
+        if self._control.out_of_time() or self._stopped():
             self._diagnosis.complete = False
             return None
         try:
-            outcome = self._algorithm.search(problem, Control(seconds=left))
+            outcome = self._algorithm.search(problem, self._control)
         except TooManyDistinctRows:
             # Looser constraints lead to lower levels, with more distinct rows.
             self._diagnosis.complete = False
@@ -376,11 +374,14 @@ def _short(value: Decimal) -> Decimal:
     return value.quantize(Decimal(1).scaleb(value.adjusted() - 2))
 
 
-def explanation(outcome: Outcome, diagnosis: Diagnosis, command: RunCommand | None) -> str:
+def explanation(
+    outcome: Outcome, diagnosis: Diagnosis, budget: Mapping[str, Any], command: RunCommand | None
+) -> str:
     """Return the message of a run without a release.
 
     Parameters
     ----------
+    budget: its limits by name.
     command: that started the run; None without one.
     """
     if outcome.status is Status.UNDECIDED and outcome.estimated:
@@ -396,9 +397,10 @@ def explanation(outcome: Outcome, diagnosis: Diagnosis, command: RunCommand | No
             "another algorithm"
         )
     elif outcome.status is Status.UNDECIDED:
+        limits = listed([f"budget.{name}" for name in budget], "or") or "the budget"
         head = (
             f"UNDECIDED: the budget ended after {outcome.evaluated:,} of {outcome.candidates:,} candidates "
-            "without one that satisfies all constraints; raise budget.seconds or budget.nodes"
+            f"without one that satisfies all constraints; raise {limits}"
         )
     else:
         head = "INFEASIBLE: no recoding in the search space satisfies all constraints (proven)"

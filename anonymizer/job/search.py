@@ -31,7 +31,7 @@ from anonymizer.search.base import AttackCheck, Control, Incumbent, offer_outcom
 from anonymizer.search.local.bound import QUICK, best_possible
 
 DIAGNOSIS_SECONDS = 20.0
-"""Limit of the diagnosis of infeasibility if the config sets no budget."""
+"""Limit of the diagnosis of infeasibility if the config sets no budget of time."""
 
 
 class Task:
@@ -170,7 +170,7 @@ def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -
 
 def control_of(goal: Goal, watch: RunMonitor) -> Control:
     """Return the budget of a plan, which starts now."""
-    return Control(*goal.budget, watch.stopped, watch.progress)
+    return Control(**goal.budget, stopped=watch.stopped, listen=watch.progress)
 
 
 def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:
@@ -195,7 +195,7 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
         return outcome
     watch.begin(Phase.BOUND, "bounding what is possible")
     # A full bound may take longer than the search: it gets a share of the budget, and at most the rest of it.
-    seconds = plan.goal.budget[0]
+    seconds = control.allowed
     if plan.goal.bound is Bound.QUICK:
         seconds = QUICK if seconds is None else min(seconds, QUICK)
     # A bound of the algorithm's own is worth more than one on every recoding that nobody is shown.
@@ -214,14 +214,19 @@ def refusal(prepared: Prepared, outcome: Outcome, facts: InputFacts, watch: RunM
     if decided or any(barrier_of(each, table) for each in prepared.constraints):
         watch.begin(Phase.DIAGNOSE, "diagnosing infeasibility")
         numbered = list(zip(plan.goal.paths(table.sensitive_names), prepared.constraints, strict=True))
-        seconds = plan.goal.budget[0] or DIAGNOSIS_SECONDS
+        time = replace(Control(**plan.goal.budget), nodes=None, steps=None)
         search = Diagnostician(
-            prepared.problem, numbered, plan.goal.algorithm, seconds, watch.stopped, decided=decided
+            prepared.problem,
+            numbered,
+            plan.goal.algorithm,
+            Control(DIAGNOSIS_SECONDS) if time.unlimited else time,
+            watch.stopped,
+            decided=decided,
         )
         diagnosis = search.diagnose()
     parts = report_parts(prepared, outcome, facts, diagnosis=diagnosis)
     parts = replace(parts, seconds=watch.clock.so_far())
-    return Infeasible(explanation(outcome, diagnosis, plan.command), build_report(parts))
+    return Infeasible(explanation(outcome, diagnosis, plan.goal.budget, plan.command), build_report(parts))
 
 
 def store_recoding(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
@@ -45,7 +46,7 @@ class Goal:
     keep_rows: whether suppressed records stay in the release.
     moving_reference: whether p is the distribution in the release instead of the input.
     algorithm: that searches.
-    budget: seconds, nodes and steps of a search, each None without a limit.
+    budget: the limits of a search by their names in ``Control``, without those that are not set.
     bound: how much work goes into the bound on every recoding.
     every_step: whether the attackers of constraints are asked about every valid candidate.
     seed: of whatever is random.
@@ -59,7 +60,7 @@ class Goal:
     keep_rows: bool
     moving_reference: bool
     algorithm: SearchAlgorithm
-    budget: tuple[float | None, int | None, int | None]
+    budget: Mapping[str, Any]
     bound: Bound
     every_step: bool
     seed: int
@@ -132,7 +133,7 @@ class Goal:
 
 def goal_of(config: Config) -> Goal:
     """Return the goal of a config."""
-    unit, budget = config.input.default_unit, config.budget
+    unit = config.input.default_unit
     planned = _planned(config.constraints, unit, "constraints")
     for scenario, each in (config.scenarios or {}).items():
         own = _planned(each.models, each.unit or unit, "scenarios", scenario, "models")
@@ -147,7 +148,7 @@ def goal_of(config: Config) -> Goal:
         keep_rows=config.suppression.keep_rows,
         moving_reference=config.reference is Reference.RELEASE,
         algorithm=config.algorithm.build(),
-        budget=(budget.seconds, budget.nodes, budget.steps),
+        budget=config.budget.model_dump(exclude_none=True),
         bound=config.bound,
         every_step=config.attackers is Attackers.EVERY_STEP,
         seed=config.seed,

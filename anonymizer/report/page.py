@@ -659,7 +659,8 @@ def commands(report: dict[str, Any]) -> str:
 def budget_note(report: dict[str, Any]) -> str:
     """Return how to repeat a search that the time limit or the user stopped; empty for others."""
     search = report["search"]
-    timed = report["config"].get("budget", {}).get("seconds") is not None
+    limits = report["config"].get("budget", {})
+    timed = any(limits[name] is not None for name in limits.keys() - {"nodes", "steps"})
     if not (report["interrupted"] or (timed and not search["optimal"])):
         return ""
     return (

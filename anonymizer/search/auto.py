@@ -81,7 +81,7 @@ class Auto(SearchAlgorithm):
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""
-        choice = choose(problem, control.seconds)
+        choice = choose(problem, control.allowed)
         outcome = choice.build().search(problem, control)
         return replace(outcome, chosen=(choice.name, (choice.reason,)))
 

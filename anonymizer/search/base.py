@@ -47,16 +47,19 @@ class Progress:
 
 
 GRACE = 1.05
-"""Of the seconds of a budget, in which what begins before its end should end."""
+"""Of the time of a budget, in which what begins before its end should end."""
 
 
 @dataclass
 class Control:
     """A budget, a way to stop, and a listener.
 
+    Time is asked for as a part of the budget, so that a search does not know which clock ends it.
+
     Attributes
     ----------
-    seconds, nodes, steps: the budget; None is no limit.
+    seconds, cpu_seconds, nodes, steps: the budget; None is no limit. ``cpu_seconds`` is processor time,
+        user and system, of this process and its threads.
     stopped: returns at every step whether the user wants the search to end.
     listen: receives the progress, at most every tenth of a second.
     below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
@@ -68,6 +71,7 @@ class Control:
     """
 
     seconds: float | None = None
+    cpu_seconds: float | None = None
     nodes: int | None = None
     steps: int | None = None
     stopped: Callable[[], bool] = lambda: False
@@ -76,30 +80,64 @@ class Control:
     explained: bool = True
     memory: dict[str, Any] | None = None
     started: float = field(default_factory=time.monotonic)
+    cpu_started: float = field(default_factory=time.process_time)
     _told: float = 0.0
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the search began."""
+        """Seconds since the search began, by the wall clock."""
         return time.monotonic() - self.started
+
+    def _clocks(self) -> dict[str, tuple[float, float]]:
+        """Return each limit of time by its name: its seconds, and those that are over."""
+        found = {}
+        if self.seconds is not None:
+            found["seconds"] = self.seconds, self.elapsed
+        if self.cpu_seconds is not None:
+            found["cpu_seconds"] = self.cpu_seconds, time.process_time() - self.cpu_started
+        return found
+
+    @property
+    def allowed(self) -> float | None:
+        """Seconds of the shorter limit of time; None without one."""
+        return min((limit for limit, _ in self._clocks().values()), default=None)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until time is over at the earliest, on one processor; None without a limit of time."""
+        return min((max(limit - over, 0.0) for limit, over in self._clocks().values()), default=None)
+
+    @property
+    def spent(self) -> float:
+        """Part of the time that is over, by the clock that is further; 0 without a limit of time."""
+        part = 0.0
+        for limit, over in self._clocks().values():
+            part = max(part, over / limit if limit > 0 else math.inf)
+        return part
 
     @property
     def unlimited(self) -> bool:
         """Whether there is no budget."""
-        return self.seconds is None and self.nodes is None and self.steps is None
+        return self.allowed is None and self.nodes is None and self.steps is None
 
     def out_of_time(self) -> bool:
-        """Return whether the user wants the search to end or its seconds are over."""
-        return self.stopped() or (self.seconds is not None and self.elapsed >= self.seconds)
+        """Return whether the user wants the search to end or its time is over."""
+        return self.stopped() or self.spent >= 1
 
-    def too_late_for(self, seconds: float) -> bool:
-        """Return whether something that takes so many seconds would end more than ``GRACE`` too late."""
-        return self.seconds is not None and self.elapsed + seconds > GRACE * self.seconds
+    def too_late_for(self, part: float) -> bool:
+        """Return whether something that takes such a part of the time would end later than ``GRACE``."""
+        return self.spent + part > GRACE
+
+    def less(self, part: float) -> Self:
+        """Return the budget without a part of the time that is left."""
+        clocks = self._clocks().items()
+        kept = {name: limit - part * max(limit - over, 0.0) for name, (limit, over) in clocks}
+        return replace(self, seconds=kept.get("seconds"), cpu_seconds=kept.get("cpu_seconds"))
 
     def exhausted(self, evaluated: int, steps: int) -> bool:
         """Return whether the budget is spent."""
         return (
-            (self.seconds is not None and self.elapsed >= self.seconds)
+            self.spent >= 1
             or (self.nodes is not None and evaluated >= self.nodes)
             or (self.steps is not None and steps >= self.steps)
         )

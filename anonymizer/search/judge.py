@@ -69,7 +69,7 @@ KEPT = 4
 """Releases that passed the attack checks and are kept, in case that the audit refutes the best."""
 
 RIVAL = 0.5
-"""Part of the remaining seconds that are not a rival's."""
+"""Part of the remaining time that is not a rival's."""
 
 
 def search_with_attack_checks(
@@ -213,11 +213,8 @@ class _Growing:
         return Status.UNDECIDED
 
     def _compare(self, rival: Rival) -> None:
-        """Offer the outcome of a rival, in a part of the seconds that are left."""
-        seconds = self._control.seconds
-        if seconds is not None:
-            seconds -= RIVAL * max(seconds - self._control.elapsed, 0.0)
-        outcome = rival.search(self._problem, replace(self._control, seconds=seconds, steps=None))
+        """Offer the outcome of a rival, in a part of the time that is left."""
+        outcome = rival.search(self._problem, replace(self._control.less(RIVAL), steps=None))
         if outcome.recoding is not None:
             self._offer({"move": "rival", "algorithm": rival.name}, outcome, outcome.recoding)
 

@@ -32,7 +32,7 @@ reference: release
 suppression: {limit: 0.02, method: classes, keep_rows: false}
 algorithm: {name: lattice}
 objective: {metric: loss, aggregate: arithmetic-mean}
-budget: {seconds: 60, nodes: 100000, steps: 1000}
+budget: {seconds: 60, cpu_seconds: 60, nodes: 100000, steps: 1000}
 engine: {name: auto, memory_limit: 4GB, options: {}}
 output: {path: release.csv, order: sorted}
 seed: 7

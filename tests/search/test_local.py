@@ -196,9 +196,9 @@ def wide(seed: int = 0) -> ProblemSpec:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("seconds", [0.05, 0.4])
-def test_a_budget_of_steps_repeats_a_run_that_the_clock_ended(seconds: float) -> None:
+def test_a_budget_of_steps_repeats_a_run_that_time_ended(seconds: float) -> None:
     spec = wide(3)
-    timed = Local().search(problem(spec), Control(seconds=seconds))
+    timed = Local().search(problem(spec), Control(cpu_seconds=seconds))
     again = searched(problem(spec), len(timed.steps))
     assert (timed.objective, timed.bound, timed.steps) == (again.objective, again.bound, again.steps)
     assert contents(timed, spec) == contents(again, spec)

@@ -65,7 +65,7 @@ def test_a_budget_that_ends_in_the_start_leaves_the_quick_release(monkeypatch: p
     compared = 0
     for seed in range(12):
         spec = drawn(seed, 40)
-        over = Control(seconds=1.0, started=time.monotonic() - 2)
+        over = Control(cpu_seconds=1.0, cpu_started=time.process_time() - 2)
         found, again = Local().search(problem(spec), over), Local().search(problem(spec), Control(steps=1))
         first = Mondrian(MondrianSettings()).search(problem(spec), Control())
         if first.status is not Status.SATISFIED or found.status is not Status.SATISFIED:
@@ -84,6 +84,8 @@ def test_a_budget_that_ends_in_the_start_leaves_the_quick_release(monkeypatch: p
         ({"steps": 1}, quick.QUICK),
         ({"nodes": 1}, quick.QUICK),
         ({"steps": 1, "seconds": 90.0}, 9.0),
+        ({"steps": 1, "cpu_seconds": 90.0}, 9.0),
+        ({"steps": 1, "seconds": 900.0, "cpu_seconds": 90.0}, 9.0),
         ({}, None),
     ],
 )

@@ -1063,7 +1063,7 @@ class _Run(LatticeRun):
         while not annealing.over:
             if self._ended(self._evaluated) or self._control.too_late_for(took):
                 return True
-            began = self._control.elapsed
+            began = self._control.spent
             self._control.tell(lambda: self._progress(self._tiles.bound))
             nodes = self._control.nodes
             levels, counted = annealing.round(None if nodes is None else nodes - self._evaluated)
@@ -1073,7 +1073,7 @@ class _Run(LatticeRun):
             else:
                 self._evaluated -= 1
                 self._settle(levels)
-            took = self._control.elapsed - began
+            took = self._control.spent - began
         if self._waiting:
             self._ask(self._waiting.best())
             if self._waiting and np.isposinf(self._best):

@@ -543,10 +543,9 @@ class LocalRun(SearchRun):
 
     def _at_reserve(self) -> bool:
         """Return whether the search must end now, so that a bound can still be found in the budget."""
-        seconds = self._control.seconds
-        if seconds is None or self._bound is not None or self._lattice.wide or not self._proving.possible:
+        if self._bound is not None or self._lattice.wide or not self._proving.possible:
             return False
-        return self._control.elapsed >= seconds * (1 - RESERVE)
+        return self._control.spent >= 1 - RESERVE
 
     def _proven(self) -> bool:
         """Return whether the incumbent is proven optimal."""
@@ -590,7 +589,7 @@ class LocalRun(SearchRun):
         if self._control.unlimited:
             return None
         # Whoever counts steps or transformations asked for no bound that takes longer than these.
-        return QUICK if self._control.seconds is None else self._control.seconds * LATE
+        return QUICK if self._control.allowed is None else self._control.allowed * LATE
 
     def _outcome(self, status: Status) -> Outcome:
         self._interrupted = self._interrupted or self._control.stopped()
@@ -610,7 +609,7 @@ LATE = 0.1
 """Work of a bound at the end of the budget, as a part of it."""
 
 RESERVE = 0.15
-"""Part of the budget's seconds that is left for this."""
+"""Part of the budget's time that is left for this."""
 
 PROBE = 3
 """Steps that show whether a class size passes the attack checks."""

@@ -982,6 +982,4 @@ class CellSearch:
         return self._interrupted or self._control.exhausted(0, self._before + self.steps)
 
     def _effort(self) -> Effort:
-        seconds = self._control.seconds
-        left = None if seconds is None else max(seconds - self._control.elapsed, 0.0)
-        return Effort(NODES, self._step(), left, self._control.stopped)
+        return Effort(NODES, self._step(), self._control.left, self._control.stopped)
