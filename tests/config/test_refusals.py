@@ -162,6 +162,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (small(objective={"metric": "entropy"}), "objective.metric"),
     (small(objective={"metric": "height", "aggregate": "maximum"}), "objective.aggregate"),
     (small(budget={"seconds": 0}), "budget.seconds"),
+    (small(budget={"cpu_seconds": -1}), "budget.cpu_seconds"),
     (small(budget={"nodes": 2.5}), "budget.nodes"),
     (small(engine={"name": "flink"}), "engine.name"),
     (small(engine={"memory_limit": "0GB"}), "engine.memory_limit"),
