@@ -224,7 +224,8 @@ def test_the_page_counts_persons(algorithm: str) -> None:
     changed = {"algorithm": {"name": algorithm}, "budget": {"steps": 10}, **ALGORITHMS[algorithm]}
     found = an.anonymize(frame, {**CONFIG, "input": {"person": "patient_id"}, **changed})
     facts, release = found.facts, found.data.astype(str)
-    if algorithm == "microaggregation":
+    # Where records of equal rows are in several classes, it is not known whose are where.
+    if algorithm == "microaggregation" or (algorithm == "local" and facts.unit == "record"):
         assert facts.unit == "record"
         assert {each.of for each in facts.groups} == {"records"}
         return
