@@ -131,8 +131,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rows, dict[str, Any]]
 def test_an_independent_script_recomputes_every_measure(job: tuple[Rows, dict[str, Any]]) -> None:
     records, report = job
     counted = [step for step in report["steps"] if step["checks"]]
-    assert len(counted) > 50
-    for step in Random(5).sample(counted, 50):
+    assert len(counted) > 20
+    for step in counted:
         own = recomputed(records, step)
         assert step["suppressed"] == own["suppressed"]
         assert (step["objective"] is not None) == own["valid"], "a valid candidate waits for the attackers"
