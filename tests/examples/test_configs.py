@@ -99,7 +99,7 @@ def test_config_runs(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "anonymizer", "run", str(EXAMPLES / name), "-o", str(tmp_path), "--json"]
     # A busy machine is no reason for a search to end before its proof.
     done = subprocess.run(
-        [*command, "--set", "budget.seconds=800"],
+        [*command, "--set", "budget.seconds=800", "--set", "budget.cpu_seconds=800"],
         cwd=EXAMPLES.parent,
         capture_output=True,
         text=True,
