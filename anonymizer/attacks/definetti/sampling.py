@@ -152,9 +152,8 @@ def posterior(
     """Return the posterior probabilities of all entries.
 
     The chains run in stretches, each as long as all before it, until they converge or the sweeps end. Only
-    the
-    last stretch counts: at least half of the sweeps are discarded as burn-in, unless the first stretch
-        converges.
+    the last stretch counts: at least half of the sweeps are discarded as burn-in, unless the first stretch
+    converges.
 
     Parameters
     ----------
