@@ -448,6 +448,10 @@ class TableModel(PrivacyModel):
         """
         return False
 
+    def most_classes(self, records: int) -> int | None:
+        """Return how many classes a release of so many records may have at most; None if not known."""
+        return None
+
 
 class RiskSettings(PlugInSettings):
     """The parameters of all models that bound a risk."""
@@ -773,6 +777,11 @@ class TableConstraint(_Binding):
     def surely_violated(self, whole: Classes, lost: int) -> bool:
         """Return what the model proves of the divisions of one class that lose at most so many records."""
         return self.unit is None and self.model.surely_violated(self.of_everything.view(whole).view, lost)
+
+    def most_classes(self, records: int) -> int | None:
+        """Return how many classes a release of so many records may have at most; None if not known."""
+        whole = self.unit is None and self.knowledge is None
+        return self.model.most_classes(records) if whole else None
 
     def measured(self, classes: Classes) -> Measured:
         """Return the measure of a release of these classes, the largest of all sets of known attributes."""

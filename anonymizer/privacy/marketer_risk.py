@@ -65,6 +65,10 @@ class MarketerRisk(ReleaseRisk):
         """Return the share of re-identified records."""
         return f"finds a {unit} with a probability of at most {self.settings.max} on average"
 
+    def most_classes(self, records: int) -> int | None:
+        """Return how many classes re-identify so many records as rarely as asked."""
+        return None if self.needs_population else int(Fraction(self.settings.max) * records)
+
     def risk(self, view: ClassView) -> Fraction:
         """Return the mean over the records."""
         if self.settings.against is Against.RECORDS:

@@ -1,22 +1,26 @@
 """Judging the classes of a candidate: validity, suppression, and certain losses of finer candidates.
 
-Searches that cannot run attacks at every step ask for larger classes while attacks succeed.
+Searches that cannot run attacks at every step ask for fewer correct guesses while attacks succeed: of who is
+in a class, or of what its most frequent value tells, as a model of the whole release.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from anonymizer.errors import Interrupted
-from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
+from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, group_rows, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED
+from anonymizer.model.measure import Measure
 from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import (
@@ -24,10 +28,12 @@ from anonymizer.privacy.base import (
     CountedConstraint,
     Measured,
     Merging,
+    ReleaseConstraint,
     TableConstraint,
     describe,
 )
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
+from anonymizer.privacy.vulnerability import Target, Vulnerability, VulnerabilitySettings
 from anonymizer.search.base import (
     AttackCheck,
     Control,
@@ -71,6 +77,18 @@ KEPT = 4
 RIVAL = 0.5
 """Part of the remaining time that is not a rival's."""
 
+REPRIEVE = 5.0
+"""Seconds of processor time after the end of the budget, for a first release of more than one class."""
+
+TRIES = 4
+"""Shares of correct guesses that are tried, each with an attack, before classes grow."""
+
+HALF = 0.5
+"""Part of the remaining time after which the share is chosen anew, for a search that improves to its end."""
+
+AIM, ENOUGH = 0.995, 0.98
+"""Of the allowed success: what a share is chosen for, and from where on a release is near enough."""
+
 
 def search_with_attack_checks(
     problem: SearchProblem,
@@ -82,9 +100,14 @@ def search_with_attack_checks(
 ) -> Outcome:
     """Return the best candidate of a search that passes all attack checks.
 
-    If an attack succeeds too often, the search runs again with a smallest class larger by the factor of the
-    excess, at least twice as large, until the attacks fail; then sizes between are tried. A failure proves
-    nothing.
+    If an attack succeeds too often, the search runs again with a limit on what a guess by the classes alone
+    finds (``vulnerability``), lower by the factor of the excess: so classes are merged where that costs least
+    for the guesses that it takes away. What the attack then reaches shows which limit to ask for next. If
+    none of these passes, the smallest class becomes larger by the factor of the excess, at least twice as
+    large, until the attacks fail; then sizes between are tried. A failure proves nothing.
+
+    If time is over and nothing passed but one class of all records, it goes on until something has, for at
+    most ``REPRIEVE`` seconds: nobody is served by stars a second sooner.
 
     The algorithms that search this way do not count what an adversary sees who knows some quasi-identifiers
     only: their classes satisfy the models of scenarios as if all were known.
@@ -109,7 +132,7 @@ def search_with_attack_checks(
         )
     if problem.gate.open:
         return search(problem, control)
-    return _Growing(problem, control, search, probe, max(smallest, problem.minimum_size)).run(rivals)
+    return _Answering(problem, control, search, probe, max(smallest, problem.minimum_size)).run(rivals)
 
 
 def one_class(table: Table) -> Classes:
@@ -161,8 +184,65 @@ def _without_proofs(outcome: Outcome) -> Outcome:
     return replace(outcome, status=status, bound=None, best_possible=None)
 
 
-class _Growing:
-    """Searches with larger and larger classes, and the best that passed the attack checks.
+def _released_classes(recoding: Recoding) -> Classes:
+    """Return the released records of equal published values."""
+    kept = np.flatnonzero(~recoding.removed)
+    columns = ((column.codes[kept], len(column.labels)) for column in recoding.class_columns())
+    class_of, number = group_rows(columns, len(kept))
+    counts = Measure(recoding.table.counts[kept])
+    return Classes(class_of, counts, number, sensitive_codes(recoding.table, kept))
+
+
+@dataclass
+class _Guesses:
+    """What an attack reached on releases, beside what a guess by their classes finds.
+
+    Attributes
+    ----------
+    constraint: measured by the attack.
+    points: the share of such guesses and the measure of the attack, of each release.
+    share: asked for next.
+    """
+
+    constraint: ReleaseConstraint
+    points: list[tuple[float, float]] = field(default_factory=list)
+    share: float = 1.0
+
+    @property
+    def limit(self) -> TableConstraint:
+        """The limit on guesses that is asked for next."""
+        return self._asking(Decimal(repr(self.share)))
+
+    def _asking(self, most: Decimal) -> TableConstraint:
+        attribute = self.constraint.attribute
+        target = Target.RE_IDENTIFICATION if attribute is None else Target.ATTRIBUTE_INFERENCE
+        model = Vulnerability(VulnerabilitySettings(max=most, target=target))
+        return TableConstraint(attribute=attribute, model=model)
+
+    def learn(self, recoding: Recoding, measured: float) -> None:
+        """Learn from an attack, and choose the next share: by proportion, then between two attacks."""
+        one = self._asking(Decimal(1))
+        guessed = float(np.max(one.measured(_released_classes(recoding))))
+        self.points.append((guessed, measured))
+        allowed = float(self.constraint.model.settings.max) * AIM
+        passing = [each for each in self.points if self.constraint.holds(each[1])]
+        failing = [each for each in self.points if not self.constraint.holds(each[1])]
+        low, high = max(passing, default=None), min(failing, default=None)
+        if low is not None and high is not None and low[0] < high[0] and low[1] < high[1]:
+            part = (allowed - low[1]) / (high[1] - low[1])
+            self.share = low[0] + min(max(part, 0.05), 0.95) * (high[0] - low[0])
+        else:
+            own = low or high
+            assert own is not None, "there is a point"
+            self.share = own[0] * allowed / own[1] if own[1] > 0 else 1.0
+
+    def near(self, measured: float) -> bool:
+        """Return whether a passing measure is so near to its limit that no better one is worth an attack."""
+        return measured >= ENOUGH * float(self.constraint.model.settings.max)
+
+
+class _Answering:
+    """Searches with fewer and fewer correct guesses, or larger classes, and the best that passed the attacks.
 
     Parameters
     ----------
@@ -181,6 +261,8 @@ class _Growing:
         self._evaluated = 0
         self._passed = False
         self._excess = 1.0
+        self._guesses: dict[str, _Guesses] = {}
+        self._reprieve: Control | None = None
         self._best: Incumbent[Outcome] = Incumbent()
         self._valid: list[Outcome] = []
         # A bound for the smallest size holds for larger ones too.
@@ -200,6 +282,8 @@ class _Growing:
         for rival in rivals:
             if rival.first:
                 self._compare(rival)
+        if self._best.found is not None and self._control.out_of_time():
+            return Status.UNDECIDED
         found = self._try(self._first, self._probe)
         if found.recoding is None:
             return found.status
@@ -207,10 +291,90 @@ class _Growing:
         for rival in rivals:
             if not rival.first:
                 self._compare(rival)
+        if not passed and self._guided(found.recoding):
+            if self._probe is not None:
+                self._spend_guided()
+            return Status.UNDECIDED
         size = self._first if passed else self._grown(self._first)
         if self._probe is not None:
             self._spend(size)
         return Status.UNDECIDED
+
+    def _guided(self, recoding: Recoding) -> bool:
+        """Ask for fewer correct guesses until the attacks fail; return whether they did.
+
+        Parameters
+        ----------
+        recoding: that an attack broke.
+        """
+        succeeded = False
+        self._learn(recoding)
+        for _ in range(TRIES):
+            if self._cannot_go_on() or not self._askable:
+                break
+            outcome = self._ask(self._probe)
+            if outcome.recoding is None:
+                break
+            succeeded |= self._passed
+            self._learn(outcome.recoding)
+            if self._passed and self._is_near(outcome.recoding):
+                break
+        return succeeded
+
+    def _cannot_go_on(self) -> bool:
+        """Return whether the budget is spent; not yet if time alone is, and one class is all that passed."""
+        if not self._ended():
+            return False
+        best, control = self._best.found, self._control
+        counted = (self._evaluated, len(self._steps) + 1)
+        if control.stopped() or replace(control, seconds=None, cpu_seconds=None).exhausted(*counted):
+            return True
+        if best is not None and best.recoding is not None and len(best.recoding.class_sizes()) > 1:
+            return True
+        if self._reprieve is None:
+            self._reprieve = replace(
+                control, seconds=None, cpu_seconds=REPRIEVE, cpu_started=time.process_time()
+            )
+        return self._reprieve.out_of_time()
+
+    @property
+    def _askable(self) -> bool:
+        """Whether the shares to be asked for next are above 0 and below 1."""
+        return all(0 < each.share < 1 for each in self._guesses.values())
+
+    def _learn(self, recoding: Recoding) -> None:
+        """Learn what the attacks reached on a release."""
+        reached = {each.constraint: each for each in self._problem.gate.answers(recoding)}
+        for constraint in self._problem.gate.constraints:
+            name = describe(constraint)
+            if name not in reached:
+                continue
+            if name not in self._guesses and reached[name].satisfied:
+                continue
+            own = self._guesses.setdefault(name, _Guesses(constraint))
+            own.learn(recoding, reached[name].measured)
+
+    def _is_near(self, recoding: Recoding) -> bool:
+        """Return whether the attacks reach nearly as much as they may."""
+        reached = {each.constraint: each.measured for each in self._problem.gate.answers(recoding)}
+        return any(own.near(reached[name]) for name, own in self._guesses.items() if name in reached)
+
+    def _spend_guided(self) -> None:
+        """Spend the rest of the budget on the share at which a probe passed, or a little less."""
+        for own in self._guesses.values():
+            own.share = max(guessed for guessed, measured in own.points if own.constraint.holds(measured))
+        # Better classes let attacks reach less, so that there may be more of them in the second half.
+        for part in (HALF, 0.0):
+            if self._ended() or not self._askable:
+                return
+            shares = [each.share for each in self._guesses.values()]
+            outcome = self._ask(None, part)
+            if outcome.recoding is None:
+                return
+            self._learn(outcome.recoding)
+            if self._passed and self._is_near(outcome.recoding):
+                for own, share in zip(self._guesses.values(), shares, strict=False):
+                    own.share = share
 
     def _compare(self, rival: Rival) -> None:
         """Offer the outcome of a rival, in a part of the time that is left."""
@@ -268,14 +432,35 @@ class _Growing:
         if size > self._first:
             larger = ClassConstraint(model=KAnonymity(KAnonymitySettings(k=size)))
             asked = replace(asked, class_constraints=(*asked.class_constraints, larger))
-        outcome = self._search(asked, self._left(steps))
+        outcome = self._searched(asked, {"smallest_class": size}, self._left(steps))
         if size == self._first:
             self._proven = outcome
+        return outcome
+
+    def _ask(self, steps: int | None, part: float = 0.0) -> Outcome:
+        """Search with fewer correct guesses; keep the result if it is better and passes.
+
+        Parameters
+        ----------
+        part: of the time that is left, not to be used.
+        """
+        limits = [each.limit for each in self._guesses.values()]
+        asked = replace(
+            self._problem,
+            gate=AttackCheck(),
+            table_constraints=(*self._problem.table_constraints, *limits),
+        )
+        shares = {f"guesses of {name}": each.share for name, each in self._guesses.items()}
+        return self._searched(asked, shares, self._left(steps).less(part))
+
+    def _searched(self, asked: SearchProblem, candidate: dict[str, Any], control: Control) -> Outcome:
+        """Search for another problem; keep the result if it is better and passes."""
+        outcome = self._search(asked, control)
         self._evaluated += outcome.evaluated
         self._steps += [replace(step, accepted=False) for step in outcome.steps]
         self._passed = False
         if outcome.recoding is not None:
-            self._passed = self._offer({"smallest_class": size}, outcome, outcome.recoding)
+            self._passed = self._offer(candidate, outcome, outcome.recoding)
             self._excess = self._problem.gate.excess(outcome.recoding)
         return outcome
 
@@ -286,7 +471,7 @@ class _Growing:
         ----------
         most: steps; None for all that are left.
         """
-        control = self._control
+        control = self._control if self._reprieve is None else self._reprieve
         nodes = None if control.nodes is None else max(control.nodes - self._evaluated, 0)
         steps = None if control.steps is None else max(control.steps - len(self._steps) - 1, 0)
         if most is not None:

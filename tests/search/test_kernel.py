@@ -14,17 +14,20 @@ from hypothesis import strategies as st
 
 from anonymizer import compiled
 from anonymizer.model.recoding import Outcome
+from anonymizer.privacy.base import TableConstraint
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.local import annealing as annealing_module
 from anonymizer.search.local.algorithm import Local
 from anonymizer.search.local.annealing import Annealing, NearRows
 from anonymizer.search.local.improvers import ProposalAcceptance
+from anonymizer.search.partition import kernel
 from anonymizer.search.partition.assignment import Assignment, LocalProblem
 from anonymizer.search.partition.kernel import MODULE, excess
 from anonymizer.search.partition.limits import limits_of
-from anonymizer.search.partition.merging import repaired
+from anonymizer.search.partition.merging import Known, Thinning, repaired, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from tests.conformance.asked import about, any_table
+from tests.helpers import build
 from tests.helpers.problems import problem
 
 SEEDS = st.integers(0, 2**32)
@@ -123,7 +126,7 @@ def anneals(seed: int) -> None:
     own = whole(ground, np.random.default_rng(seed), 2)
     assume((own.nodes >= 0).all() and judge.admits(own))
     acceptance = ProposalAcceptance(validity, judge, ground.problem.limit)
-    annealing = Annealing(ground, validity, judge, acceptance, lambda: False, 200)
+    annealing = Annealing(ground, validity, judge, acceptance, lambda: False, 200, {})
     found = own
     for _ in range(3):
         before, found = found, annealing.improve(found, np.random.default_rng(seed))
@@ -176,3 +179,70 @@ def test_without_a_runtime_kernels_are_interpreted(monkeypatch: pytest.MonkeyPat
     assert Local().hindrance is None
     monkeypatch.setattr(compiled, "_code", lambda _: None)
     assert "wasmtime" in (Local().hindrance or "")
+
+
+def thinning(seed: int) -> Thinning:
+    """Return the merges of some classes, by their number or by the values of an attribute."""
+    ground, random = LocalProblem(asked(seed)), np.random.default_rng(seed)
+    own = whole(ground, random, 12)
+    assume((own.nodes >= 0).all())
+    names = [None, *ground.atoms.sensitive]
+    return Thinning(own, names[int(random.integers(len(names)))], lambda: False)
+
+
+def ratios(parts: kernel.Parts) -> dict[tuple[int, int], float]:
+    """Return what the merge of any two classes costs for what it takes away."""
+    alive = [own for own in range(1, len(parts.state)) if parts.state[own, kernel.INTO] == own]
+    pairs = ((own, other) for own in alive for other in alive if own != other)
+    return {each: kernel._ratio(parts, *each, np.inf) for each in pairs}
+
+
+@given(SEEDS)
+def test_each_merge_is_the_cheapest_for_what_it_takes_away(seed: int) -> None:
+    begun, replayed = thinning(seed), thinning(seed)
+    begun.reach(10_000)
+    when, into = begun._mates.when, begun._parts.state[:, kernel.INTO]
+    parts = replayed._parts
+    for gone in np.argsort(when)[: begun.merges].tolist():
+        # The class that it became part of at that time.
+        costs = ratios(parts)
+        own = int(into[gone])
+        assert costs[own, gone] == min(costs.values()) == costs[gone, own]
+        kernel._join(parts, own, gone)
+        parts.over[own] = kernel._largest(parts, own)
+    assert not ratios(parts) or min(ratios(parts).values()) == np.inf
+
+
+@given(SEEDS)
+def test_merges_are_the_same_compiled_and_interpreted(seed: int) -> None:
+    one = thinning(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "_code", lambda _: None)
+        other = thinning(seed)
+        other.reach(10_000)
+    one.reach(10_000)
+    assert one.merges == other.merges
+    for mine, yours in zip(one._mates, other._mates, strict=True):
+        assert np.array_equal(mine, yours)
+
+
+@given(SEEDS)
+def test_fewer_classes_satisfy_models_of_the_whole_release(seed: int) -> None:
+    random = Random(seed)
+    own = asked(seed)
+    names = [None, *(each.name for each in own.table.sensitive)]
+    name = random.choice(names)
+    target = "re-identification" if name is None else "attribute-inference"
+    model = build.model("vulnerability", {"max": random.choice((0.1, 0.3, 0.5, 0.8)), "target": target})
+    limited = replace(own, table_constraints=(TableConstraint(attribute=name, model=model),))
+    ground = LocalProblem(replace(limited, class_constraints=()))
+    fine = whole(ground, np.random.default_rng(seed), 12)
+    one = whole(ground, np.random.default_rng(seed), 1)
+    assume((one.nodes >= 0).all())
+    judge = AssignmentJudge(ground)
+    found = thinned(fine, judge, Known(), lambda: False)
+    # Merges never make a guess better, so one class decides.
+    assert (found is not None) == judge.admits(one)
+    if found is not None:
+        assert judge.admits(found)
+        assert found.classes <= fine.classes

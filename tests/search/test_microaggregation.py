@@ -20,6 +20,7 @@ from anonymizer.model.recoding import Status
 from anonymizer.model.table import Column, QuasiIdentifier, Table, ValueType
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint
 from anonymizer.privacy.k_anonymity import KAnonymity, KAnonymitySettings
+from anonymizer.search import judge
 from anonymizer.search.base import AttackCheck, Control, Progress, SearchProblem
 from anonymizer.search.microaggregation.algorithm import MicroaggregationSettings
 from tests.helpers import build
@@ -243,8 +244,26 @@ def linked(most: str, records: int = 60) -> SearchProblem:
 
 
 @pytest.mark.parametrize("written", [{}, {"k": 2}, {"k": 4}])
-def test_clusters_grow_as_attacks_ask(written: dict[str, int]) -> None:
+def test_clusters_merge_where_attacks_find_most(
+    written: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As few as the attack asks for; larger clusters everywhere lose more."""
+    own = linked("0.17")
+    outcome = search(own, **written)
+    assert outcome.status is Status.SATISFIED
+    attacked = [step for step in outcome.steps if step.attackers]
+    passed = [step for step in attacked if step.accepted]
+    assert outcome.objective == min(step.objective for step in passed)
+    assert 0.95 * 0.17 < max(step.attackers[0].measured for step in passed) <= 0.17
+    assert len(attacked) <= judge.TRIES + 1
+    monkeypatch.setattr(judge, "TRIES", 0)
+    assert outcome.objective < search(own, **written).objective
+
+
+@pytest.mark.parametrize("written", [{}, {"k": 2}, {"k": 4}])
+def test_clusters_grow_as_attacks_ask(written: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A size between is tried as clusters of that size, not as small ones that merge to twice as many."""
+    monkeypatch.setattr(judge, "TRIES", 0)
     own = linked("0.17")
     outcome = search(own, **written)
     assert outcome.status is Status.SATISFIED

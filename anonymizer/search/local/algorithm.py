@@ -8,7 +8,7 @@ too long, Mondrian finds a first release within a second or two.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
 
@@ -31,7 +31,7 @@ from anonymizer.search.base import (
     weighs_differently,
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
-from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing
+from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing, NearRows
 from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, NeighbourBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
@@ -53,7 +53,16 @@ from anonymizer.search.partition.assignment import (
     recoding_of,
 )
 from anonymizer.search.partition.kernel import MODULE
-from anonymizer.search.partition.merging import CLASSES, POWERS, finest, mondrian_start, repaired
+from anonymizer.search.partition.limits import KernelLimits
+from anonymizer.search.partition.merging import (
+    CLASSES,
+    POWERS,
+    Known,
+    finest,
+    mondrian_start,
+    repaired,
+    thinned,
+)
 from anonymizer.search.partition.trees import items_of
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
@@ -341,11 +350,26 @@ SEED = 0
 """Of the random choices of neighbourhoods."""
 
 
+@dataclass
+class Earlier:
+    """What searches leave for those that differ in the limits of the whole release alone.
+
+    Attributes
+    ----------
+    best: classes of the last search.
+    near: nearest rows of a table, by its rows.
+    """
+
+    best: Assignment | None = None
+    near: dict[bytes, NearRows] = field(default_factory=dict)
+
+
 class LocalRun(SearchRun):
     """One search for one problem within one budget."""
 
-    def __init__(self, problem: SearchProblem, control: Control) -> None:
+    def __init__(self, problem: SearchProblem, control: Control, earlier: Earlier | None = None) -> None:
         super().__init__(control)
+        self._earlier = Earlier() if earlier is None else earlier
         self._problem = problem
         self._ground = LocalProblem(problem)
         self._lattice = level_lattice(self._ground)
@@ -361,7 +385,13 @@ class LocalRun(SearchRun):
         self._repaired = False
         deepest = QUICK_DEPTH if control.unlimited else DEEPEST
         self._annealing = Annealing(
-            self._ground, self._validity, self._judge, self._acceptance, self._spent, deepest
+            self._ground,
+            self._validity,
+            self._judge,
+            self._acceptance,
+            self._spent,
+            deepest,
+            self._earlier.near,
         )
 
     def run(self) -> Outcome:
@@ -376,13 +406,17 @@ class LocalRun(SearchRun):
             return self._outcome(Status.INFEASIBLE)
         if Exact.applies(self._ground):
             return self._run_exactly(Exact(self._ground, self._validity, self._judge))
-        self._take_quick()
+        self._take_earlier()
+        if self._best.found is None:
+            self._take_quick()
         slow = self._lattice.wide or (self._slow and self._repaired)
         if self._best.found is None or not slow:
             found = self._start()
             if found:
                 self._note("start", found)
             self._compare_with_lattice()
+            if not slow:
+                self._take_mondrian()
         if self._best.found is None:
             return self._outcome(Status.UNDECIDED)
         self._improve(self._best.found)
@@ -395,6 +429,8 @@ class LocalRun(SearchRun):
         elif exact.conclusive:
             return self._outcome(Status.INFEASIBLE)
         self._compare_with_lattice()
+        if not exact.conclusive:
+            self._take_mondrian()
         if self._best.found is None:
             return self._outcome(Status.UNDECIDED)
         if found and exact.conclusive and self._ground.additive:
@@ -411,35 +447,60 @@ class LocalRun(SearchRun):
         self._tried += 1
         return self._judge.provably_infeasible(np.unique(keys, return_inverse=True)[1].reshape(-1))
 
+    def _take_earlier(self) -> None:
+        """Take the classes of an earlier search, merged where more is asked for."""
+        before = self._earlier.best
+        own = None if before is None else before.on(self._ground)
+        if own is not None and not self._judge.admits(own):
+            own = thinned(own, self._judge, Known(), self._given_up)
+        if own is not None:
+            self._repaired |= self._take("earlier", own)
+
     def _take_quick(self) -> None:
         """Take a quick release before a slow start, in case the budget ends within it."""
         if self._ground.bounded and (self._slow or self._lattice.wide):
-            found = mondrian_start(self._ground, self._problem, self._control.stopped)
-            if found is not None:
-                self._take("mondrian", found)
+            self._take_mondrian()
         self._take_repaired()
+
+    def _take_mondrian(self) -> None:
+        """Take what Mondrian cuts, so that no release loses more."""
+        found = mondrian_start(self._ground, self._problem, self._control.stopped)
+        if found is not None:
+            self._take("mondrian", found)
 
     def _take_repaired(self) -> None:
         """Take fine classes, merged where they violate a model."""
-        limits = self._annealing.limits
-        if not limits.attributes or not self._ground.bounded:
+        limits, together = self._annealing.limits, self._problem.table_constraints
+        if not (limits.attributes or together) or not self._ground.bounded:
             return
         fine = finest(self._ground, self._control.stopped)
-        room = 0 if self._validity.moving else self._problem.limit
         if fine is None:
             return
-        for power in POWERS if fine.classes <= CLASSES else POWERS[1:2]:
-            if not self._given_up():
-                found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
-                if found is not None:
-                    self._repaired |= self._take("repair", found)
+        powers = POWERS if fine.classes <= CLASSES else POWERS[1:2]
+        for power in powers if limits.attributes else POWERS[:1]:
+            if self._given_up():
+                break
+            found = self._merged(fine, limits, power)
+            if found is not None:
+                self._repaired |= self._take("repair", found)
+
+    def _merged(self, fine: Assignment, limits: KernelLimits, power: int) -> Assignment | None:
+        """Return fine classes merged until they satisfy the models; None if the budget ended before."""
+        found: Assignment | None = fine
+        if limits.attributes:
+            room = 0 if self._validity.moving else self._problem.limit
+            found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
+        if found is None or not self._problem.table_constraints or self._judge.admits(found):
+            return found
+        return thinned(found, self._judge, Known(), self._given_up)
 
     def _take(self, name: str, found: Assignment) -> bool:
         """Note an assignment if it may be released, and return whether it may."""
         valid = self._judge.admits(found)
         if valid:
-            self._validity.refer_to(found.kept)
             self._note(name, found)
+            if found is self._best.found:
+                self._validity.refer_to(found.kept)
         return valid
 
     def _start(self) -> Assignment | None:
@@ -595,6 +656,7 @@ class LocalRun(SearchRun):
         self._interrupted = self._interrupted or self._control.stopped()
         recoding = objective = None
         if self._best.found is not None:
+            self._earlier.best = self._best.found
             recoding = self._recoding(self._best.found)
             objective = self._problem.loss(recoding, "algorithm local")
         bound = self._proven_bound()
@@ -660,10 +722,11 @@ class Local(SearchAlgorithm):
         InputError: the metric has no value for a local recoding.
         Interrupted: the user ended the search before it found a recoding.
         """
+        earlier = Earlier()
         return search_with_attack_checks(
             problem,
             control,
-            lambda asked, left: LocalRun(asked, left).run(),
+            lambda asked, left: LocalRun(asked, left, earlier).run(),
             probe=PROBE,
             rivals=(Rival("mondrian", _along_hierarchies, first=True), Rival("lattice", _full_domain)),
         )

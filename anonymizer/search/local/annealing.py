@@ -38,6 +38,7 @@ from anonymizer.search.partition.kernel import (
     nearest,
 )
 from anonymizer.search.partition.limits import KernelLimits, limits_of
+from anonymizer.search.partition.merging import Known, thinned
 from anonymizer.search.partition.trees import NONE, ONE, AllowedTrees, priced
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
@@ -143,6 +144,7 @@ class Annealing(Improver):
     ----------
     ended: whether the budget is spent; a region is given up then.
     deepest: most proposals for each record; from then on it changes nothing.
+    near: of the whole table, by its rows; for searches on the same table.
     """
 
     name = "annealing"
@@ -155,6 +157,7 @@ class Annealing(Improver):
         acceptance: ProposalAcceptance,
         ended: Callable[[], bool],
         deepest: int,
+        near: dict[bytes, NearRows],
     ) -> None:
         self._ground = ground
         self._validity = validity
@@ -162,6 +165,7 @@ class Annealing(Improver):
         self._acceptance = acceptance
         self._ended = ended
         self._deepest = deepest
+        self._known_near = near
         self._forest = priced(ground.trees)
         row_of, first = numbered(ground.atoms.nodes.T, ground.atoms.number)
         self._row_of = row_of
@@ -185,21 +189,42 @@ class Annealing(Improver):
         labels = np.repeat(own.class_of[parts], own.counts[parts])
         outside = own.suppressed - int((labels < 0).sum())
         room = 0 if self._validity.moving else self._ground.problem.limit - outside
-        found = self._annealed(atoms, labels, own.loss, room if self.limits.complete else 0, random)
+        room = room if self.limits.complete else 0
+        found = self._annealed(atoms, labels, (own.loss, room, self._empty(own)), random)
         self._go_deeper(len(atoms))
         if found is None:
             return own
         if not self.limits.complete:
             return self._acceptance.taken(own, _zones(own, *found))
         result = _replaced(own, ~inside, found[0], found[2])
-        if own.total - result.total <= LEAST_GAIN or not self._judge.admits(result):
+        if own.total - result.total <= LEAST_GAIN:
             return own
-        return result
+        if self._judge.admits(result):
+            return result
+        return self._thinned(own, result) if self._ground.problem.table_constraints else own
+
+    def _thinned(self, own: Assignment, found: Assignment) -> Assignment:
+        """Return new classes merged until they are valid together, or the old ones where that costs more.
+
+        Of what all classes show together, the kernel knows their number alone.
+        """
+        fewer = thinned(found, self._judge, Known(), self._ended)
+        return own if fewer is None or own.total - fewer.total <= LEAST_GAIN else fewer
+
+    def _empty(self, own: Assignment) -> int | None:
+        """Return how many classes more there may be, None if any number."""
+        problem = self._ground.problem
+        kept = self._ground.records - max(problem.limit, own.suppressed)
+        most = [each.most_classes(kept) for each in problem.table_constraints]
+        return min((max(each - own.classes, 0) for each in most if each is not None), default=None)
 
     @cached_property
     def _near(self) -> NearRows:
         """Those of the whole table, which many searches end without."""
-        return NearRows(self._ground, self._rows)
+        key = self._rows.tobytes()
+        if key not in self._known_near:
+            self._known_near[key] = NearRows(self._ground, self._rows)
+        return self._known_near[key]
 
     def _go_deeper(self, records: int) -> None:
         """Double the proposals for each record once all have had theirs."""
@@ -229,7 +254,11 @@ class Annealing(Improver):
         return inside[own.class_of]
 
     def _annealed(
-        self, atoms: IntArray, labels: IntArray, cost: float, room: int, random: np.random.Generator
+        self,
+        atoms: IntArray,
+        labels: IntArray,
+        given: tuple[float, int, int | None],
+        random: np.random.Generator,
     ) -> tuple[IntArray, IntArray, IntArray] | None:
         """Return the atoms of the records of a region, their classes before, and from 1 after.
 
@@ -237,15 +266,16 @@ class Annealing(Improver):
 
         Parameters
         ----------
-        cost: of a record, on average.
-        room: records that may be suppressed.
+        given: the cost of a record, on average; records that may be suppressed; classes that there may be
+            more, None for any number.
         """
+        cost, room, empty = given
         rows = self._row_of[atoms]
         order = np.argsort(rows, kind="stable")
         atoms, labels, rows = atoms[order], labels[order], rows[order]
         distinct, classes = np.unique(labels, return_inverse=True)
         classes = classes.reshape(-1) + int(distinct[0] >= 0)
-        world = self._world(atoms, rows, classes)
+        world = self._world(atoms, rows, classes, empty)
         if world is None:
             return None
         numbers, draws = self.limits.limits, Draws(np.zeros((CHUNK, DRAWS)), np.zeros(CHUNK))
@@ -283,8 +313,13 @@ class Annealing(Improver):
         ordered: IntArray = np.take_along_axis(near, np.argsort(near < 0, axis=1, kind="stable"), axis=1)
         return ordered
 
-    def _world(self, atoms: IntArray, rows: IntArray, classes: IntArray) -> World | None:
-        """Return the records of a region, given by atom, row and class, sorted by row; None if ended."""
+    def _world(self, atoms: IntArray, rows: IntArray, classes: IntArray, empty: int | None) -> World | None:
+        """Return the records of a region, given by atom, row and class, sorted by row; None if ended.
+
+        Parameters
+        ----------
+        empty: classes that may be opened at most, None for any number.
+        """
         numbers = self.limits.limits
         distinct, row_of = np.unique(rows, return_inverse=True)
         row_of = row_of.reshape(-1)
@@ -298,8 +333,9 @@ class Annealing(Improver):
         unit = self._ground.unit
         if unit is not None:
             records[:, UNIT] = self._ground.atoms.keys.by_name[unit][atoms]
-        number = int(classes.max()) + 1
-        number = max(number, len(atoms) // max(numbers.smallest, 1)) + 3
+        used = int(classes.max()) + 1
+        number = max(used, len(atoms) // max(numbers.smallest, 1))
+        number = 3 + (number if empty is None else min(number, used + empty))
         width = self._ground.trees.attributes
         own = np.zeros((number, 6), dtype=np.int64)
         own[:, HEAD] = -1

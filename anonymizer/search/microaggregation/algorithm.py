@@ -51,6 +51,7 @@ from anonymizer.search.microaggregation.mdav import (
     norms,
     whole_numbers,
 )
+from anonymizer.search.partition.assignment import disjoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,6 +414,50 @@ def nearest_others(averages: FloatArray, chosen: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
+class Pairs:
+    """Disjoint pairs of classes, those first whose merge adds least to the squared distances from averages.
+
+    Attributes
+    ----------
+    classes: number of all classes.
+    one, other: of each pair, shape (pairs,), int64.
+    """
+
+    classes: int
+    one: IntArray
+    other: IntArray
+
+    @staticmethod
+    def of(averages: FloatArray, sizes: IntArray) -> Pairs:
+        """Pair classes with their nearest ones.
+
+        Parameters
+        ----------
+        averages: at least two, shape (classes, dimensions), as for ``merged``.
+        sizes: records of each, shape (classes,), int64.
+        """
+        every = np.arange(len(sizes))
+        nearest = nearest_others(averages, every)
+        away = ((averages - averages[nearest]) ** 2).sum(axis=1)
+        rises = away * (sizes * sizes[nearest] / (sizes + sizes[nearest]))
+        members = np.stack([every, nearest], axis=1).reshape(-1)
+        chosen = np.flatnonzero(disjoint(np.repeat(every, 2), members, -rises, len(every)))
+        chosen = chosen[np.argsort(rises[chosen], kind="stable")]
+        return Pairs(len(sizes), chosen, nearest[chosen])
+
+    @property
+    def number(self) -> int:
+        """Number of pairs."""
+        return len(self.one)
+
+    def joined(self, merges: int) -> IntArray:
+        """Return the new class of each after the first merges, numbered without a gap."""
+        root = np.arange(self.classes)
+        root[self.other[:merges]] = self.one[:merges]
+        return np.unique(root, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Parts:
     """Parts of the combinations of a table, each with its group.
 
@@ -735,10 +780,27 @@ class _Run(SearchRun):
                 or self._ended(len(self._steps))
             ):
                 return
+            averages = aggregator.averages(partition.class_of)
+            if failing.any():
+                partition = aggregator.partition(merged(averages, failing)[partition.class_of])
+                continue
             # If only a model of the whole table is violated, there must be fewer classes.
-            failing = failing if failing.any() else ~failing
-            joined = merged(aggregator.averages(partition.class_of), failing)
-            partition = aggregator.partition(joined[partition.class_of])
+            partition = self._fewer(aggregator, parts, partition, Pairs.of(averages, grouped.classes().sizes))
+
+    def _fewer(self, aggregator: Aggregator, parts: Parts, partition: Partition, pairs: Pairs) -> Partition:
+        """Return as few merged pairs of a partition as satisfy the models of the whole table; else all."""
+
+        def after(merges: int) -> Partition:
+            return aggregator.partition(pairs.joined(merges)[partition.class_of])
+
+        low, high = 0, pairs.number
+        if self._verdict(parts.grouped(after(high).class_of), after(high)).valid:
+            while high - low > 1 and not self._ended(len(self._steps)):
+                middle = (low + high) // 2
+                fewer = after(middle)
+                valid = self._verdict(parts.grouped(fewer.class_of), fewer).valid
+                low, high = (low, middle) if valid else (middle, high)
+        return after(high)
 
     def _tick(self, placed: int) -> None:
         records = self._table.records

@@ -73,6 +73,7 @@ from anonymizer.search.mondrian.regions import (
     UnitsOfRows,
 )
 from anonymizer.search.mondrian.store import CHUNK, Batch, Coding, Span, Store, chunks, looked_up, stored
+from anonymizer.search.partition.merging import Known
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import References, references
 from anonymizer.system import DiskArrays, release_free_memory
@@ -1321,17 +1322,20 @@ class Mondrian(SearchAlgorithm):
         InputError: the metric has no value for the kind of labels.
         Interrupted: the user ended the search before there was a release.
         """
-        return search_with_attack_checks(problem, control, self._search)
+        known = Known()
+        return search_with_attack_checks(
+            problem, control, lambda asked, left: self._search(asked, left, known)
+        )
 
     def first(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the regions cut from the top."""
         return self._cut(problem, control)
 
-    def _search(self, problem: SearchProblem, control: Control) -> Outcome:
+    def _search(self, problem: SearchProblem, control: Control, known: Known) -> Outcome:
         found = self._cut(problem, control)
         whole = problem.source is None and found.status is not Status.INFEASIBLE
         if whole and along_trees(problem, self.settings):
-            return merged(problem, control, found, self._cut)
+            return merged(problem, control, found, self._cut, known)
         return found
 
     def _cut(self, problem: SearchProblem, control: Control) -> Outcome:

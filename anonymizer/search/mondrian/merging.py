@@ -16,7 +16,7 @@ from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.partition.assignment import Assignment, LocalProblem, assignment_of, recoding_of
 from anonymizer.search.partition.limits import limits_of
-from anonymizer.search.partition.merging import CLASSES, POWERS, by_size, repaired
+from anonymizer.search.partition.merging import CLASSES, POWERS, Known, by_size, repaired, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
 ROWS = 1 << 17
@@ -31,6 +31,7 @@ def merged(
     control: Control,
     found: Outcome,
     cut: Callable[[SearchProblem, Control], Outcome],
+    known: Known,
 ) -> Outcome:
     """Return the outcome of cuts, or of merged regions where they lose less.
 
@@ -38,16 +39,17 @@ def merged(
     ----------
     found: by cuts from the top.
     cut: searches by cuts.
+    known: merges of searches for other limits of the whole release.
     """
     table = problem.table
     sensitive = any(each.attribute is not None for each in problem.class_constraints)
     large = table.combinations > ROWS or not table.measure.divided
-    if not sensitive or large or _over(control, found):
+    if not (sensitive or problem.table_constraints) or large or _over(control, found):
         return found
     ground = LocalProblem(problem)
     validity, judge = Validity(ground), AssignmentJudge(ground)
     limits = limits_of(ground, validity.references)
-    if not (ground.bounded and limits.attributes):
+    if not ground.bounded or (sensitive and not limits.attributes):
         return found
     fine = cut(by_size(problem), Control(stopped=control.stopped))
     if fine.recoding is None or fine.cuts is None or control.out_of_time():
@@ -55,12 +57,16 @@ def merged(
     if found.objective is not None and found.objective < WORTHWHILE * (fine.objective or 0.0):
         return found
     regions = assignment_of(ground, fine.recoding)
-    if regions.classes > CLASSES:
+    if sensitive and regions.classes > CLASSES:
         return found
-    for power in POWERS:
+    for power in POWERS if sensitive else POWERS[:1]:
         if _over(control, found):
             break
-        own = repaired(regions, limits, 0, power, control.out_of_time)
+        own: Assignment | None = regions
+        if sensitive:
+            own = repaired(regions, limits, 0, power, control.out_of_time)
+        if own is not None and problem.table_constraints and not judge.admits(own):
+            own = thinned(own, judge, known, control.out_of_time)
         if own is None:
             break
         found = _better(found, own, power, judge, fine)

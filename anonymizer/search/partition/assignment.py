@@ -6,7 +6,7 @@ lowest common ancestors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -172,6 +172,17 @@ class Assignment:
     def classes(self) -> int:
         """Number of classes."""
         return len(self.nodes)
+
+    def on(self, ground: LocalProblem) -> Assignment | None:
+        """Return the same classes for another problem; None if its atoms are not the same."""
+        same = np.array_equal(self.ground.atoms.atom_of, ground.atoms.atom_of)
+        return replace(self, ground=ground) if same else None
+
+    def same(self, other: Assignment) -> bool:
+        """Return whether another assignment has equal classes of equal atoms."""
+        mine = self.ground.atoms.atom_of, self.atoms, self.counts, self.class_of
+        theirs = other.ground.atoms.atom_of, other.atoms, other.counts, other.class_of
+        return all(np.array_equal(one, its) for one, its in zip(mine, theirs, strict=True))
 
     @cached_property
     def first(self) -> int:

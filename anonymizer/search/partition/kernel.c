@@ -564,13 +564,11 @@ static i64 merged_price(const parts *p, i64 own, i64 other) {
     return total;
 }
 
-static void merge(const parts *p, const limits *l, i64 own, i64 other) {
+static void join(const parts *p, i64 own, i64 other) {
     i64 *class = i64s(p->state, own), *its = i64s(p->state, other);
-    double *over = p->over.at;
     class[WEIGHT] += its[WEIGHT];
     for (i64 v = 0; v < p->counts.width; v++) i32s(p->counts, own)[v] += i32s(p->counts, other)[v];
     its[INTO] = own;
-    over[other] = 0.0;
     if (own == GONE) return;
     i32 *label = i32s(p->labels, own);
     for (i64 place = 0; place < p->labels.width; place++) {
@@ -578,7 +576,13 @@ static void merge(const parts *p, const limits *l, i64 own, i64 other) {
         label[place] = (i32)joined(p->forest, label[place], node[FIRST], node[LAST]);
     }
     class[EACH] = price_of(p, own);
-    over[own] = violation(p, l, i32s(p->counts, own), class[WEIGHT]);
+}
+
+static void merge(const parts *p, const limits *l, i64 own, i64 other) {
+    double *over = p->over.at;
+    join(p, own, other);
+    over[other] = 0.0;
+    if (own != GONE) over[own] = violation(p, l, i32s(p->counts, own), i64s(p->state, own)[WEIGHT]);
 }
 
 static double powered(double rise, i64 power) {
@@ -641,6 +645,100 @@ EXPORT(repair) i64 repair(const parts *p, const limits *l, i64 steps, i64 most, 
     for (i64 other = 1; other < classes; other++)
         left += i64s(p->state, other)[INTO] == other && over[other] > 0;
     return left;
+}
+
+/* Fewer classes. */
+
+typedef struct { table mate, ratio, when; } mates;
+static const double LITTLE = 1e-3;
+enum { STALE = -1 };
+
+static double largest(const parts *p, i64 own) {
+    i64 most = 0;
+    for (i64 v = 0; v < p->counts.width; v++)
+        if (i32s(p->counts, own)[v] > most) most = i32s(p->counts, own)[v];
+    return most;
+}
+
+static double ratio_of(const parts *p, i64 own, i64 other, double least) {
+    const i64 *class = i64s(p->state, own), *its = i64s(p->state, other);
+    const double *top = p->over.at;
+    double few = top[own] < top[other] ? top[own] : top[other];
+    double bound = p->counts.width ? least * (few + LITTLE) : least;
+    i64 whole = class[WEIGHT] + its[WEIGHT], price = class[EACH], most = 0;
+    i64 before = class[WEIGHT] * price + its[WEIGHT] * its[EACH];
+    for (i64 place = 0; place < p->labels.width; place++) {
+        i64 mine = i32s(p->labels, own)[place], yours = i32s(p->labels, other)[place];
+        if (mine == yours) continue;
+        const i64 *node = i64s(p->forest, yours);
+        i64 both = joined(p->forest, mine, node[FIRST], node[LAST]);
+        if (both < 0) return __builtin_inf();
+        price += i64s(p->forest, both)[COST] - i64s(p->forest, mine)[COST];
+        if ((double)(whole * price - before) > bound) return __builtin_inf();
+    }
+    double rise = whole * price - before;
+    if (p->counts.width == 0) return rise;
+    for (i64 v = 0; v < p->counts.width; v++) {
+        i64 both = i32s(p->counts, own)[v] + i32s(p->counts, other)[v];
+        if (both > most) most = both;
+    }
+    return rise / (top[own] + top[other] - most + LITTLE);
+}
+
+static void look(const parts *p, const mates *m, i64 own, i64 window) {
+    i64 best = STALE;
+    double least = __builtin_inf();
+    for (i64 away = 1; away <= window; away++) {
+        if (own - away < 1 && own + away >= p->state.rows) break;
+        for (i64 other = own - away; other <= own + away; other += 2 * away) {
+            if (other < 1 || other >= p->state.rows || i64s(p->state, other)[INTO] != other) continue;
+            double found = ratio_of(p, own, other, least);
+            if (found < least) best = other, least = found;
+        }
+    }
+    ((i64 *)m->mate.at)[own] = best;
+    *reals(m->ratio, own) = least;
+}
+
+EXPORT(pair) void pair(const parts *p, const mates *m, i64 first, i64 last, i64 window) {
+    double *top = p->over.at;
+    if (first == 1)
+        for (i64 own = 1; own < p->state.rows; own++) {
+            i64s(p->state, own)[EACH] = price_of(p, own);
+            top[own] = largest(p, own);
+        }
+    for (i64 own = first; own < last; own++) look(p, m, own, window);
+}
+
+EXPORT(thin) i64 thin(const parts *p, const mates *m, i64 step, i64 steps, i64 window) {
+    i64 *mate = m->mate.at, *when = m->when.at, classes = p->state.rows;
+    double *ratio = m->ratio.at, *top = p->over.at;
+    while (step < steps) {
+        i64 own = 0;
+        double least = __builtin_inf();
+        for (i64 other = 1; other < classes; other++)
+            if (ratio[other] < least) own = other, least = ratio[other];
+        if (own == 0) return step;
+        if (mate[own] == STALE) {
+            look(p, m, own, window);
+            continue;
+        }
+        i64 gone = mate[own];
+        join(p, own, gone);
+        top[own] = largest(p, own);
+        when[gone] = step++;
+        ratio[gone] = __builtin_inf();
+        for (i64 other = 1; other < classes; other++) {
+            if (other == own || i64s(p->state, other)[INTO] != other) continue;
+            i64 away = other < own ? own - other : other - own;
+            int held = mate[other] == own || mate[other] == gone;
+            double found = away <= window ? ratio_of(p, other, own, ratio[other]) : __builtin_inf();
+            if (found < ratio[other] || (held && found == ratio[other])) mate[other] = own, ratio[other] = found;
+            else if (held) mate[other] = STALE;
+        }
+        look(p, m, own, window);
+    }
+    return step;
 }
 
 typedef struct { table codes, wanted, places, pairs, sizes, near, prices, best; } neighbours;

@@ -743,18 +743,25 @@ def _merged_price(parts: Parts, own: int, other: int) -> int:
     return total
 
 
-def _merge(parts: Parts, limits: Limits, own: int, other: int) -> None:
+def _join(parts: Parts, own: int, other: int) -> None:
     """Put the records of another class into one."""
     state, labels, forest = parts.state, parts.labels, parts.forest
     state[own, WEIGHT] += state[other, WEIGHT]
     parts.counts[own] += parts.counts[other]
     state[other, INTO] = own
+    if own == GONE:
+        return
+    for place in range(labels.shape[1]):
+        its = labels[other, place]
+        labels[own, place] = joined(forest, labels[own, place], forest[its, FIRST], forest[its, LAST])
+    state[own, EACH] = sum(int(forest[node, COST]) for node in labels[own])
+
+
+def _merge(parts: Parts, limits: Limits, own: int, other: int) -> None:
+    """Join two classes, and see by how much the new one violates the conditions."""
+    _join(parts, own, other)
     parts.over[other] = 0.0
     if own != GONE:
-        for place in range(labels.shape[1]):
-            its = labels[other, place]
-            labels[own, place] = joined(forest, labels[own, place], forest[its, FIRST], forest[its, LAST])
-        state[own, EACH] = sum(int(forest[node, COST]) for node in labels[own])
         parts.over[own] = violation(parts, limits, own)
 
 
@@ -835,6 +842,124 @@ def repair(parts: Parts, limits: Limits, steps: int, most: int, power: int) -> i
             ):
                 _merge(parts, limits, own, other)
     return int(((parts.over > 0) & (state[:, INTO] == np.arange(len(state)))).sum())
+
+
+class Mates(NamedTuple):
+    """The cheapest merge of each class.
+
+    Attributes
+    ----------
+    mate: of each class, shape (classes,), int64; ``STALE`` where it has to be looked for again.
+    ratio: what the merge costs for what it takes away, shape (classes,), float64; of a stale one at most.
+    when: number of the merge that ended each class, shape (classes,), int64.
+    """
+
+    mate: IntArray
+    ratio: FloatArray
+    when: IntArray
+
+
+STALE = -1
+"""A class without a known mate."""
+
+LITTLE = 1e-3
+"""Records that a merge counts as taking away where it takes none, so that a cheap one comes first."""
+
+
+def _largest(parts: Parts, own: int) -> float:
+    return float(parts.counts[own].max(initial=0))
+
+
+def _ratio(parts: Parts, own: int, other: int, least: float) -> float:
+    """Return what a merge costs for each class, or right guess, that it takes away; infinite above least."""
+    state, top, forest = parts.state, parts.over, parts.forest
+    bound = least * (min(top[own], top[other]) + LITTLE) if parts.counts.shape[1] else least
+    one, its, price = int(state[own, WEIGHT]), int(state[other, WEIGHT]), int(state[own, EACH])
+    before = one * price + its * int(state[other, EACH])
+    for place in range(parts.labels.shape[1]):
+        mine, yours = parts.labels[own, place], parts.labels[other, place]
+        if mine == yours:
+            continue
+        both = joined(forest, mine, forest[yours, FIRST], forest[yours, LAST])
+        if both < 0:
+            return np.inf
+        # The rest costs at least what it does in the class.
+        price += int(forest[both, COST]) - int(forest[mine, COST])
+        if float((one + its) * price - before) > bound:
+            return np.inf
+    rise = float((one + its) * price - before)
+    if not parts.counts.shape[1]:
+        return rise
+    most = int((parts.counts[own] + parts.counts[other]).max())
+    return float(rise / (top[own] + top[other] - most + LITTLE))
+
+
+def _look(parts: Parts, mates: Mates, own: int, window: int) -> None:
+    """Find the cheapest merge of a class with one of those around it, the nearest first."""
+    best, least, number = STALE, np.inf, len(parts.state)
+    for away in range(1, min(window, number) + 1):
+        for other in (own - away, own + away):
+            if other < 1 or other >= number or parts.state[other, INTO] != other:
+                continue
+            found = _ratio(parts, own, other, least)
+            if found < least:
+                best, least = other, found
+    mates.mate[own], mates.ratio[own] = best, least
+
+
+def pair(parts: Parts, mates: Mates, first: int, last: int, window: int) -> None:
+    """Find the cheapest merge of some classes; the first of all is suppressed and merges with none.
+
+    Parameters
+    ----------
+    parts: with counts of the values whose most frequent one is guessed in each class, of no values if classes
+        alone are counted.
+    window: classes before and after each one that it may merge with.
+    """
+    if first == 1:
+        for own in range(1, len(parts.state)):
+            parts.state[own, EACH] = sum(int(parts.forest[node, COST]) for node in parts.labels[own])
+            parts.over[own] = _largest(parts, own)
+    for own in range(first, last):
+        _look(parts, mates, own, window)
+
+
+def thin(parts: Parts, mates: Mates, step: int, steps: int, window: int) -> int:
+    """Merge the pair that costs least for what it takes away, until there were so many merges.
+
+    A merge is looked for again only when it would be next: what others became cannot make it cheaper, unless
+    with the class that they became. Returns the number of merges; fewer than ``steps`` if none is possible.
+
+    Parameters
+    ----------
+    step: merges so far.
+    """
+    mate, ratio, state = mates.mate, mates.ratio, parts.state
+    while step < steps:
+        own = int(ratio[1:].argmin()) + 1
+        if ratio[own] == np.inf:
+            return step
+        if mate[own] == STALE:
+            _look(parts, mates, own, window)
+            continue
+        gone = int(mate[own])
+        _join(parts, own, gone)
+        parts.over[own] = _largest(parts, own)
+        mates.when[gone] = step
+        step += 1
+        ratio[gone] = np.inf
+        for other in range(1, len(state)):
+            if other == own or state[other, INTO] != other:
+                continue
+            held = mate[other] in (own, gone)
+            near = abs(other - own) <= window
+            found = _ratio(parts, other, own, ratio[other]) if near else np.inf
+            if found < ratio[other] or (held and found == ratio[other]):
+                mate[other], ratio[other] = own, found
+            elif held:
+                mate[other] = STALE
+        _look(parts, mates, own, window)
+    return step
 
 
 class Neighbours(NamedTuple):

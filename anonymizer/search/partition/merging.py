@@ -3,22 +3,38 @@
 A search from the top stops at the first cut that breaks a model. From the finest classes that are large
 enough, the smallest that violates a model is merged with the one that takes most of the violation away for
 the loss that it costs, suppression within its limit being one more partner.
+
+Models of the whole release count classes, or the most frequent values of all classes: there the pair of
+classes is merged, again and again, that costs least for what it takes away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from anonymizer.compiled import Room
-from anonymizer.model.arrays import IntArray
+from anonymizer.model.arrays import IntArray, count
 from anonymizer.search.base import Control, SearchProblem, first_with
 from anonymizer.search.partition.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
-from anonymizer.search.partition.kernel import GONE, INTO, MODULE, WEIGHT, Parts, repair, weigh
+from anonymizer.search.partition.kernel import (
+    GONE,
+    INTO,
+    MODULE,
+    STALE,
+    WEIGHT,
+    Mates,
+    Parts,
+    pair,
+    repair,
+    thin,
+    weigh,
+)
 from anonymizer.search.partition.limits import KernelLimits
 from anonymizer.search.partition.trees import priced
+from anonymizer.search.partition.validity import AssignmentJudge
 
 CLASSES = 1 << 13
 """Most classes that look for partners among each other; of more, those that follow each other do."""
@@ -28,6 +44,9 @@ POWERS = (1, 2, 4)
 
 MERGES = 64
 """Merges after which the user may have stopped the search."""
+
+PAIRS = 1 << 26
+"""Pairs of classes that are compared for the first of all merges; of more classes, those that are near."""
 
 
 def mondrian_start(
@@ -82,6 +101,130 @@ def repaired(
         if before <= CLASSES or own.classes == before:
             return own
         room = left
+
+
+class Thinning:
+    """Fewer and fewer classes of an assignment: at each step the pair that costs least is merged.
+
+    Parameters
+    ----------
+    attribute: whose most frequent values are counted, so that merges cost for the correct guesses that they
+        take away; None counts classes.
+    stopped: whether merges end early.
+    """
+
+    def __init__(self, own: Assignment, attribute: str | None, stopped: Callable[[], bool]) -> None:
+        self._own = own
+        self._stopped = stopped
+        number = own.classes + 1
+        self._window = max(PAIRS // max(own.classes, 1), 1)
+        state = np.zeros((number, 3), dtype=np.int64)
+        state[1:, WEIGHT], state[:, INTO] = own.sizes, np.arange(number)
+        labels = np.concatenate([np.zeros((1, own.nodes.shape[1]), np.int32), own.nodes.astype(np.int32)])
+        counts = np.zeros((number, 0), dtype=np.int32)
+        if attribute is not None:
+            values = own.ground.atoms.sensitive[attribute].codes[own.atoms[own.first :]]
+            width = int(values.max(initial=0)) + 1
+            keys = (own.class_of[own.first :] + 1) * width + values
+            found = count(keys, own.counts[own.first :], number * width)
+            counts = found.reshape(number, width).astype(np.int32)
+        parts = Parts(priced(own.ground.trees), labels, state, counts, np.zeros(number))
+        mates = Mates(
+            np.full(number, STALE, dtype=np.int64),
+            np.full(number, np.inf),
+            np.full(number, np.iinfo(np.int64).max, dtype=np.int64),
+        )
+        self._room = Room(MODULE, [parts, mates])
+        self._parts, self._mates = self._room.values
+        self.merges = 0
+        self.ended = not self._paired(number)
+
+    def resumed(self, stopped: Callable[[], bool]) -> Thinning:
+        """Return the merges with another way to end them early."""
+        self._stopped = stopped
+        return self
+
+    def _paired(self, number: int) -> bool:
+        """Find the cheapest merge of each class; return whether that came to an end."""
+        for first in range(1, number, MERGES):
+            if self._stopped():
+                return False
+            last = min(first + MERGES, number)
+            self._room.run(pair, self._parts, self._mates, first, last, self._window)
+        return True
+
+    def reach(self, merges: int) -> bool:
+        """Merge until there were so many merges; return whether there were, or none is possible before."""
+        while self.merges < merges and not self.ended:
+            if self._stopped():
+                return False
+            wanted = min(self.merges + MERGES, merges)
+            found = self._room.run(thin, self._parts, self._mates, self.merges, wanted, self._window)
+            self.merges, self.ended = found, found < wanted
+        return self.merges >= merges
+
+    def after(self, merges: int) -> Assignment:
+        """Return the classes after a number of merges, at most those that were reached."""
+        own, into = self._own, self._parts.state[:, INTO].copy()
+        kept = self._mates.when >= merges
+        into[kept] = np.flatnonzero(kept)
+        while (into != into[into]).any():
+            into = into[into]
+        class_of = own.class_of.copy()
+        class_of[own.first :] = into[class_of[own.first :] + 1] - 1
+        return Assignment.of(own.ground, own.atoms, own.counts, class_of)
+
+
+@dataclass
+class Known:
+    """The merges that are known, for searches that differ in the limits of the whole release alone."""
+
+    begun: list[tuple[Assignment, str | None, Thinning]] = field(default_factory=list)
+
+    def thinning(self, own: Assignment, attribute: str | None, stopped: Callable[[], bool]) -> Thinning:
+        """Return the merges of some classes."""
+        for before, name, thinning in self.begun:
+            if name == attribute and before.same(own):
+                return thinning.resumed(stopped)
+        thinning = Thinning(own, attribute, stopped)
+        self.begun = [*self.begun[-KEPT:], (own, attribute, thinning)]
+        return thinning
+
+
+KEPT = 3
+"""Sequences of merges that are known beside the newest."""
+
+
+def thinned(
+    own: Assignment, judge: AssignmentJudge, known: Known, stopped: Callable[[], bool]
+) -> Assignment | None:
+    """Return classes merged until they satisfy the models of the whole release; None if that fails.
+
+    The number of merges is doubled, then halved, as more of them satisfy what fewer do.
+    """
+    for attribute in _guessed(own.ground.problem):
+        thinning = known.thinning(own, attribute, stopped)
+        failing, merges = 0, 1
+        while thinning.reach(merges) and not judge.admits(thinning.after(merges)):
+            failing, merges = merges, 2 * merges
+        merges = min(merges, thinning.merges)
+        found = thinning.after(merges)
+        if stopped() or not judge.admits(found):
+            continue
+        while merges - failing > 1 and not stopped():
+            middle = (merges + failing) // 2
+            fewer = thinning.after(middle)
+            if judge.admits(fewer):
+                found, merges = fewer, middle
+            else:
+                failing = middle
+        return found
+    return None
+
+
+def _guessed(problem: SearchProblem) -> list[str | None]:
+    """Return what models of the whole release count: the values of an attribute, or classes (None)."""
+    return list(dict.fromkeys(each.attribute for each in problem.table_constraints))
 
 
 def _merged(
