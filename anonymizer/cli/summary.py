@@ -12,7 +12,15 @@ from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
 from anonymizer.model.warning import Harm, harm_of, override_of
-from anonymizer.report.exposure import but_of, changes_made, mended_lines, remedy_of_few, seen_of
+from anonymizer.report.exposure import (
+    but_of,
+    changes_made,
+    findings_of,
+    mended_lines,
+    remedy_of_few,
+    seen_of,
+    unproven_end,
+)
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.public import recipient_warnings
 from anonymizer.report.wording import (
@@ -113,7 +121,13 @@ def satisfied_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator
     """
     constraints = [constraint_line(each) for each in content["constraints"]]
     scenarios = content.get("scenarios", {})
-    if but_of(content) is not None:
+    alike = unproven_end(content)
+    if alike is not None:
+        yield f"SATISFIED, BUT {alike}"
+        yield from _longer(content["config"].get("budget") or {}, command)
+        yield from (f"  also: {each['sentence']}" for each in findings_of(content)[:MOST_FINDINGS])
+        yield from (f"  {each}" for each in constraints)
+    elif but_of(content) is not None:
         yield from _but_lines(content["exposure"]["findings"], command)
         yield from (f"  {each}" for each in constraints)
     elif scenarios and not constraints:
@@ -140,6 +154,13 @@ def _seen_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator[str
 def _mend(remedy: Mapping[str, Any], command: RunCommand) -> object:
     """Return the command that mends what a release shows, in words if none does."""
     return command.changed(*remedy["set"]).replacing() if remedy["set"] else remedy["remedy"]
+
+
+def _longer(budget: Mapping[str, Any], command: RunCommand) -> Iterator[str]:
+    """Yield the command with ten times the budget, where there is one."""
+    changes = [f"budget.{name}={10 * value:g}" for name, value in budget.items() if value is not None]
+    if changes:
+        yield f"  mend: {command.changed(*changes).replacing()}"
 
 
 def _but_lines(findings: Sequence[Mapping[str, Any]], command: RunCommand) -> Iterator[str]:

@@ -97,9 +97,24 @@ def _loss(loss: float | None) -> str:
     return "unknown" if loss is None else format_measure(loss)
 
 
+def unproven_end(content: Mapping[str, Any]) -> str | None:
+    """Return the sentence about a release in which all records are alike; None where nothing better exists.
+
+    >>> content = {"loss": {"loss": 1.0}, "release": {"classes": 1}, "search": {"optimal": False}}
+    >>> unproven_end(content | {"config": {"budget": {"seconds": 1}}})
+    'all records are published alike, as nothing better was found within the budget'
+    """
+    if content["release"]["classes"] != 1 or content["loss"]["loss"] == 0 or content["search"]["optimal"]:
+        return None
+    where = " within the budget" if content["config"].get("budget") else ""
+    return f"all records are published alike, as nothing better was found{where}"
+
+
 def in_one_line(content: Mapping[str, Any]) -> str:
     """Return the verdict of a report in the words of the first line of a run."""
     if content["status"] != Status.SATISFIED:
         return "NOT SATISFIED"
-    worst = but_of(content)
+    alike, worst = unproven_end(content), but_of(content)
+    if alike is not None:
+        return f"SATISFIED, BUT {alike}"
     return "SATISFIED" if worst is None else f"SATISFIED, BUT {worst['sentence']}"

@@ -40,7 +40,14 @@ from anonymizer.report.charts import (
     progress_of,
 )
 from anonymizer.report.columns import columns_grid, columns_legend
-from anonymizer.report.exposure import changes_made, mended_lines, read_findings, remedy_of_few, seen_of
+from anonymizer.report.exposure import (
+    changes_made,
+    mended_lines,
+    read_findings,
+    remedy_of_few,
+    seen_of,
+    unproven_end,
+)
 from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
@@ -801,15 +808,18 @@ def verdict_of(report: dict[str, Any], facts: Facts) -> Headline:
         2: "Both constraints are satisfied",
     }.get(promises, f"All {promises} constraints are satisfied")
     findings = report.get("exposure", {}).get("findings", ())
+    alike = unproven_end(report)
     if broken:
         title += ", but an attack succeeds more often than they allow"
+    elif alike is not None:
+        title += f", but {alike}"
     elif findings:
         title += f", but {findings[0]['sentence']}"
     warnings = [each for each in report["warnings"] if harm_of(each) is not Harm.NOTE]
     notes = [each for each in report["warnings"] if harm_of(each) is Harm.NOTE]
     return Headline(
         title,
-        not (broken or findings),
+        not (broken or alike or findings),
         tuple(_sentences(report, facts)),
         _tiles(report, facts),
         (

@@ -377,8 +377,12 @@ class _Answering:
                     own.share = share
 
     def _compare(self, rival: Rival) -> None:
-        """Offer the outcome of a rival, in a part of the time that is left."""
-        outcome = rival.search(self._problem, replace(self._control.less(RIVAL), steps=None))
+        """Offer the outcome of a rival.
+
+        One that runs first has all the time that it wants, so that no release is worse than its own.
+        """
+        control = self._control if rival.first else self._control.less(RIVAL)
+        outcome = rival.search(self._problem, replace(control, steps=None))
         if outcome.recoding is not None:
             self._offer({"move": "rival", "algorithm": rival.name}, outcome, outcome.recoding)
 
