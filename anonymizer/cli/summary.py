@@ -228,11 +228,45 @@ def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path
         yield f"Give:  {share.as_posix()}/    {names}  report.public.json  README.txt"
 
 
+def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the other algorithms that a search tried, with what they found and why that is not the release.
+
+    >>> steps = [
+    ...     {"candidate": {"algorithm": "mondrian", "seconds": 4.12}, "objective": 0.125, "accepted": True},
+    ...     {
+    ...         "candidate": {"algorithm": "lattice", "seconds": 0.3},
+    ...         "objective": None,
+    ...         "accepted": False,
+    ...         "failed": ["undecided"],
+    ...     },
+    ... ]
+    >>> print(*tried_lines({"steps": steps, "search": {"objective": 0.117}}), sep="\n")
+      tried: mondrian, loss 0.125 in 4.1 s, more than the release
+      tried: lattice, undecided in 0.3 s
+    """
+    for step in content["steps"]:
+        name = step["candidate"].get("algorithm")
+        if not isinstance(name, str):
+            # Of the lattice, the level of an attribute of this name.
+            continue
+        took = f"in {step['candidate']['seconds']:.1f} s"
+        if step["objective"] is None:
+            yield f"  tried: {name}, {'; '.join(step['failed'])} {took}"
+            continue
+        found = f"  tried: {name}, loss {format_measure(step['objective'])} {took}"
+        if not step["accepted"] and step["failed"]:
+            yield f"{found}, which breaks {'; '.join(step['failed'])}"
+        else:
+            same = step["objective"] <= content["search"]["objective"]
+            yield f"{found}, {'the release' if same else 'more than the release'}"
+
+
 def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield how the records were recoded: why this algorithm, the levels, the suppressed cells."""
     search, levels = content["search"], content["recoding"]["levels"]
     if search["chosen_because"]:
         yield f"Algorithm: {search['algorithm']} (chosen by auto: {'; '.join(search['chosen_because'])})"
+        yield from tried_lines(content)
     if levels is not None:
         yield "Levels: " + ", ".join(f"{name} {level}" for name, level in levels.items())
     cells = content["release"]["suppressed_cells"]

@@ -184,6 +184,14 @@ def _without_proofs(outcome: Outcome) -> Outcome:
     return replace(outcome, status=status, bound=None, best_possible=None)
 
 
+def _inner(step: Step) -> Step:
+    """Return a step of a search whose result is attacked: it is no release, whichever algorithm found it."""
+    candidate = step.candidate
+    if isinstance(candidate.get("algorithm"), str):
+        candidate = {name: own for name, own in candidate.items() if name not in ("algorithm", "seconds")}
+    return replace(step, candidate=candidate, accepted=False)
+
+
 def _released_classes(recoding: Recoding) -> Classes:
     """Return the released records of equal published values."""
     kept = np.flatnonzero(~recoding.removed)
@@ -382,9 +390,14 @@ class _Answering:
         One that runs first has all the time that it wants, so that no release is worse than its own.
         """
         control = self._control if rival.first else self._control.less(RIVAL)
+        began = time.monotonic()
         outcome = rival.search(self._problem, replace(control, steps=None))
-        if outcome.recoding is not None:
-            self._offer({"move": "rival", "algorithm": rival.name}, outcome, outcome.recoding)
+        seconds = round(time.monotonic() - began, 3)
+        candidate = {"move": "rival", "algorithm": rival.name, "seconds": seconds}
+        if outcome.recoding is None:
+            self._steps.append(Step(candidate, None, accepted=False, failed=(outcome.status.value,)))
+        else:
+            self._offer(candidate, outcome, outcome.recoding)
 
     def _offer(self, candidate: dict[str, Any], outcome: Outcome, recoding: Recoding) -> bool:
         """Run the attack checks on an outcome and offer it to the incumbent; return whether it passes."""
@@ -461,7 +474,7 @@ class _Answering:
         """Search for another problem; keep the result if it is better and passes."""
         outcome = self._search(asked, control)
         self._evaluated += outcome.evaluated
-        self._steps += [replace(step, accepted=False) for step in outcome.steps]
+        self._steps += [_inner(step) for step in outcome.steps]
         self._passed = False
         if outcome.recoding is not None:
             self._passed = self._offer(candidate, outcome, outcome.recoding)

@@ -16,12 +16,13 @@ from anonymizer.job.search import best_left
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.privacy.base import ReleaseConstraint
+from anonymizer.search import judge
 from anonymizer.search.base import SEARCH_ALGORITHMS, AttackCheck, Control, Incumbent, SearchProblem
 from anonymizer.search.judge import Rival, search_with_attack_checks
 from anonymizer.search.lattice import algorithm, frontier
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.local.algorithm import Local
-from anonymizer.search.mondrian.algorithm import Mondrian
+from anonymizer.search.mondrian.algorithm import LabelName, Mondrian, MondrianSettings
 from tests import strategies
 from tests.helpers import adult, build
 from tests.helpers.examples import costly
@@ -111,6 +112,52 @@ def test_a_release_loses_no_more_than_an_accepted_step(
     except InputError:
         return
     check(outcome)
+
+
+@pytest.mark.parametrize("name", ["local", "auto"])
+@costly(2)
+@given(random=strategies.randoms())
+def test_local_recoding_loses_no_more_than_mondrian(name: str, random: Random) -> None:
+    """With the same constraints, attackers and budget, whatever the metric."""
+    own = replace(asked_of(random, strategies.problem(random)), suppression=SuppressionMethod.CLASSES)
+    steps = random.choice((None, *range(1, 50)))
+    try:
+        cut = SEARCH_ALGORITHMS["mondrian"](MondrianSettings(labels=LabelName.HIERARCHY))
+        mondrian = cut.search(own, Control(steps=steps))
+        found = SEARCH_ALGORITHMS[name](SEARCH_ALGORITHMS[name].Settings()).search(own, Control(steps=steps))
+    except InputError:
+        return
+    if mondrian.status is Status.SATISFIED:
+        assert found.status is Status.SATISFIED
+        assert found.objective <= mondrian.objective + 1e-9 * max(1, abs(mondrian.objective))
+
+
+@costly(2)
+@given(random=strategies.randoms())
+def test_attackers_are_answered_as_well_as_by_larger_classes(random: Random) -> None:
+    """A guided release passes, is the best that passed, and took no more attacks than the tries allow."""
+    own = replace(asked_of(random, strategies.problem(random)), suppression=SuppressionMethod.CLASSES)
+    own = replace(own, gate=gate(random.choice(("0.1", "0.2", "0.3", "0.5"))))
+    try:
+        found = Mondrian(MondrianSettings(labels=LabelName.HIERARCHY)).search(own, Control())
+    except InputError:
+        return
+    attacked = [step for step in found.steps if step.attackers]
+    passed = [step for step in attacked if step.accepted]
+    guided = [step for step in attacked if any(key.startswith("guesses") for key in step.candidate)]
+    assert len(guided) <= judge.TRIES
+    assert (found.status is Status.SATISFIED) == bool(passed)
+    if passed:
+        assert found.objective == min(step.objective for step in passed)
+        assert own.gate.first_violated(own.table, found.recoding) == ()
+
+
+def test_out_of_time_a_first_release_is_found_before_stars() -> None:
+    own = small()
+    asked = replace(own, gate=gate("0.1"))
+    outcome = Mondrian().search(asked, Control(cpu_seconds=0.15))
+    assert outcome.status is Status.SATISFIED
+    assert len(outcome.recoding.class_sizes()) > 1
 
 
 def test_ties_are_for_the_incumbent() -> None:

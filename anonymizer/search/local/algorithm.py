@@ -7,10 +7,13 @@ too long, Mondrian finds a first release within a second or two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -346,6 +349,9 @@ LATTICE_NODES = 2000
 CLOSE = 1e-9
 """An objective this near to the bound is optimal: the bound is a sum of many rounded products."""
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""What most steps say besides the move, the classes and the suppressed records."""
+
 SEED = 0
 """Of the random choices of neighbourhoods."""
 
@@ -464,9 +470,10 @@ class LocalRun(SearchRun):
 
     def _take_mondrian(self) -> None:
         """Take what Mondrian cuts, so that no release loses more."""
+        began = time.monotonic()
         found = mondrian_start(self._ground, self._problem, self._control.stopped)
         if found is not None:
-            self._take("mondrian", found)
+            self._take("mondrian", found, _tried("mondrian", began))
 
     def _take_repaired(self) -> None:
         """Take fine classes, merged where they violate a model."""
@@ -494,11 +501,16 @@ class LocalRun(SearchRun):
             return found
         return thinned(found, self._judge, Known(), self._given_up)
 
-    def _take(self, name: str, found: Assignment) -> bool:
-        """Note an assignment if it may be released, and return whether it may."""
+    def _take(self, name: str, found: Assignment, more: Mapping[str, Any] = NOTHING) -> bool:
+        """Note an assignment if it may be released, and return whether it may.
+
+        Parameters
+        ----------
+        more: what the step says besides.
+        """
         valid = self._judge.admits(found)
         if valid:
-            self._note(name, found)
+            self._note(name, found, more)
             if found is self._best.found:
                 self._validity.refer_to(found.kept)
         return valid
@@ -532,10 +544,11 @@ class LocalRun(SearchRun):
             # With an objective to beat this takes few transformations, so it ignores the clock.
             nodes = None if self._ground.bounded else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
+        began = time.monotonic()
         better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:
             return
-        self._take("lattice", assignment_of(self._ground, better.recoding))
+        self._take("lattice", assignment_of(self._ground, better.recoding), _tried("lattice", began))
 
     def _improve(self, current: Assignment) -> None:
         random = np.random.default_rng(SEED)
@@ -614,13 +627,13 @@ class LocalRun(SearchRun):
             return False
         return self._best.objective - self._bound <= CLOSE
 
-    def _note(self, move: str, found: Assignment) -> None:
+    def _note(self, move: str, found: Assignment, more: Mapping[str, Any] = NOTHING) -> None:
         """Log a step, and keep the assignment if it is the best so far."""
         self._tried += 1
         same = found is self._best.found
         objective = self._best.objective if same else self._objective(found)
         accepted = not same and self._best.offer(found, objective)
-        candidate = {"move": move, "classes": found.classes, "suppressed": found.suppressed}
+        candidate = {"move": move, "classes": found.classes, "suppressed": found.suppressed, **more}
         self._steps.append(Step(candidate, objective, accepted))
 
     def _objective(self, found: Assignment) -> float:
@@ -665,6 +678,11 @@ class LocalRun(SearchRun):
         vectors = self._ground.trees.vectors
         found = self._finished(status, (objective, recoding), bound, vectors, min(self._tried, vectors))
         return replace(found, best_possible=bound)
+
+
+def _tried(name: str, began: float) -> dict[str, Any]:
+    """Return what the step of another algorithm says."""
+    return {"algorithm": name, "seconds": round(time.monotonic() - began, 3)}
 
 
 LATE = 0.1
