@@ -232,33 +232,22 @@ def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the other algorithms that a search tried, with what they found and why that is not the release.
 
     >>> steps = [
-    ...     {"candidate": {"algorithm": "mondrian", "seconds": 4.12}, "objective": 0.125, "accepted": True},
-    ...     {
-    ...         "candidate": {"algorithm": "lattice", "seconds": 0.3},
-    ...         "objective": None,
-    ...         "accepted": False,
-    ...         "failed": ["undecided"],
-    ...     },
+    ...     {"candidate": {"algorithm": "mondrian"}, "objective": 0.125, "seconds": 4.12, "failed": []},
+    ...     {"candidate": {"algorithm": "lattice"}, "objective": None, "seconds": 0.3, "failed": ["a"]},
     ... ]
     >>> print(*tried_lines({"steps": steps, "search": {"objective": 0.117}}), sep="\n")
       tried: mondrian, loss 0.125 in 4.1 s, more than the release
-      tried: lattice, undecided in 0.3 s
+      tried: lattice, a in 0.3 s
     """
-    for step in content["steps"]:
-        name = step["candidate"].get("algorithm")
-        if not isinstance(name, str):
-            # Of the lattice, the level of an attribute of this name.
-            continue
-        took = f"in {step['candidate']['seconds']:.1f} s"
+    for step in (each for each in content["steps"] if "seconds" in each):
+        name, failed = step["candidate"]["algorithm"], "; ".join(step["failed"])
+        took = f"{step['seconds']:.1f}"
         if step["objective"] is None:
-            yield f"  tried: {name}, {'; '.join(step['failed'])} {took}"
+            yield f"  tried: {name}, {failed} in {took} s"
             continue
-        found = f"  tried: {name}, loss {format_measure(step['objective'])} {took}"
-        if not step["accepted"] and step["failed"]:
-            yield f"{found}, which breaks {'; '.join(step['failed'])}"
-        else:
-            same = step["objective"] <= content["search"]["objective"]
-            yield f"{found}, {'the release' if same else 'more than the release'}"
+        same = step["objective"] <= content["search"]["objective"]
+        why = f"which breaks {failed}" if failed else "the release" if same else "more than the release"
+        yield f"  tried: {name}, loss {format_measure(step['objective'])} in {took} s, {why}"
 
 
 def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -771,6 +771,7 @@ class Step:
     checks: what each constraint measured; empty for a move that keeps every class valid.
     attackers: what the attackers reached; empty unless they were asked.
     proof: what rules it out without its classes, or before it was judged; None if it was judged.
+    seconds: that the other algorithm took whose release it is; None for a step of the search itself.
     """
 
     candidate: dict[str, Any]
@@ -782,6 +783,7 @@ class Step:
     checks: tuple[CheckerMeasure, ...] = ()
     attackers: tuple[AttackerMeasure, ...] = ()
     proof: str | None = None
+    seconds: float | None = field(default=None, compare=False)
 
 
 TELLING = 0.1

@@ -184,12 +184,31 @@ def _without_proofs(outcome: Outcome) -> Outcome:
     return replace(outcome, status=status, bound=None, best_possible=None)
 
 
+MEASURED = 1 << 17
+"""Most distinct rows of a table whose last step is measured: of more it takes a tenth of the search."""
+
+
+def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
+    """Return the outcome of a search that improves to its end with what each constraint measured there.
+
+    Where records alone are counted, of an adversary who knows all quasi-identifiers.
+    """
+    places = reversed(range(len(outcome.steps)))
+    last = next((place for place in places if outcome.steps[place].accepted), None)
+    large = problem.source is not None or problem.table.combinations > MEASURED
+    if outcome.recoding is None or last is None or large:
+        return outcome
+    if problem.has_scenarios or not problem.table.measure.plain:
+        return outcome
+    checks = Judge(problem).judge(_released_classes(outcome.recoding)).checks
+    steps = list(outcome.steps)
+    steps[last] = replace(steps[last], objective=outcome.objective, checks=checks)
+    return replace(outcome, steps=tuple(steps))
+
+
 def _inner(step: Step) -> Step:
     """Return a step of a search whose result is attacked: it is no release, whichever algorithm found it."""
-    candidate = step.candidate
-    if isinstance(candidate.get("algorithm"), str):
-        candidate = {name: own for name, own in candidate.items() if name not in ("algorithm", "seconds")}
-    return replace(step, candidate=candidate, accepted=False)
+    return replace(step, accepted=False, seconds=None)
 
 
 def _released_classes(recoding: Recoding) -> Classes:
@@ -393,11 +412,12 @@ class _Answering:
         began = time.monotonic()
         outcome = rival.search(self._problem, replace(control, steps=None))
         seconds = round(time.monotonic() - began, 3)
-        candidate = {"move": "rival", "algorithm": rival.name, "seconds": seconds}
+        candidate = {"move": "rival", "algorithm": rival.name}
         if outcome.recoding is None:
             self._steps.append(Step(candidate, None, accepted=False, failed=(outcome.status.value,)))
         else:
             self._offer(candidate, outcome, outcome.recoding)
+        self._steps[-1] = replace(self._steps[-1], seconds=seconds)
 
     def _offer(self, candidate: dict[str, Any], outcome: Outcome, recoding: Recoding) -> bool:
         """Run the attack checks on an outcome and offer it to the incumbent; return whether it passes."""

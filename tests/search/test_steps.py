@@ -186,3 +186,27 @@ def test_every_step_is_refused_where_it_would_be_ignored(tmp_path: Path) -> None
         report_of(
             tmp_path, rows(20), constraints=risk, attackers="every-step", algorithm={"name": "mondrian"}
         )
+
+
+@pytest.mark.parametrize("name", ["mondrian", "local"])
+def test_the_step_of_the_release_measured_what_the_file_shows(name: str, tmp_path: Path) -> None:
+    records = rows(300)
+    asked = {"algorithm": {"name": name}, "budget": {"steps": 12}, "suppression": {"limit": 0}}
+    report = report_of(tmp_path, records, constraints=[*CHECKS[:3]], attacks=[], **asked)
+    release = next((tmp_path / "job-release" / "share").glob("*.csv"))
+    with release.open(newline="") as file:
+        published = [tuple(own.values()) for own in csv.DictReader(file)]
+    found: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for *known, secret in published:
+        found[tuple(known)][secret] += 1
+    total = Counter(record[-1] for record in records)
+    p = {value: Fraction(number, len(records)) for value, number in total.items()}
+    own = measures(list(found.values()), p)
+    accepted = [each for each in report["steps"] if each["objective"] is not None and each["checks"]]
+    best = min(accepted, key=lambda each: each["objective"])
+    assert isclose(best["objective"], report["search"]["objective"], abs_tol=1e-9)
+    assert len(best["checks"]) == 3
+    for check in best["checks"]:
+        assert check["satisfied"]
+        assert check["violating"] == 0
+        assert isclose(check["released"], worst(check["constraint"], own[check["constraint"]]), abs_tol=1e-9)

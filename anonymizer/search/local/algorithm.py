@@ -8,11 +8,10 @@ too long, Mondrian finds a first release within a second or two.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -349,9 +348,6 @@ LATTICE_NODES = 2000
 CLOSE = 1e-9
 """An objective this near to the bound is optimal: the bound is a sum of many rounded products."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""What most steps say besides the move, the classes and the suppressed records."""
-
 SEED = 0
 """Of the random choices of neighbourhoods."""
 
@@ -421,8 +417,6 @@ class LocalRun(SearchRun):
             if found:
                 self._note("start", found)
             self._compare_with_lattice()
-            if not slow:
-                self._take_mondrian()
         if self._best.found is None:
             return self._outcome(Status.UNDECIDED)
         self._improve(self._best.found)
@@ -463,9 +457,8 @@ class LocalRun(SearchRun):
             self._repaired |= self._take("earlier", own)
 
     def _take_quick(self) -> None:
-        """Take a quick release before a slow start, in case the budget ends within it."""
-        if self._ground.bounded and (self._slow or self._lattice.wide):
-            self._take_mondrian()
+        """Take quick releases, in case the budget ends before a better one."""
+        self._take_mondrian()
         self._take_repaired()
 
     def _take_mondrian(self) -> None:
@@ -473,7 +466,7 @@ class LocalRun(SearchRun):
         began = time.monotonic()
         found = mondrian_start(self._ground, self._problem, self._control.stopped)
         if found is not None:
-            self._take("mondrian", found, _tried("mondrian", began))
+            self._take("mondrian", found, time.monotonic() - began)
 
     def _take_repaired(self) -> None:
         """Take fine classes, merged where they violate a model."""
@@ -501,16 +494,16 @@ class LocalRun(SearchRun):
             return found
         return thinned(found, self._judge, Known(), self._given_up)
 
-    def _take(self, name: str, found: Assignment, more: Mapping[str, Any] = NOTHING) -> bool:
+    def _take(self, name: str, found: Assignment, seconds: float | None = None) -> bool:
         """Note an assignment if it may be released, and return whether it may.
 
         Parameters
         ----------
-        more: what the step says besides.
+        seconds: that another algorithm took for it.
         """
         valid = self._judge.admits(found)
         if valid:
-            self._note(name, found, more)
+            self._note(name, found, seconds)
             if found is self._best.found:
                 self._validity.refer_to(found.kept)
         return valid
@@ -548,7 +541,7 @@ class LocalRun(SearchRun):
         better = search_with("lattice", self._problem, replace(control, below=below))
         if better.recoding is None:
             return
-        self._take("lattice", assignment_of(self._ground, better.recoding), _tried("lattice", began))
+        self._take("lattice", assignment_of(self._ground, better.recoding), time.monotonic() - began)
 
     def _improve(self, current: Assignment) -> None:
         random = np.random.default_rng(SEED)
@@ -627,14 +620,19 @@ class LocalRun(SearchRun):
             return False
         return self._best.objective - self._bound <= CLOSE
 
-    def _note(self, move: str, found: Assignment, more: Mapping[str, Any] = NOTHING) -> None:
+    def _note(self, move: str, found: Assignment, seconds: float | None = None) -> None:
         """Log a step, and keep the assignment if it is the best so far."""
         self._tried += 1
         same = found is self._best.found
         objective = self._best.objective if same else self._objective(found)
         accepted = not same and self._best.offer(found, objective)
-        candidate = {"move": move, "classes": found.classes, "suppressed": found.suppressed, **more}
-        self._steps.append(Step(candidate, objective, accepted))
+        explained = accepted and self._control.explained and found.classes > 0
+        checks = self._judge.checks(found) if explained else ()
+        candidate: dict[str, Any] = {"move": move, "classes": found.classes, "suppressed": found.suppressed}
+        if seconds is not None:
+            candidate["algorithm"], seconds = move, round(seconds, 3)
+        step = Step(candidate, objective, accepted, suppressed=found.suppressed, checks=checks)
+        self._steps.append(replace(step, seconds=seconds))
 
     def _objective(self, found: Assignment) -> float:
         if self._ground.additive:
@@ -678,11 +676,6 @@ class LocalRun(SearchRun):
         vectors = self._ground.trees.vectors
         found = self._finished(status, (objective, recoding), bound, vectors, min(self._tried, vectors))
         return replace(found, best_possible=bound)
-
-
-def _tried(name: str, began: float) -> dict[str, Any]:
-    """Return what the step of another algorithm says."""
-    return {"algorithm": name, "seconds": round(time.monotonic() - began, 3)}
 
 
 LATE = 0.1

@@ -52,7 +52,7 @@ from anonymizer.search.base import (
     offer_outcome,
     search_with,
 )
-from anonymizer.search.judge import CandidateVerdict, Judge, search_with_attack_checks
+from anonymizer.search.judge import CandidateVerdict, Judge, measured_end, search_with_attack_checks
 from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, LargeSetAxis, NodeAxis
 from anonymizer.search.mondrian.labelling import (
     DefaultLabelling,
@@ -1333,6 +1333,8 @@ class Mondrian(SearchAlgorithm):
 
     def _search(self, problem: SearchProblem, control: Control, known: Known) -> Outcome:
         found = self._cut(problem, control)
+        if control.explained:
+            found = measured_end(problem, found)
         whole = problem.source is None and found.status is not Status.INFEASIBLE
         if whole and along_trees(problem, self.settings):
             return merged(problem, control, found, self._cut, known)

@@ -89,7 +89,7 @@ def _better(found: Outcome, own: Assignment, power: int, judge: AssignmentJudge,
         found,
         candidates=found.candidates + 1,
         evaluated=found.evaluated + 1,
-        steps=(*found.steps, Step(candidate, objective, valid)),
+        steps=(*found.steps, Step(candidate, objective, valid, checks=judge.checks(own) if valid else ())),
     )
     if objective is None or (found.objective is not None and objective >= found.objective):
         return found

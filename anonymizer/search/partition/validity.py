@@ -16,8 +16,9 @@ from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import Reference, SensitiveCodes
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED as STAR
+from anonymizer.model.recoding import CheckerMeasure
 from anonymizer.privacy.base import Merging
-from anonymizer.search.judge import Judge
+from anonymizer.search.judge import CandidateVerdict, Judge
 from anonymizer.search.partition.assignment import Assignment, LocalProblem
 from anonymizer.search.suppression.suppressor import holding
 
@@ -39,6 +40,7 @@ class AssignmentJudge:
         # The suppressed records are chosen here; the judge only judges the rest.
         self._judge = Judge(replace(problem, table=table, suppression=SuppressionMethod.CLASSES))
         self._ground = ground
+        self._last: tuple[Assignment, CandidateVerdict] | None = None
 
     def admits(self, assignment: Assignment) -> bool:
         """Return whether all classes satisfy the constraints, with suppressed records as configured."""
@@ -63,17 +65,26 @@ class AssignmentJudge:
         class_of = np.where(assignment.class_of < 0, assignment.classes, assignment.class_of)
         return self._holds(assignment, class_of)
 
+    def checks(self, assignment: Assignment) -> tuple[CheckerMeasure, ...]:
+        """Return what each constraint measures on the classes of an assignment."""
+        if self._last is None or self._last[0] is not assignment:
+            self._verdict(assignment, assignment.class_of)
+        return () if self._last is None else self._last[1].checks
+
     def _holds(self, assignment: Assignment, class_of: IntArray) -> bool:
         """Return whether classes satisfy the constraints; parts with a negative number are in none."""
-        kept = class_of >= 0
-        if not kept.any():
+        if not (class_of >= 0).any():
             return False
-        own = assignment
-        number = int(class_of.max()) + 1
-        verdict = self._judge.judge(
-            self._ground.classes(own.atoms[kept], own.counts[kept], class_of[kept], number)
-        )
+        verdict = self._verdict(assignment, class_of)
         return verdict.valid and verdict.suppressed == 0
+
+    def _verdict(self, assignment: Assignment, class_of: IntArray) -> CandidateVerdict:
+        own, kept = assignment, class_of >= 0
+        number = int(class_of.max()) + 1
+        classes = self._ground.classes(own.atoms[kept], own.counts[kept], class_of[kept], number)
+        verdict = self._judge.judge(classes)
+        self._last = own, verdict
+        return verdict
 
     def provably_infeasible(self, atoms_at_top: IntArray) -> bool:
         """Return whether every assignment is proven to suppress too many records.
