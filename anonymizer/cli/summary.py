@@ -235,7 +235,8 @@ def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:
     ...     {"candidate": {"algorithm": "mondrian"}, "objective": 0.125, "seconds": 4.12, "failed": []},
     ...     {"candidate": {"algorithm": "lattice"}, "objective": None, "seconds": 0.3, "failed": ["a"]},
     ... ]
-    >>> print(*tried_lines({"steps": steps, "search": {"objective": 0.117}}), sep="\n")
+    >>> for line in tried_lines({"steps": steps, "search": {"objective": 0.117}}):
+    ...     print(line)
       tried: mondrian, loss 0.125 in 4.1 s, more than the release
       tried: lattice, a in 0.3 s
     """

@@ -97,6 +97,8 @@ def search_with_attack_checks(
     probe: int | None = None,
     rivals: Sequence[Rival] = (),
     smallest: int = 1,
+    *,
+    both: bool = False,
 ) -> Outcome:
     """Return the best candidate of a search that passes all attack checks.
 
@@ -120,6 +122,8 @@ def search_with_attack_checks(
     rivals: searches that run attacks themselves; the result is at least as good as theirs.
     smallest: classes of fewer records are not made whatever the problem asks for; the sizes that are tried
         begin with it.
+    both: whether larger classes are tried, too, where a limit on guesses has passed: for a search whose
+        larger classes are not merged smaller ones.
     """
     refuted = refuted_as_one_class(problem)
     if refuted:
@@ -128,11 +132,12 @@ def search_with_attack_checks(
     if problem.has_scenarios:
         everything = problem.for_all_knowledge
         return _without_proofs(
-            search_with_attack_checks(everything, control, search, probe, rivals, smallest)
+            search_with_attack_checks(everything, control, search, probe, rivals, smallest, both=both)
         )
     if problem.gate.open:
         return search(problem, control)
-    return _Answering(problem, control, search, probe, max(smallest, problem.minimum_size)).run(rivals)
+    first = max(smallest, problem.minimum_size)
+    return _Answering(problem, control, search, probe, first, both=both).run(rivals)
 
 
 def one_class(table: Table) -> Classes:
@@ -195,8 +200,9 @@ def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
     """
     places = reversed(range(len(outcome.steps)))
     last = next((place for place in places if outcome.steps[place].accepted), None)
-    large = problem.source is not None or problem.table.combinations > MEASURED
-    if outcome.recoding is None or last is None or large:
+    if outcome.recoding is None or last is None or outcome.steps[last].checks:
+        return outcome
+    if problem.source is not None or problem.table.combinations > MEASURED:
         return outcome
     if problem.has_scenarios or not problem.table.measure.plain:
         return outcome
@@ -277,13 +283,21 @@ class _Answering:
     """
 
     def __init__(
-        self, problem: SearchProblem, control: Control, search: Search, probe: int | None, first: int
+        self,
+        problem: SearchProblem,
+        control: Control,
+        search: Search,
+        probe: int | None,
+        first: int,
+        *,
+        both: bool,
     ) -> None:
         self._problem = problem
         self._control = control
         self._search = search
         self._probe = probe
         self._first = first
+        self._both = both
         self._steps: list[Step] = []
         self._evaluated = 0
         self._passed = False
@@ -318,7 +332,7 @@ class _Answering:
         for rival in rivals:
             if not rival.first:
                 self._compare(rival)
-        if not passed and self._guided(found.recoding):
+        if not passed and self._guided(found.recoding) and not self._both:
             if self._probe is not None:
                 self._spend_guided()
             return Status.UNDECIDED

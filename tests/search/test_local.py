@@ -210,9 +210,9 @@ def test_a_start_that_compares_many_distributions_has_a_quick_release_first(
     spec = wide(3)
     monkeypatch.setattr(algorithm, "SLOW", 50_000)
     near = ConstraintSpec("t-closeness", {"t": 0.5}, "s")
-    for constraints, first in ((spec.constraints, "repair"), ((*spec.constraints, near), "mondrian")):
+    for constraints in (spec.constraints, (*spec.constraints, near)):
         found = searched(problem(replace(spec, constraints=constraints)), 3)
-        assert found.steps[0].candidate["move"] == first
+        assert found.steps[0].candidate["move"] == "mondrian"
 
 
 @pytest.mark.slow

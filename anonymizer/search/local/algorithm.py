@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.compiled import runs_compiled
-from anonymizer.errors import Interrupted
+from anonymizer.errors import InputError, Interrupted
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.features import Feature
 from anonymizer.model.recoding import NodeRecoding, Outcome, Status, Step
@@ -360,10 +360,17 @@ class Earlier:
     ----------
     best: classes of the last search.
     near: nearest rows of a table, by its rows.
+    bound: proven lower bound; it knows the sizes of classes alone, so it holds whatever else is asked for.
     """
 
     best: Assignment | None = None
     near: dict[bytes, NearRows] = field(default_factory=dict)
+    bound: float | None = None
+
+    def raise_bound(self, found: float | None) -> None:
+        """Take a bound if it is above the known one."""
+        if found is not None:
+            self.bound = found if self.bound is None else max(self.bound, found)
 
 
 class LocalRun(SearchRun):
@@ -464,7 +471,11 @@ class LocalRun(SearchRun):
     def _take_mondrian(self) -> None:
         """Take what Mondrian cuts, so that no release loses more."""
         began = time.monotonic()
-        found = mondrian_start(self._ground, self._problem, self._control.stopped)
+        try:
+            found = mondrian_start(self._ground, self._problem, self._control.stopped)
+        except InputError:
+            # The metric has no value for what it publishes, nor for local recoding, which says so later.
+            return
         if found is not None:
             self._take("mondrian", found, time.monotonic() - began)
 
@@ -734,13 +745,19 @@ class Local(SearchAlgorithm):
         Interrupted: the user ended the search before it found a recoding.
         """
         earlier = Earlier()
-        return search_with_attack_checks(
-            problem,
-            control,
-            lambda asked, left: LocalRun(asked, left, earlier).run(),
-            probe=PROBE,
-            rivals=(Rival("mondrian", _along_hierarchies, first=True), Rival("lattice", _full_domain)),
-        )
+
+        def search(asked: SearchProblem, left: Control) -> Outcome:
+            found = LocalRun(asked, left, earlier).run()
+            if asked.class_constraints == problem.class_constraints:
+                earlier.raise_bound(found.bound)
+            return found
+
+        rivals = (Rival("mondrian", _along_hierarchies, first=True), Rival("lattice", _full_domain))
+        outcome = search_with_attack_checks(problem, control, search, probe=PROBE, rivals=rivals)
+        if problem.gate.open or outcome.objective is None or earlier.bound is None:
+            return outcome
+        bound = min(earlier.bound, outcome.objective)
+        return replace(outcome, bound=bound, best_possible=bound)
 
 
 def _along_hierarchies(problem: SearchProblem, control: Control) -> Outcome:

@@ -736,7 +736,7 @@ class Microaggregation(SearchAlgorithm):
             size = max(smallest, asked.minimum_size) if asked.minimum_size > first else smallest
             return _Run(asked, left, self.settings, size).run()
 
-        return search_with_attack_checks(problem, control, search, smallest=smallest)
+        return search_with_attack_checks(problem, control, search, smallest=smallest, both=True)
 
 
 class _BudgetSpent(Exception):

@@ -187,7 +187,8 @@ class Known:
             if name == attribute and before.same(own):
                 return thinning.resumed(stopped)
         thinning = Thinning(own, attribute, stopped)
-        self.begun = [*self.begun[-KEPT:], (own, attribute, thinning)]
+        if not thinning.ended:
+            self.begun = [*self.begun[-KEPT:], (own, attribute, thinning)]
         return thinning
 
 
