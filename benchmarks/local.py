@@ -59,6 +59,27 @@ SENSITIVE: dict[str, dict[str, Sequence[Mapping[str, Any]]]] = {
 }
 """Models of the sensitive attribute, with k = 5 and no suppression."""
 
+LEARNED = {"model": "linkage-risk", "linkage": "learned"}
+ATTACKERS: dict[str, dict[str, Sequence[Mapping[str, Any]]]] = {
+    "Adult": {"linkage .05": [{**LEARNED, "max": 0.05}]},
+    "sample": {
+        "linkage .10": [{**LEARNED, "max": 0.1}],
+        "linkage .10, 5 % noise": [{**LEARNED, "max": 0.1, "noise": 0.05}],
+        "l 3, t .4, linkage .03": [
+            {"model": "l-diversity", "l": 3},
+            {"model": "t-closeness", "t": 0.4, "distance": "equal"},
+            {**LEARNED, "max": 0.03},
+        ],
+        "all five, linkage .02": [*SENSITIVE["sample"]["all five"], {**LEARNED, "max": 0.02}],
+        "inference .35": [{"model": "inference-risk", "max": 0.35}],
+        "vulnerability .10": [{"model": "vulnerability", "max": 0.1}],
+        "vulnerability .30 of values": [
+            {"model": "vulnerability", "max": 0.3, "target": "attribute-inference"}
+        ],
+    },
+}
+"""Attackers in the search, with k = 5 and no suppression; vulnerability is measured without an attack."""
+
 SAMPLE = ROOT / "examples" / "sample.yaml"
 HEADERS = ("local", "bound", "gap", "suppressed", "steps", "seconds", "lattice", "Mondrian", "ARX, local")
 LIMIT = 0.02
@@ -149,6 +170,25 @@ def sensitive_rows(seconds: float, only: str) -> Iterator[list[object]]:
             yield [name, title, *losses, len(local.steps), taken]
 
 
+def attacker_rows(seconds: float, only: str) -> Iterator[list[object]]:
+    """Yield what Mondrian and local recoding lose with an attacker, its success, attacks and time."""
+    for name, config in bases().items():
+        for title, models in ATTACKERS[name].items():
+            if only not in f"{name} {title}":
+                continue
+            asked = {**config, "constraints": [*config["constraints"], *models]}
+            found: list[object] = []
+            for algorithm, options in (("mondrian", {"labels": "hierarchy"}), ("local", {})):
+                began = time.process_time()
+                own = searched(asked, Control(cpu_seconds=seconds), algorithm, **options)
+                taken = f"{time.process_time() - began:.1f}"
+                attacked = [step for step in own.steps if step.attackers]
+                passed = [each for each in attacked if each.accepted and each.objective == own.objective]
+                success = f"{passed[-1].attackers[-1].measured:.4f}" if passed else "-"
+                found += [shown(own.objective), success, len(attacked), taken]
+            yield [name, title, *found, shown(own.bound)]
+
+
 def million() -> str:
     """Run a million records with eight quasi-identifiers beside a bare GROUP BY; return Markdown."""
     names = [name for name in adult.ATTRIBUTES if name != adult.SENSITIVE]
@@ -183,12 +223,19 @@ def main() -> None:
     parser.add_argument("--skip-models", action="store_true", help="k-anonymity alone")
     parser.add_argument("--skip-million", action="store_true", help="without the million records")
     parser.add_argument("--sensitive", action="store_true", help="models of a sensitive attribute alone")
-    parser.add_argument("--only", default="", help="rows of --sensitive whose name has this text")
+    parser.add_argument("--attackers", action="store_true", help="attackers in the search alone")
+    parser.add_argument("--only", default="", help="rows of these two whose name has this text")
     chosen = parser.parse_args()
     if chosen.sensitive:
         print("k = 5 and models of the sensitive attribute, nothing suppressed, budget in processor time\n")
         headers = ("data", "model", "cut", "merged", "local", "bound", "steps", "seconds")
         print(f"{table(headers, sensitive_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
+        return
+    if chosen.attackers:
+        print("k = 5 and attackers, nothing suppressed, budget in processor time\n")
+        own = ("loss", "success", "attacks", "seconds")
+        headers = ("data", "attacker", *(f"{name} {each}" for name in ("mondrian", "local") for each in own))
+        print(f"{table((*headers, 'bound'), attacker_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
         return
     print(f"k-anonymity, nine quasi-identifiers, at most {LIMIT:.0%} suppressed, metric loss\n")
     rows = (
