@@ -67,11 +67,8 @@ class _Release:
         self._whole = fits_in_memory(self._plan.engine, tables[0])
         self._smallest = smallest_shown(self._plan.goal.k_of_reports)
         self._least = _fewest_records(found)
-        attributes, published = self._recoding.table.quasi_identifiers, self._recoding.published()
-        self._recoded = {
-            own.name: _Recoded(own, column, place)
-            for place, (own, column) in enumerate(zip(attributes, published, strict=True))
-        }
+        attributes = self._recoding.table.quasi_identifiers
+        self._attributes = {own.name: (own, place) for place, own in enumerate(attributes)}
         self._levels: Mapping[str, int] = self._recoding.describe().get("levels") or {}
 
     def column(self, name: str) -> SeenColumn:
@@ -81,8 +78,10 @@ class _Release:
             return SeenColumn(name, column.role, "pseudonym", self._table.rows, changed=self._table.rows)
         if not column.released:
             return SeenColumn(name, column.role, LEFT_OUT)
-        if name in self._recoded:
-            return self._generalized(self._recoded[name])
+        if name in self._attributes:
+            # Of many rows, one published column is in memory at a time.
+            attribute, place = self._attributes[name]
+            return self._generalized(_Recoded(attribute, self._recoding.published_column(place), place))
         if plan.goal.algorithm.in_groups and column.role is Role.SENSITIVE:
             counts = _sensitive_counts(self._recoding, name)
             treatment: str = "shuffled within its group"
@@ -197,9 +196,9 @@ class _Release:
 
     def _outside(self, name: str, label: str) -> frozenset[str] | None:
         """Return the values that are not under a node; None if all that are published are outside."""
-        if name not in self._recoded:
+        if name not in self._attributes:
             return None
-        attribute = self._recoded[name].attribute
+        attribute, _ = self._attributes[name]
         tree, labels = attribute.hierarchy, value_labels(attribute)
         inner = np.flatnonzero((tree.level > 0) & (tree.leaf_counts() > 1))
         node = next((each for each in inner.tolist() if tree.labels[each] == label), None)
