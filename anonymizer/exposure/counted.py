@@ -164,9 +164,11 @@ def _narrowed(rows: Rows, groups: CodeArray, number: int, own: CodeArray) -> Ite
     constant, one_of = np.ones(number, dtype=np.bool_), np.full(number, -1, dtype=np.int32)
     for block_number, block in enumerate(rows.blocks()):
         place, codes = groups[block], own[block]
-        new = one_of[place] < 0
-        one_of[place[new]] = codes[new]
-        constant[place[codes != one_of[place]]] = False
+        known = one_of.take(place)
+        if (new := known < 0).any():
+            one_of[place[new]] = codes[new]
+            known = one_of.take(place)
+        constant[place[codes != known]] = False
         # So often that few are looked at in vain, so seldom that asking about all groups takes no time.
         if block_number & (block_number + 1) == 0:
             yield constant

@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.exposure.finding import Exposure
 from anonymizer.job.exposure import fits_in_memory
 from anonymizer.job.verify import Tables
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import BLOCK, CodeArray, IntArray
 from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
 from anonymizer.model.table import QuasiIdentifier, Role
@@ -171,9 +171,13 @@ class _Release:
             return None
         if table.coarse:
             return starred if self._levels_of(recoded) == (0, 0) else None
-        same = _values_of_labels(recoded)[recoded.published.codes]
-        changed = same != table.quasi_identifier_codes(recoded.position)
-        return int(table.counts[changed & ~self._recoding.removed].sum())
+        same, own = _values_of_labels(recoded), table.quasi_identifier_codes(recoded.position)
+        records = 0
+        for start in range(0, len(own), BLOCK):
+            block = slice(start, start + BLOCK)
+            changed = same[recoded.published.codes[block]] != own[block]
+            records += int(table.counts[block][changed & ~self._recoding.removed[block]].sum())
+        return records
 
     def _left_by(self, name: str, counts: Mapping[str | None, int]) -> dict[str, LeftBy]:
         """Return what the published labels for all other values leave out; none of an append.

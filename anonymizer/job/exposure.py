@@ -163,6 +163,10 @@ def release_of(found: Found) -> ReleasedRecords | CountedRelease:
 
 def _shown(recoding: Recoding, position: int) -> tuple[CodeArray, int]:
     """Return the code of the published value of each row, and the number of codes."""
+    cells, kept_suppressed = recoding.cells(position), recoding.suppressed & ~recoding.removed
+    if len(set(cells.labels)) == len(cells.labels) and not kept_suppressed.any():
+        # Where all texts differ, each value has one.
+        return cells.codes, len(cells.labels)
     published = recoding.published_column(position)
     return published.codes, len(published.labels)
 
