@@ -9,6 +9,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from anonymizer.exposure.counted import AnyColumn, ColumnFacts, CountedColumn, CountedRelease
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
@@ -66,9 +67,14 @@ class Computed(Detector):
         """Yield what exceeds the threshold."""
         yield from computed(records, threshold)
 
-    def left_out(self, records: ReleasedRecords) -> str | None:
+    def may_find(self, release: CountedRelease, threshold: float) -> bool:  # noqa: ARG002 - of any share
+        """Return whether a function may hold for nearly all records."""
+        return _may_be_computed(release) or _may_be_determined(release)
+
+    def left_out(self, release: ReleasedRecords | CountedRelease) -> str | None:
         """Return which columns were not looked at."""
-        numbers, known = len(_of_numbers(records)), len(records.having(Role.QUASI_IDENTIFIER))
+        columns: Sequence[ColumnFacts] = release.columns
+        numbers, known = len(_of_numbers(columns)), len(release.having(Role.QUASI_IDENTIFIER))
         if numbers <= MOST_NUMBERS and known <= MOST_SOURCES:
             return None
         return (
@@ -132,7 +138,7 @@ def computed(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
             yield Finding(Kind.COMPUTED, (target.name,), number, share, threshold, None, how, names)
 
 
-def _may_tell(sources: Sequence[ReleasedColumn], target: ReleasedColumn) -> bool:
+def _may_tell(sources: Sequence[ColumnFacts], target: ColumnFacts) -> bool:
     """Return whether somebody who has the sources learns what the release was not to show.
 
     Quasi-identifiers are known as they are in the input, so that they tell columns which are released finer;
@@ -147,7 +153,7 @@ def _may_tell(sources: Sequence[ReleasedColumn], target: ReleasedColumn) -> bool
 
 def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
     """Yield the columns of numbers that are a difference, sum or ratio of two others, or a year or an age."""
-    columns = _of_numbers(records)[:MOST_NUMBERS]
+    columns = _of_numbers(records.columns)[:MOST_NUMBERS]
     step = max(records.records // SAMPLE, 1)
     for target in columns:
         for sources in _sources(columns, target):
@@ -163,13 +169,11 @@ def _arithmetic(records: ReleasedRecords) -> Iterator[Function]:
                     yield Function(target, sources, words, _equal(target.values, found + offset))
 
 
-def _of_numbers(records: ReleasedRecords) -> list[ReleasedColumn]:
-    return [each for each in records.columns if each.numbers is not None and each.sizes[1] > 2]
+def _of_numbers(columns: Sequence[AnyColumn]) -> list[AnyColumn]:
+    return [each for each in columns if each.numbers is not None and each.size > 2]
 
 
-def _sources(
-    columns: Sequence[ReleasedColumn], target: ReleasedColumn
-) -> Iterator[tuple[ReleasedColumn, ...]]:
+def _sources(columns: Sequence[AnyColumn], target: AnyColumn) -> Iterator[tuple[AnyColumn, ...]]:
     others = [each for each in columns if each is not target]
     for sources in (*((each,) for each in others if each.days), *permutations(others, 2)):
         if _may_tell(sources, target):
@@ -178,12 +182,18 @@ def _sources(
 
 def _functions(sources: Sequence[ReleasedColumn], step: int) -> Iterator[tuple[str, FloatArray]]:
     """Yield the functions of one or two columns: their words, and a value for each record."""
-    first, *others = (each.values[::step] for each in sources)
+    yield from _functions_of(sources, [each.values[::step] for each in sources])
+
+
+def _functions_of(
+    sources: Sequence[ColumnFacts], values: Sequence[FloatArray]
+) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the functions of one or two columns with these numbers."""
     names = [each.name for each in sources]
-    if not others:
-        yield f"year of {names[0]}", _year(first)
+    if len(values) == 1:
+        yield f"year of {names[0]}", _year(values[0])
         return
-    (second,) = others
+    first, second = values
     yield f"{names[0]} - {names[1]}", first - second
     if sources[0].days and sources[1].days:
         yield f"years from {names[1]} to {names[0]}", np.floor((first - second) / YEAR)
@@ -206,8 +216,47 @@ def _may_hold(target: FloatArray, values: FloatArray) -> bool:
     both = ~(np.isnan(target[few]) | np.isnan(values[few]))
     if both.sum() < ENOUGH:
         return True
-    near = np.abs(target[few][both] - values[few][both]) <= 1.5 + CLOSE * np.abs(values[few][both])
-    return bool(near.mean() >= CLEARLY)
+    return bool(_near(target[few][both], values[few][both]).mean() >= CLEARLY)
+
+
+def _near(target: FloatArray, values: FloatArray) -> BoolArray:
+    """Return which numbers differ by a constant that an offset can be."""
+    return np.abs(target - values) <= 1.5 + CLOSE * np.abs(values)
+
+
+def _may_be_computed(release: CountedRelease) -> bool:
+    """Return whether arithmetic on columns of numbers may hold for nearly all records."""
+    columns = _of_numbers(release.columns)[:MOST_NUMBERS]
+    return any(
+        _may_be_function(release, target, sources)
+        for target in columns
+        for sources in _sources(columns, target)
+    )
+
+
+def _may_be_function(
+    release: CountedRelease, target: CountedColumn, sources: Sequence[CountedColumn]
+) -> bool:
+    """Return whether a function of columns may hold, until too many records contradict each."""
+    wrong: dict[str, int] = {}
+    for block in release.rows.in_turn():
+        own, *given = (_numbers_in(each, block) for each in (target, *sources))
+        for how, values in _functions_of(sources, given):
+            contradicted = ~(np.isnan(own) | np.isnan(values) | _near(own, values))
+            wrong[how] = wrong.get(how, 0) + int(release.rows.counts[block][contradicted].sum())
+        if all(_are_too_many(each, release.records) for each in wrong.values()):
+            return False
+    return True
+
+
+def _are_too_many(wrong: int, records: int) -> bool:
+    """Return whether a function of records certainly does not hold that is wrong for some."""
+    return wrong > (1 - HOLDS) * (1 + CLOSE) * records
+
+
+def _numbers_in(column: CountedColumn, block: slice | IntArray) -> FloatArray:
+    assert column.numbers is not None, "columns of numbers are searched"
+    return column.numbers[column.own[block]]
 
 
 def _offset(target: FloatArray, values: FloatArray) -> float | None:
@@ -233,20 +282,60 @@ def _equal(target: FloatArray, values: FloatArray) -> BoolArray:
         return np.abs(target - values) <= CLOSE * np.maximum(np.abs(values), 1.0)
 
 
+def _may_be_determined(release: CountedRelease) -> bool:
+    """Return whether quasi-identifiers may determine a column.
+
+    They do not where all of them together leave too many records with several of its values, as fewer leave
+    more.
+    """
+    known = release.having(Role.QUASI_IDENTIFIER)[:MOST_SOURCES]
+    targets = [each for each in _targets(release.columns) if _is_asked(known, each)]
+    return any(_may_be_told(release, known, each) for each in targets)
+
+
+def _may_be_told(release: CountedRelease, known: Sequence[CountedColumn], target: CountedColumn) -> bool:
+    """Return whether too few records for that are in neighbouring rows that differ in the target alone."""
+    records, rows, wrong = release.rows.records_with(target.own, target.size), release.rows, 0
+    if target.absent is not None and target.absent < target.size:
+        records[target.absent] = 0
+    usual = int(records.argmax())
+    for block in rows.in_turn():
+        own, counts = target.own[block], rows.counts[block]
+        same = np.ones(max(len(own) - 1, 0), dtype=np.bool_)
+        for each in known:
+            same &= each.own[block][1:] == each.own[block][:-1]
+        starts = np.flatnonzero(np.concatenate([[True], ~same])[: len(own)])
+        if len(starts):
+            differs = np.concatenate([[False], same & (own[1:] != own[:-1])])
+            asked = np.where((own == usual) | (own == target.absent), 0, counts)
+            several = np.logical_or.reduceat(differs, starts)
+            wrong += int(np.add.reduceat(asked, starts)[several].sum())
+    return not _are_too_many(wrong, int(records.sum() - records[usual]))
+
+
+def _targets(columns: Sequence[AnyColumn]) -> list[AnyColumn]:
+    """Return the columns that quasi-identifiers may determine."""
+    return [
+        each
+        for each in columns
+        if each.role in (Role.INSENSITIVE, Role.SENSITIVE) and each.exact and each.size > 1
+    ]
+
+
+def _is_asked(known: Sequence[ColumnFacts], target: ColumnFacts) -> bool:
+    """Return whether any sources among the known columns may tell a target."""
+    return any(_may_tell(sources, target) for sources in _sets(known))
+
+
+def _sets(known: Sequence[AnyColumn]) -> Iterator[tuple[AnyColumn, ...]]:
+    for size in (1, 2, 3):
+        yield from combinations(known, size)
+
+
 def _determined(records: ReleasedRecords, known: Sequence[ReleasedColumn]) -> Iterator[Function]:
     """Yield the columns that one to three quasi-identifiers determine."""
-    targets = [
-        each
-        for each in records.columns
-        if each.role in (Role.INSENSITIVE, Role.SENSITIVE) and each.exact and each.sizes[1] > 1
-    ]
-    known = known[:MOST_SOURCES]
-    sets = [
-        sources
-        for size in (1, 2, 3)
-        for sources in combinations(known, size)
-        if any(_may_tell(sources, target) for target in targets)
-    ]
+    targets, known = _targets(records.columns), known[:MOST_SOURCES]
+    sets = [each for each in _sets(known) if any(_may_tell(each, target) for target in targets)]
     sample = np.arange(0, records.records, max(records.records // SAMPLE, 1))
     grouped: _Grouped = {}
     sampled = [_sharing(sources, sample, grouped) for sources in sets]

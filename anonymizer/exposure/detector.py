@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from anonymizer.errors import listed, plural
+from anonymizer.exposure.counted import CountedRelease
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedRecords
 from anonymizer.model.table import Role
@@ -60,7 +61,17 @@ class Detector(ABC):
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""
 
-    def left_out(self, records: ReleasedRecords) -> str | None:  # noqa: ARG002 - most look at everything
+    def may_find(self, release: CountedRelease, threshold: float) -> bool:  # noqa: ARG002 - most cannot tell
+        """Return whether records have to be read; False only if nothing exceeds the threshold.
+
+        Asked of those that are not public, which look at more than what is published.
+        """
+        return True
+
+    def left_out(
+        self,
+        release: ReleasedRecords | CountedRelease,  # noqa: ARG002 - most look at everything
+    ) -> str | None:
         """Return what was not looked at; None if everything was."""
         return None
 

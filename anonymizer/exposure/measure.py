@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from anonymizer.exposure.computed import Computed
+from anonymizer.exposure.counted import CountedRelease
 from anonymizer.exposure.detector import Detector
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding, Kind, Remedy, by_harm
 from anonymizer.exposure.predicts import Predicts
@@ -36,11 +37,12 @@ class Thresholds:
 
 
 def exposure_of(
-    records: ReleasedRecords, thresholds: Thresholds, acknowledged: Iterable[str] = ()
+    release: ReleasedRecords | CountedRelease, thresholds: Thresholds, acknowledged: Iterable[str] = ()
 ) -> Exposure:
     """Return what a release shows.
 
-    Of records that were read from the release alone it is what that shows: the public kinds.
+    If it is counted, its records are read only where a finding cannot be ruled out without them. Of records
+    that were read from the release alone it is what that shows: the public kinds.
 
     Parameters
     ----------
@@ -49,13 +51,17 @@ def exposure_of(
     """
     named = frozenset(acknowledged)
     unknown = {name.partition(":")[2] for name in named if name.startswith(f"{Kind.SINGLED_OUT}:")}
-    records = replace(records, unknown=frozenset(unknown))
+    records = replace(release.published, unknown=frozenset(unknown))
+    if isinstance(release, ReleasedRecords):
+        # What is known of its units is then computed once.
+        release = records
     seen, least = records.seen_together, (2, records.k)
     every = records.together([seen, *records.having(Role.SENSITIVE)])
     unique, below = (records.units_of(records.in_small([seen], each)) for each in least)
     together = (records.units_of(records.in_small([every], each)) for each in least)
     detectors = [each for each in DETECTORS if each.public or not records.alone]
-    findings = by_harm([each for own in detectors for each in own.find(records, thresholds.of(own))])
+    found = (_found(own, release, records, thresholds.of(own)) for own in detectors)
+    findings = by_harm([each for own in found for each in own])
     accepted = [each for each in findings if _is_acknowledged(each, named)]
     return Exposure(
         records.unit,
@@ -64,14 +70,30 @@ def exposure_of(
         unique,
         below,
         (next(together), next(together)),
-        tuple(_mended(each, records) for each in findings if each not in accepted),
+        tuple(_mended(each, release, records) for each in findings if each not in accepted),
         tuple(accepted),
         _public(records, thresholds, findings),
         tuple(sorted(named - set(_occurred(records, thresholds, accepted)) - {ROWS_ARE_PERSONS})),
-        tuple(each for each in (own.left_out(records) for own in detectors) if each is not None),
+        tuple(each for each in (own.left_out(release) for own in detectors) if each is not None),
         tuple(each.name for each in records.seen if each.role is Role.INSENSITIVE),
         partial(_remedy_of_few, records, findings),
     )
+
+
+def _found(
+    detector: Detector, release: ReleasedRecords | CountedRelease, records: ReleasedRecords, threshold: float
+) -> Iterable[Finding]:
+    """Return what a detector finds in a release, or in what is published of it if it needs no more.
+
+    Parameters
+    ----------
+    records: of the release, as they are published.
+    """
+    if detector.public:
+        return detector.find(records, threshold)
+    if isinstance(release, CountedRelease) and not detector.may_find(release, threshold):
+        return ()
+    return detector.find(release.whole, threshold)
 
 
 def _remedy_of_few(records: ReleasedRecords, findings: Sequence[Finding]) -> Remedy | None:
@@ -79,7 +101,7 @@ def _remedy_of_few(records: ReleasedRecords, findings: Sequence[Finding]) -> Rem
     if any(each.kind is Kind.SINGLED_OUT for each in findings):
         return None
     found = next(SingledOut().find(records, 0.0), None)
-    return None if found is None else _mended(found, records).remedy
+    return None if found is None else _mended(found, records, records).remedy
 
 
 def _occurred(records: ReleasedRecords, thresholds: Thresholds, accepted: Iterable[Finding]) -> Iterator[str]:
@@ -126,9 +148,10 @@ def _public(records: ReleasedRecords, own: Thresholds, found: Sequence[Finding])
     return {each.kind: each.kind in kinds for each in public}
 
 
-def _mended(finding: Finding, records: ReleasedRecords) -> Finding:
-    """Return a finding with its remedy."""
-    remedy = detector_of(finding.kind).remedy(finding, records)
+def _mended(finding: Finding, release: ReleasedRecords | CountedRelease, records: ReleasedRecords) -> Finding:
+    """Return a finding with its remedy; parameters are as for ``_found``."""
+    detector = detector_of(finding.kind)
+    remedy = detector.remedy(finding, records if detector.public else release.whole)
     types = {name: records.column(name).type for name in (*remedy.roles, *remedy.grouped)}
     return replace(finding, remedy=replace(remedy, types=types))
 

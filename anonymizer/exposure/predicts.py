@@ -70,12 +70,13 @@ def _told(records: ReleasedRecords, groups: IntArray, secret: ReleasedColumn) ->
     """Return the share of right guesses, their number, and the share without the column."""
     size = secret.sizes[1]
     asked = (records.units_in(groups, int(groups.max(initial=0)) + 1) > 1)[groups] & secret.present
-    number = int(asked.sum())
+    number = records.records_of(asked)
     if number <= ASKED * records.records:
         return 0.0, 0, 0.0
-    pairs, counts = np.unique(groups[asked] * size + secret.own[asked], return_counts=True)
+    values = secret.own[asked].astype(np.int64)
+    pairs, counts = records.records_with(groups[asked] * size + values, asked, (int(groups.max()) + 1) * size)
     most = np.zeros(int(groups.max()) + 1, dtype=np.int64)
     np.maximum.at(most, pairs // size, counts)
     right = int(most.sum())
-    base = int(np.bincount(secret.own[asked]).max())
+    base = int(records.records_with(values, asked, size)[1].max())
     return right / number, right, base / number

@@ -72,7 +72,7 @@ def _merged(records: ReleasedRecords, column: ReleasedColumn, most: float) -> in
     number = max(rare, int(np.searchsorted(together, records.k)) + 1)
     if number >= len(order) or together[number - 1] - units[order[number - 1]] > most * records.number:
         return None
-    sizes = np.bincount(column.shown, minlength=column.sizes[0])
+    sizes = records.records_in(column.shown, column.sizes[0])
     return int(sizes[order[:number]].max()) + 1
 
 

@@ -13,7 +13,9 @@ from anonymizer.model.arrays import (
     CodeArray,
     FloatArray,
     IntArray,
+    add_up,
     constant_in_groups,
+    count,
     distinct_in_groups,
     group_rows,
 )
@@ -54,6 +56,16 @@ class ReleasedColumn:
         """Number of codes of ``shown`` and of ``own``."""
         return int(self.shown.max(initial=-1)) + 1, int(self.own.max(initial=-1)) + 1
 
+    @property
+    def size(self) -> int:
+        """Number of codes of ``own``."""
+        return self.sizes[1]
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one value is published."""
+        return self.sizes[0] > 1
+
     @cached_property
     def coarse(self) -> BoolArray:
         """Whether a record's published value stands for several values of its column, shape (records,)."""
@@ -88,8 +100,11 @@ class ReleasedColumn:
 class ReleasedRecords:
     """All records of a release.
 
+    Equal ones may be one row; then only ``shown`` is known of its columns, and records are counted.
+
     Attributes
     ----------
+    records: their number.
     k: fewest units that a value or class is expected to have.
     unit: name of what is counted, such as record or person.
     units: unit of each record, shape (records,), int64, -1 for a record that is a unit of its own; None
@@ -101,6 +116,7 @@ class ReleasedRecords:
     alone: whether they were read from the release alone, so that hidden values and keys are not known.
     grouped: whether sensitive values are published for groups of records, so that who finds a record learns
         nothing but its insensitive values.
+    counts: records of each row, shape (rows,), int64; None where each row is one.
     """
 
     columns: tuple[ReleasedColumn, ...]
@@ -113,6 +129,22 @@ class ReleasedRecords:
     unknown: frozenset[str] = frozenset()
     alone: bool = False
     grouped: bool = False
+    counts: IntArray | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.records if self.counts is None else len(self.counts)
+
+    @property
+    def published(self) -> ReleasedRecords:
+        """What the release alone shows of them."""
+        return self
+
+    @property
+    def whole(self) -> ReleasedRecords:
+        """Each record by itself."""
+        return self
 
     def column(self, name: str) -> ReleasedColumn:
         """Return a column by its name."""
@@ -145,12 +177,34 @@ class ReleasedRecords:
     @cached_property
     def number(self) -> int:
         """Number of units."""
+        if self.units is None:
+            return self.records
         return int(self.owners.max(initial=-1)) + 1
+
+    def records_in(self, groups: IntArray | CodeArray, number: int) -> IntArray:
+        """Return the records of each group of rows, shape (number,), int64."""
+        if self.counts is None:
+            return np.bincount(groups, minlength=number).astype(np.int64, copy=False)
+        return count(groups.astype(np.int64, copy=False), self.counts, number)
+
+    def records_of(self, among: BoolArray) -> int:
+        """Return the number of records in some rows."""
+        return int(among.sum()) if self.counts is None else int(self.counts[among].sum())
+
+    def records_with(self, keys: IntArray, among: BoolArray, space: int) -> tuple[IntArray, IntArray]:
+        """Return the distinct keys of some rows, ascending, and the records with each.
+
+        Parameters
+        ----------
+        keys: of these rows, each in [0, space).
+        """
+        ones = np.ones(len(keys), dtype=np.int8)
+        return add_up(keys, ones if self.counts is None else self.counts[among], space)
 
     def units_in(self, groups: IntArray, number: int) -> IntArray:
         """Return the distinct units of each group of records, shape (number,), int64."""
         if self.units is None:
-            return np.bincount(groups, minlength=number).astype(np.int64)
+            return self.records_in(groups, number)
         return distinct_in_groups(groups, self.owners, number)
 
     def holders_in(self, groups: IntArray, number: int) -> IntArray:
@@ -196,12 +250,12 @@ class ReleasedRecords:
     def units_of(self, among: BoolArray) -> int:
         """Return the number of units with one of some records."""
         if self.units is None:
-            return int(among.sum())
+            return self.records_of(among)
         return len(np.unique(self.owners[among]))
 
     def together(self, columns: Sequence[ReleasedColumn]) -> ReleasedColumn:
         """Return columns as one, whose values are the combinations of theirs."""
-        groups, _ = group_rows(((each.shown, each.sizes[0]) for each in columns), self.records)
+        groups, _ = group_rows(((each.shown, each.sizes[0]) for each in columns), self.rows)
         codes = groups.astype(np.int32)
         return ReleasedColumn("", Role.QUASI_IDENTIFIER, codes, codes)
 
@@ -218,7 +272,7 @@ class ReleasedRecords:
 
     def in_small(self, columns: Sequence[ReleasedColumn], least: int) -> BoolArray:
         """Return which records share their published values with fewer than ``least`` units."""
-        groups, number = group_rows(((each.shown, each.sizes[0]) for each in columns), self.records)
+        groups, number = group_rows(((each.shown, each.sizes[0]) for each in columns), self.rows)
         return (self.units_in(groups, number) < least)[groups]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Self
 
 import numpy as np
 
+from anonymizer.exposure.counted import AnyColumn, ColumnFacts, CountedRelease
 from anonymizer.exposure.detector import Detector, Said, as_known, as_role, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
@@ -41,10 +43,21 @@ class Undone(Detector):
         """Yield what exceeds the threshold."""
         yield from undone(records, threshold)
 
-    def left_out(self, records: ReleasedRecords) -> str | None:
+    def may_find(self, release: CountedRelease, threshold: float) -> bool:
+        """Return whether a column may name hidden values, by itself or with another."""
+        most = threshold * release.records
+        hidden = [each for each in release.columns if not each.exact]
+        beside = _beside(release.columns)[:MOST_PAIRED] if hidden else []
+        pairs = product(beside, release.columns[:MOST_OTHERS])
+        together = [*((each,) for each in release.columns if hidden and each.exact and each.several), *pairs]
+        views = (release.view(*dict.fromkeys(columns)) for columns in together)
+        return any(view.may_name(secret, most) for view in views for secret in hidden)
+
+    def left_out(self, release: ReleasedRecords | CountedRelease) -> str | None:
         """Return which pairs were not looked at."""
-        beside, others = len(_beside(records)), len(records.columns)
-        if (beside <= MOST_PAIRED and others <= MOST_OTHERS) or all(each.exact for each in records.columns):
+        columns: Sequence[ColumnFacts] = release.columns
+        beside, others = len(_beside(columns)), len(columns)
+        if (beside <= MOST_PAIRED and others <= MOST_OTHERS) or all(each.exact for each in columns):
             return None
         return (
             "pairs of columns that name a hidden value were searched of the first "
@@ -84,7 +97,7 @@ def undone(records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
     """
     hidden = _all_hidden(records)
     alone = set[tuple[str, str]]()
-    for column in (each for each in records.columns if each.exact and each.sizes[0] > 1):
+    for column in (each for each in records.columns if each.exact and each.several):
         view = _View.of(records, column)
         for secret in hidden:
             number = view.named(secret, threshold * records.records)
@@ -213,7 +226,7 @@ def _by_pairs(
     step = max(records.records // SAMPLE, 1)
     few = records.every(step)
     secrets = [replace(each, column=few.column(each.name), step=step) for each in hidden]
-    for column in _beside(records)[:MOST_PAIRED]:
+    for column in _beside(records.columns)[:MOST_PAIRED]:
         best = max(_named_with_others(few, few.column(column.name), secrets, alone, threshold), default=None)
         if best is not None:
             _, other, name = best
@@ -248,10 +261,10 @@ def _named_with_others(
                 yield number, other.name, secret.name
 
 
-def _beside(records: ReleasedRecords) -> list[ReleasedColumn]:
+def _beside(columns: Sequence[AnyColumn]) -> list[AnyColumn]:
     """Return the exact columns that can be released otherwise than as quasi-identifiers are."""
-    exact = [each for each in records.columns if each.exact and each.sizes[0] > 1]
-    return [each for each in exact if each.role is not Role.QUASI_IDENTIFIER]
+    others = [each for each in columns if each.role is not Role.QUASI_IDENTIFIER]
+    return [each for each in others if each.exact and each.several]
 
 
 def _width(records: ReleasedRecords, column: ReleasedColumn, finding: Finding) -> float | None:

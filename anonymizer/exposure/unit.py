@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from anonymizer.exposure.counted import CountedRelease
 from anonymizer.exposure.detector import Detector, Said, as_known, named
 from anonymizer.exposure.finding import Finding, Kind, Remedy
 from anonymizer.exposure.records import ReleasedRecords
@@ -37,6 +38,10 @@ class UnitsTogether(Detector):
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
         """Yield what exceeds the threshold."""
         yield from units_together(records, threshold)
+
+    def may_find(self, release: CountedRelease, threshold: float) -> bool:  # noqa: ARG002 - of any
+        """Return False: it names no units."""
+        return False
 
     def sentence(self, finding: Finding, said: Said) -> str:
         """Return what was found."""

@@ -11,7 +11,7 @@ import numpy as np
 from anonymizer.exposure.finding import Exposure
 from anonymizer.job.exposure import fits_in_memory
 from anonymizer.job.verify import Tables
-from anonymizer.model.arrays import CodeArray, IntArray
+from anonymizer.model.arrays import BLOCK, CodeArray, IntArray
 from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
 from anonymizer.model.table import QuasiIdentifier, Role
@@ -67,11 +67,8 @@ class _Release:
         self._whole = fits_in_memory(self._plan.engine, tables[0])
         self._smallest = smallest_shown(self._plan.goal.k_of_reports)
         self._least = _fewest_records(found)
-        attributes, published = self._recoding.table.quasi_identifiers, self._recoding.published()
-        self._recoded = {
-            own.name: _Recoded(own, column, place)
-            for place, (own, column) in enumerate(zip(attributes, published, strict=True))
-        }
+        attributes = self._recoding.table.quasi_identifiers
+        self._attributes = {own.name: (own, place) for place, own in enumerate(attributes)}
         self._levels: Mapping[str, int] = self._recoding.describe().get("levels") or {}
 
     def column(self, name: str) -> SeenColumn:
@@ -81,8 +78,10 @@ class _Release:
             return SeenColumn(name, column.role, "pseudonym", self._table.rows, changed=self._table.rows)
         if not column.released:
             return SeenColumn(name, column.role, LEFT_OUT)
-        if name in self._recoded:
-            return self._generalized(self._recoded[name])
+        if name in self._attributes:
+            # Of many rows, one published column is in memory at a time.
+            attribute, place = self._attributes[name]
+            return self._generalized(_Recoded(attribute, self._recoding.published_column(place), place))
         if plan.goal.algorithm.in_groups and column.role is Role.SENSITIVE:
             counts = _sensitive_counts(self._recoding, name)
             treatment: str = "shuffled within its group"
@@ -172,9 +171,13 @@ class _Release:
             return None
         if table.coarse:
             return starred if self._levels_of(recoded) == (0, 0) else None
-        same = _values_of_labels(recoded)[recoded.published.codes]
-        changed = same != table.quasi_identifier_codes(recoded.position)
-        return int(table.counts[changed & ~self._recoding.removed].sum())
+        same, own = _values_of_labels(recoded), table.quasi_identifier_codes(recoded.position)
+        records = 0
+        for start in range(0, len(own), BLOCK):
+            block = slice(start, start + BLOCK)
+            changed = same[recoded.published.codes[block]] != own[block]
+            records += int(table.counts[block][changed & ~self._recoding.removed[block]].sum())
+        return records
 
     def _left_by(self, name: str, counts: Mapping[str | None, int]) -> dict[str, LeftBy]:
         """Return what the published labels for all other values leave out; none of an append.
@@ -197,9 +200,9 @@ class _Release:
 
     def _outside(self, name: str, label: str) -> frozenset[str] | None:
         """Return the values that are not under a node; None if all that are published are outside."""
-        if name not in self._recoded:
+        if name not in self._attributes:
             return None
-        attribute = self._recoded[name].attribute
+        attribute, _ = self._attributes[name]
         tree, labels = attribute.hierarchy, value_labels(attribute)
         inner = np.flatnonzero((tree.level > 0) & (tree.leaf_counts() > 1))
         node = next((each for each in inner.tolist() if tree.labels[each] == label), None)

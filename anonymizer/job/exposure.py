@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from anonymizer.data.relation import Relation
 from anonymizer.data.table import ColumnRequest, ReadColumn, read_columns
 from anonymizer.errors import ConfigError, ConfigProblem, Exposed, listed, suggestion
+from anonymizer.exposure.counted import CountedColumn, CountedRelease, Rows
 from anonymizer.exposure.finding import Exposure, Finding, Remedy
 from anonymizer.exposure.measure import detector_of, exposure_of
 from anonymizer.exposure.records import ReleasedColumn, ReleasedRecords
@@ -19,7 +21,7 @@ from anonymizer.job.remedy import changes_of
 from anonymizer.job.verify import Tables
 from anonymizer.model.arrays import CodeArray, IntArray
 from anonymizer.model.invocation import RunCommand
-from anonymizer.model.recoding import GROUP, PublishedColumn
+from anonymizer.model.recoding import GROUP, PublishedColumn, Recoding
 from anonymizer.model.report import Report
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
@@ -35,6 +37,8 @@ from anonymizer.release.query import rows_of_records
 from anonymizer.report.exposure import but_of, said_of, seen_by_acquaintances
 from anonymizer.report.facts import smallest_shown
 
+AnyCodes = TypeVar("AnyCodes", CodeArray, IntArray)
+
 BYTES = 32
 """Memory that the value of a column in one record takes while it is measured."""
 
@@ -44,7 +48,7 @@ def exposure_found(found: Found) -> Exposure | None:
     relation, plan = found.prepared.encoded.relation, found.prepared.plan
     if _placed_elsewhere(found) or not fits_in_memory(plan.engine, relation):
         return None
-    return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
+    return exposure_of(release_of(found), plan.assessment.exposure, plan.assessment.acknowledged)
 
 
 def exposure_in(found: Found, tables: Tables) -> Exposure | None:
@@ -58,8 +62,8 @@ def exposure_in(found: Found, tables: Tables) -> Exposure | None:
     if not fits_in_memory(plan.engine, tables[0]):
         return None
     if not _placed_elsewhere(found):
-        return exposure_of(released_records(found), plan.assessment.exposure, plan.assessment.acknowledged)
-    numbers = {name: own for each in found.recoding.published() for name, own in _written_names(each)}
+        return exposure_of(release_of(found), plan.assessment.exposure, plan.assessment.acknowledged)
+    numbers = {name: own for each in found.recoding.merged.published() for name, own in _written_names(each)}
     return exposure_written(plan, tables[0], numbers)
 
 
@@ -131,30 +135,106 @@ def refuse_exposed(report: Report) -> None:
         raise Exposed(what, report)
 
 
+def release_of(found: Found) -> ReleasedRecords | CountedRelease:
+    """Return the release of a run in memory: by distinct rows if it has no other columns, else by records."""
+    prepared, plan, recoding = found.prepared, found.prepared.plan, found.recoding
+    table, names = recoding.table, _names(found)
+    own = {each.name: place for place, each in enumerate(table.quasi_identifiers)}
+    known = own | {each: len(own) + place for place, each in enumerate(table.sensitive_names)}
+    of_table = prepared.problem.source is None and known.keys() >= set(names)
+    if not of_table or prepared.units or _repeating_keys(found):
+        return released_records(found)
+    rows = Rows(table.counts, recoding.removed)
+    columns = tuple(
+        CountedColumn(
+            name,
+            _role(plan.columns, name),
+            rows,
+            table.codes[:, known[name]],
+            partial(_shown, recoding, own[name]) if name in own else None,
+            read.column.missing,
+            read.column.numbers,
+            read.column.type is ValueType.DATE,
+        )
+        for name, read in _read(found, names).items()
+    )
+    return CountedRelease(_published(found, columns), columns, rows, partial(released_records, found))
+
+
+def _shown(recoding: Recoding, position: int) -> tuple[CodeArray, int]:
+    """Return the code of the published value of each row, and the number of codes."""
+    cells, kept_suppressed = recoding.cells(position), recoding.suppressed & ~recoding.removed
+    if len(set(cells.labels)) == len(cells.labels) and not kept_suppressed.any():
+        # Where all texts differ, each value has one.
+        return cells.codes, len(cells.labels)
+    published = recoding.published_column(position)
+    return published.codes, len(published.labels)
+
+
+def _published(found: Found, columns: Iterable[CountedColumn]) -> ReleasedRecords:
+    """Return what is published of columns of the table, equal records counted."""
+    goal, recoding = found.prepared.plan.goal, found.recoding.merged
+    table, kept = recoding.table, ~recoding.removed
+    codes = {each.name: each.codes[kept] for each in recoding.published()}
+    codes |= {name: table.sensitive_codes(name)[kept] for name in table.sensitive_names}
+    shown = tuple(
+        ReleasedColumn(
+            each.name, each.role, codes[each.name], codes[each.name], each.absent, each.numbers, each.days
+        )
+        for each in columns
+    )
+    counts = table.counts[kept]
+    k, grouped = goal.k_of_reports or 2, goal.algorithm.in_groups
+    return ReleasedRecords(shown, int(counts.sum()), k, grouped=grouped, counts=counts)
+
+
 def released_records(found: Found) -> ReleasedRecords:
     """Return the released records of a run in memory, in the order of the input."""
     prepared, recoding = found.prepared, found.recoding
     plan, relation = prepared.plan, prepared.encoded.relation
-    names = [name for name in plan.columns.released(relation.columns) if name in relation.columns]
-    row = rows_of_records(relation, prepared.rows(recoding), recoding, names)
-    kept = np.flatnonzero(~recoding.removed[row])
-    shown = {each.name: each.codes[row[kept]] for each in recoding.published()}
-    read = read_columns(
-        relation,
-        [_request(plan.columns, name) for name in _with_records(plan.columns, plan.goal, names)],
-        plan.columns.missing,
+    released = [name for name in plan.columns.released(relation.columns) if name in relation.columns]
+    row = rows_of_records(relation, prepared.rows(recoding), recoding, released)
+    kept = None
+    if recoding.removed.any():
+        kept = np.flatnonzero(~recoding.removed[row])
+        row = row[kept]
+    units, homes = (
+        None if each is None else _of(kept, each)
+        for each in (prepared.units.get(name) for name in (PERSON, HOUSEHOLD))
     )
-    units, homes = (prepared.units.get(each) for each in (PERSON, HOUSEHOLD))
     return ReleasedRecords(
-        tuple(_column(plan.columns, relation, own, shown.get(name), kept) for name, own in read.items()),
-        len(kept),
+        tuple(_columns(found, row, kept)),
+        len(row),
         plan.goal.k_of_reports or 2,
         RECORD if units is None else PERSON,
-        None if units is None else units[kept],
-        None if homes is None else homes[kept],
-        dict(_keys(found, kept)),
+        units,
+        homes,
+        {name: _of(kept, key) for name, key in _keys(found)},
         grouped=plan.goal.algorithm.in_groups,
     )
+
+
+def _names(found: Found) -> list[str]:
+    """Return the columns of the input that are released with each record."""
+    plan, relation = found.prepared.plan, found.prepared.encoded.relation
+    names = [name for name in plan.columns.released(relation.columns) if name in relation.columns]
+    return _with_records(plan.columns, plan.goal, names)
+
+
+def _read(found: Found, names: Iterable[str]) -> dict[str, ReadColumn]:
+    """Return the distinct values of released columns; those that the search has are not read again."""
+    prepared, plan = found.prepared, found.prepared.plan
+    searched = {each.column.name: each for each in prepared.encoded.columns}
+    roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    read = {name: searched[name] for name in names if name in searched and _role(plan.columns, name) in roles}
+    others = [_request(plan.columns, name) for name in names if name not in read]
+    read |= read_columns(prepared.encoded.relation, others, plan.columns.missing)
+    return {name: read[name] for name in names}
+
+
+def _of(kept: IntArray | None, codes: AnyCodes) -> AnyCodes:
+    """Return the values of the records that are released; None for all."""
+    return codes if kept is None else codes[kept]
 
 
 def written_records(
@@ -207,35 +287,53 @@ def _request(columns: Columns, name: str) -> ColumnRequest:
     return ColumnRequest(name, None)
 
 
-def _column(
-    columns: Columns, relation: Relation, read: ReadColumn, shown: CodeArray | None, kept: IntArray
-) -> ReleasedColumn:
-    column = read.column
-    own = read.codes[relation.codes(column.name)][kept]
-    return ReleasedColumn(
-        column.name,
-        _role(columns, column.name),
-        own if shown is None else shown,
-        own,
-        column.missing,
-        column.numbers,
-        column.type is ValueType.DATE,
-    )
+def _columns(found: Found, row: CodeArray, kept: IntArray | None) -> Iterator[ReleasedColumn]:
+    """Yield the released columns by records.
+
+    Parameters
+    ----------
+    row: of the recoding's table, of each released record.
+    kept: these records of the input; None for all.
+    """
+    prepared, columns, recoding = found.prepared, found.prepared.plan.columns, found.recoding
+    relation, table = prepared.encoded.relation, recoding.table
+    places = {each.name: place for place, each in enumerate(table.quasi_identifiers)}
+    for name, read in _read(found, _names(found)).items():
+        if name in places and prepared.problem.source is None:
+            own = table.quasi_identifier_codes(places[name])[row]
+        else:
+            own = read.codes[_of(kept, relation.codes(name))]
+        shown = own if name not in places else recoding.published_column(places[name]).codes[row]
+        column = read.column
+        yield ReleasedColumn(
+            name,
+            _role(columns, name),
+            shown,
+            own,
+            column.missing,
+            column.numbers,
+            column.type is ValueType.DATE,
+        )
 
 
-def _keys(found: Found, kept: IntArray) -> Iterator[tuple[str, IntArray]]:
-    """Yield the keys of units that the release leaves out, with the key of each record."""
+def _keys(found: Found) -> Iterator[tuple[str, IntArray]]:
+    """Yield the keys of units that the release leaves out, with the key of each record of the input."""
     prepared = found.prepared
     plan, relation = prepared.plan, prepared.encoded.relation
     for unit, codes in prepared.units.items():
         if unit != PERSON or plan.counting.pseudonym is None:
-            yield plan.counting.units[unit], codes[kept]
+            yield plan.counting.units[unit], codes
+    for name in _repeating_keys(found):
+        yield name, relation.unit_codes(name, set(plan.columns.missing))
+
+
+def _repeating_keys(found: Found) -> list[str]:
+    """Return the columns that the release leaves out and that repeat as keys do, but for known ones."""
+    plan, relation = found.prepared.plan, found.prepared.encoded.relation
     known = set(plan.counting.units.values())
     roles = [(name, own.role) for name, own in plan.columns.items() if own.role in LEFT_OUT]
     dropped = [each for each in roles if each[0] in relation.columns and each[0] not in known]
-    for key in repeating(relation, dropped, plan.counting.units):
-        if key.name not in known:
-            yield key.name, relation.unit_codes(key.name, set(plan.columns.missing))[kept]
+    return [key.name for key in repeating(relation, dropped, plan.counting.units) if key.name not in known]
 
 
 def exposure_entry(

@@ -132,7 +132,7 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
     watch.begin(Phase.WRITE, "writing")
     with ExitStack() as stack:
         plan = found.prepared.plan
-        for column in found.recoding.published() if plan.target.marker is not None else ():
+        for column in found.recoding.merged.published() if plan.target.marker is not None else ():
             check_marker(plan.config, plan.target, column.name, column.labels)
         queries = shape.queries(found, sink.scratch)
         sink.write(queries, found.prepared.encoded.relation)

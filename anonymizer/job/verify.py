@@ -300,6 +300,7 @@ def numbers_of(recoding: Recoding) -> dict[str, ReadNumbers]:
     """
     if all(attribute.number_columns is None for attribute in recoding.table.quasi_identifiers):
         return {}
+    recoding = recoding.merged
     numbers, kept = {}, ~recoding.removed
     for published in recoding.published():
         own = published.numbers

@@ -192,17 +192,17 @@ class Recoding(ABC):
 
     def published(self) -> tuple[PublishedColumn, ...]:
         """Return the quasi-identifiers as published, in the order of the table."""
-        kept_suppressed = self.suppressed & ~self.removed
-        columns = []
-        for position, attribute in enumerate(self.table.quasi_identifiers):
-            labels, codes = interned(self.cells(position))
-            if kept_suppressed.any():
-                if SUPPRESSED not in labels:
-                    labels.append(SUPPRESSED)
-                codes[kept_suppressed] = labels.index(SUPPRESSED)
-            numbers = attribute.number_columns
-            columns.append(PublishedColumn(attribute.name, tuple(labels), codes, numbers))
-        return tuple(columns)
+        return tuple(self.published_column(place) for place in range(len(self.table.quasi_identifiers)))
+
+    def published_column(self, position: int) -> PublishedColumn:
+        """Return a quasi-identifier as published, given its position in the table."""
+        attribute, kept_suppressed = self.table.quasi_identifiers[position], self.suppressed & ~self.removed
+        labels, codes = interned(self.cells(position))
+        if kept_suppressed.any():
+            if SUPPRESSED not in labels:
+                labels.append(SUPPRESSED)
+            codes[kept_suppressed] = labels.index(SUPPRESSED)
+        return PublishedColumn(attribute.name, tuple(labels), codes, attribute.number_columns)
 
     def class_columns(self) -> tuple[PublishedColumn, ...]:
         """Return the columns that define equivalence classes: the quasi-identifiers."""

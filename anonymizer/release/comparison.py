@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.data.relation import Groups
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing, add_up
+from anonymizer.model.arrays import BLOCK, BoolArray, CodeArray, IntArray, Packing, add_up
 from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import PublishedColumn, Recoding
 from anonymizer.model.table import SensitiveAttribute
@@ -39,8 +39,12 @@ def fingerprint(recoding: Recoding) -> int:
     for position, attribute in enumerate(table.sensitive, start=len(table.quasi_identifiers)):
         codes = table.sensitive_codes(attribute.name)
         rows += _words(position, map(str, range(attribute.column.size)))[codes]
-    kept = ~recoding.removed
-    return int((_mixed(rows[kept]) * table.counts[kept].astype(np.uint64)).sum())
+    found = 0
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
+        records = np.where(recoding.removed[block], 0, table.counts[block]).astype(np.uint64)
+        found += int((_mixed(rows[block]) * records).sum())
+    return found % 2**64
 
 
 def _words(position: int, texts: Iterable[str]) -> Words:

@@ -197,7 +197,7 @@ def by_nodes(released: Released, position: int, smallest: int) -> Draft:
     table, recoding = released.table, released.recoding
     attribute = table.quasi_identifiers[position]
     codes = table.quasi_identifier_codes(position)
-    published = recoding.published()[position]
+    published = recoding.published_column(position)
     kept_suppressed = np.array([label == SUPPRESSED for label in published.labels])[published.codes]
     after = np.where(recoding.removed, 0, table.counts)
     depth = np.where(kept_suppressed, attribute.hierarchy.height + 1, _levels(released, position))
