@@ -26,7 +26,7 @@ from anonymizer.commands.run import run as run_job
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.errors import AuditFailed, Infeasible, InputError, ReportLike
-from anonymizer.job.clock import Phase, PhaseClock, RunMonitor
+from anonymizer.job.clock import Phase, RunMonitor
 from anonymizer.model.report import Report
 from anonymizer.report.comparison import RunStatus
 from anonymizer.search.base import SEARCH_ALGORITHMS
@@ -52,25 +52,23 @@ class Cost:
     peak_bytes: int | None
 
 
-class ProcessorClock(PhaseClock):
-    """The seconds of each phase of a run, and of its search in processor time."""
+class Meter:
+    """Measures what a run takes in this process, and its search."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._began = self._turned = time.process_time()
         self._searching, self._search = False, 0.0
 
     def begin(self, phase: Phase) -> None:
-        """End the phase before, and begin one, perhaps again."""
+        """Note that a phase begins, perhaps again, and the one before ends."""
         now = time.process_time()
         if self._searching:
             self._search += now - self._turned
         self._searching, self._turned = phase is Phase.SEARCH, now
-        super().begin(phase)
 
     @property
     def cost(self) -> Cost:
-        """What this process took since the clock was made."""
+        """What was taken so far."""
         now = time.process_time()
         search = self._search + (now - self._turned if self._searching else 0.0)
         return Cost(round(now - self._began, 3), round(search, 3), peak_memory())
@@ -274,12 +272,12 @@ def main() -> None:
     for each in job["plug_ins"]:
         SEARCH_ALGORITHMS.enlist(each)
     config = load_config(job["config"]).located(Origin(job["name"], Path(job["beside"])))
-    clock = ProcessorClock()
+    meter = Meter()
     with tempfile.TemporaryDirectory(dir=job["folder"]) as folder:
-        watch = RunMonitor(clock=clock)
+        watch = RunMonitor(begun=meter.begin)
         found = run_to_result(lambda: run_job(config, Path(folder) / "release", watch=watch))
     with answer:
-        json.dump(replace(found, cost=clock.cost).to_dict(), answer)
+        json.dump(replace(found, cost=meter.cost).to_dict(), answer)
 
 
 def _own_output() -> TextIO:
