@@ -321,6 +321,7 @@ def benchmark(plan: BenchmarkPlan, watch: ComparisonWatch = UNWATCHED) -> Benchm
         trials,
         len(plan.trials),
         plan.request.command,
+        {} if any(each.startswith("budget") for each in plan.request.vary) else plan.suite.budget,
         environment(),
     )
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from statistics import mean, stdev
 from typing import Any
 
-from anonymizer.errors import plural
+from anonymizer.errors import listed, plural
 from anonymizer.report.comparison import ComparedRun, RunStatus
 from anonymizer.report.comparison_table import WORDS, aligned
 
@@ -150,6 +150,7 @@ class Benchmark:
     seeds: of the tables.
     planned: number of runs; with fewer trials, the user stopped the benchmark.
     command: repeats it.
+    budget: of each search, unless it varies; empty without one.
     environment: versions that can change a result.
     """
 
@@ -159,6 +160,7 @@ class Benchmark:
     trials: tuple[Trial, ...]
     planned: int
     command: str
+    budget: Mapping[str, float]
     environment: Mapping[str, Any]
 
     @property
@@ -199,6 +201,12 @@ class Benchmark:
         tables = f"tables of {seeds}{f' with {sizes}' if sizes else ''}"
         stopped = "; stopped by the user" if self.interrupted else ""
         return f"Suite {self.suite}: {done} runs on {tables}{stopped}."
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what the clock has decided."""
+        if self.budget:
+            limits = listed([f"{key} {limit:g}" for key, limit in self.budget.items()])
+            yield f"Budget of each search: {limits}. A search that the clock ends may differ when repeated."
 
     def without_release(self) -> Iterator[str]:
         """Yield the settings with runs that have no release, with the reasons."""
@@ -263,6 +271,7 @@ def to_dict(benchmark: Benchmark) -> dict[str, Any]:
         "suite": benchmark.suite,
         "sizes": dict(benchmark.sizes),
         "seeds": list(benchmark.seeds),
+        "budget": dict(benchmark.budget),
         "interrupted": benchmark.interrupted,
         "results": [_result(benchmark, cell) for cell in benchmark.cells],
         "runs": runs,
@@ -289,6 +298,7 @@ def lines(benchmark: Benchmark) -> Iterator[str]:
     """Yield the lines of the terminal: what was run, the results, the success of attacks, the command."""
     yield benchmark.headline()
     yield "Mean ± standard deviation; seconds of processor time; memory of the whole process."
+    yield from benchmark.remarks()
     yield ""
     yield from aligned([list(head(benchmark)), *map(list, rows(benchmark))])
     yield from benchmark.without_release()

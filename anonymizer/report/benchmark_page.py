@@ -33,6 +33,7 @@ def benchmark_page(benchmark: Benchmark) -> str:
         style=files(__package__).joinpath(TEMPLATES, "page.css").read_text(encoding="utf-8"),
         title=benchmark.headline(),
         sections=SECTIONS,
+        remarks=list(benchmark.remarks()),
         results=_results(benchmark),
         attacks=_attacks(benchmark),
         without=list(benchmark.without_release()),

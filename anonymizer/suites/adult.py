@@ -59,8 +59,8 @@ class Adult(Suite):
         """Return the columns with their roles and hierarchies."""
         if sizes["records"] > len(self._records):
             raise InputError(
-                f"--vary records={sizes['records']}: {self._path} has {len(self._records)} records; accepted: "
-                "as many, or fewer"
+                f"--vary records={sizes['records']}: {self._path} has {len(self._records)} records; "
+                "accepted: as many, or fewer"
             )
         found: dict[str, Any] = {name: {"role": "drop"} for name in self._records.columns}
         for plain, name in self._roles.items():
@@ -94,8 +94,7 @@ def _read(path: Path) -> Any:
             path, dtype=str, keep_default_na=False, skipinitialspace=True, sep=None, engine="python"
         )
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read: {error.strerror or error}; name the file of Adult"
-        ) from None
-    except (ValueError, UnicodeError, Exception) as error:  # the parser's errors share no base
-        raise InputError(f"{path}: is not CSV: {error}; name the file of Adult") from None
+        fault = f"cannot be read: {error.strerror or error}"
+    except Exception as error:  # those of the parsers share no base
+        fault = f"is not CSV: {error}"
+    raise InputError(f"{path}: {fault}; name the file of Adult")

@@ -22,7 +22,7 @@ class Suite(ABC):
     sizes: what the size of a table depends on, with the usual values.
     most: the largest values of these.
     first_seed: of the first repetition; the others have the next ones.
-    nodes: of the budget. Work is counted, not timed, so that the same seed gives the same loss.
+    budget: of each search. Without one the work is counted, so that the same seed gives the same loss.
     sensitive: the sensitive attribute.
     """
 
@@ -30,7 +30,7 @@ class Suite(ABC):
     sizes: Mapping[str, int]
     most: ClassVar[Mapping[str, int]] = {"records": 10_000_000, "columns": 500}
     first_seed: ClassVar[int] = 1
-    nodes: ClassVar[int] = 100_000
+    budget: ClassVar[Mapping[str, float]] = {}
     sensitive: str
 
     @abstractmethod
@@ -50,7 +50,7 @@ class Suite(ABC):
             "suppression": {"limit": 0.02},
             "acknowledge": ["rows-are-persons"],
             "attacks": list(ATTACKS),
-            "budget": {"nodes": self.nodes},
+            "budget": dict(self.budget),
             "seed": seed,
         }
 
