@@ -175,7 +175,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 "and all of its methods"
             )
         name: str = found.name
-        if self.get(name, found) is not found:
+        if name in self and self[name] is not found:
             raise InputError(f"{reference}: its name '{name}' is that of another {self.kind}; choose another")
         self.add(found)
         return name

@@ -21,6 +21,7 @@ from anonymizer.commands.workers import RunResult, WorkerPool, job_of
 from anonymizer.config.features import suitable_algorithms
 from anonymizer.config.load import Variation, load_config, parse_override, variations
 from anonymizer.config.model import Config, Origin
+from anonymizer.config.section import KeyPath
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, Interrupted, OutputError, suggestion
 from anonymizer.model.invocation import command, path_word
 from anonymizer.report.benchmark import Benchmark, Trial
@@ -146,6 +147,9 @@ def plan_benchmark(request: Request) -> BenchmarkPlan:
     combinations = list(_combinations(suite, others))
     plug_ins = tuple(name for name in request.algorithms if ":" in name)
     names = [_enlisted(name) if ":" in name else name for name in request.algorithms]
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise InputError(f"--algorithm {twice}: is given twice; keep one")
     seeds = range(suite.first_seed, suite.first_seed + request.repeat)
     every = [_sizes(suite, sizes, values) for values in product(*(each.values for each in sizes))]
     runs = [_runs(suite, own, sizes, names, combinations) for own in every]
@@ -162,8 +166,9 @@ def plan_benchmark(request: Request) -> BenchmarkPlan:
 
 
 def _parameters(suite: Suite) -> set[str]:
-    """Return the parameters of all constraints of a suite."""
-    return {name for own in suite.constraints.values() for each in own for name in each} - {"model"}
+    """Return the parameters of all constraints of a suite that are numbers."""
+    every = (each for own in suite.constraints.values() for each in own)
+    return {name for each in every for name, value in each.items() if not isinstance(value, str)}
 
 
 def _enlisted(reference: str) -> str:
@@ -212,9 +217,10 @@ def _combinations(suite: Suite, varied: Sequence[Variation]) -> Iterator[tuple[S
         named = dict(pairs).get(CONSTRAINTS, suite.usual)
         try:
             own = _constraints(suite, named)
-            found.append(tuple(_setting(key, value, own, named) for key, value in pairs))
-        except ValueError as error:
-            problems[ConfigProblem("--vary", str(error))] = None
+            found.append(tuple(_setting(suite, key, value, own, named) for key, value in pairs))
+            _check_apart(found[-1])
+        except ConfigError as error:
+            problems |= dict.fromkeys(error.problems)
     if problems:
         raise ConfigError("the benchmark", list(problems))
     yield from found
@@ -225,37 +231,52 @@ def _constraints(suite: Suite, named: str) -> list[dict[str, Any]]:
 
     Raises
     ------
-    ValueError: there are none of the name.
+    ConfigError: there are none of the name.
     """
     if named in suite.constraints:
         return suite.constraints[named]
     _, given = parse_override(f"{CONSTRAINTS}={named}")
     if not isinstance(given, list):
-        raise ValueError(
-            f"{CONSTRAINTS}={named}: no constraints of this name; accepted: "
-            f"{', '.join(suite.constraints)}, or a list of constraints"
-        )
+        accepted = f"{', '.join(suite.constraints)}, or a list of constraints"
+        raise _refused(f"{CONSTRAINTS}={named}", f"no constraints of this name; accepted: {accepted}")
     return given
 
 
-def _setting(key: str, value: str, own: Sequence[Mapping[str, Any]], named: str) -> Setting:
+def _refused(given: str, what: str) -> ConfigError:
+    return ConfigError("the benchmark", [ConfigProblem(f"--vary {given}", what)])
+
+
+def _check_apart(settings: Sequence[Setting]) -> None:
+    """Check that no setting is about the same key as another, which has a short name.
+
+    Raises
+    ------
+    ConfigError: two are.
+    """
+    known: dict[KeyPath, str] = {}
+    for each in settings:
+        path = tuple(map(str, parse_override(str(each.override))[0]))
+        if path in known:
+            raise _refused(each.key, f"is the same key as {known[path]}; keep one")
+        known[path] = each.key
+
+
+def _setting(suite: Suite, key: str, value: str, own: Sequence[Mapping[str, Any]], named: str) -> Setting:
     """Return a setting; a parameter of a constraint is that of the first one that has it.
 
     Raises
     ------
-    ValueError: no constraint has it.
+    ConfigError: no constraint has it.
     """
     if key == CONSTRAINTS:
         return Setting(key, value, f"{key}={json.dumps(own, default=str)}")
-    if "." in key or "[" in key:
+    if key not in _parameters(suite):
         return Setting(key, value, f"{key}={value}")
     place = next((place for place, each in enumerate(own) if key in each), None)
     if place is None:
-        has = sorted({name for each in own for name in each} - {"model", "attribute"})
-        raise ValueError(
-            f"{key}={value}: constraints {named} have no parameter '{key}'; accepted: {', '.join(has)}, or "
-            f"choose others with --vary {CONSTRAINTS}=NAME"
-        )
+        able = [name for name, others in suite.constraints.items() if any(key in each for each in others)]
+        what = f"constraints {named} have no parameter '{key}'; accepted: constraints that have it"
+        raise _refused(f"{key}={value}", f"{what}, such as --vary {CONSTRAINTS}={able[0]}")
     return Setting(key, value, f"{CONSTRAINTS}.{place}.{key}={value}")
 
 
@@ -317,7 +338,6 @@ def benchmark(plan: BenchmarkPlan, watch: ComparisonWatch = UNWATCHED) -> Benchm
     return Benchmark(
         plan.suite.name,
         plan.sizes,
-        tuple(dict.fromkeys(seed for seed, _ in plan.tables)),
         trials,
         len(plan.trials),
         plan.request.command,

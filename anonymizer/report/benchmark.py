@@ -147,7 +147,6 @@ class Benchmark:
     ----------
     suite: its name.
     sizes: of all tables, without those that vary.
-    seeds: of the tables.
     planned: number of runs; with fewer trials, the user stopped the benchmark.
     command: repeats it.
     budget: of each search, unless it varies; empty without one.
@@ -156,12 +155,16 @@ class Benchmark:
 
     suite: str
     sizes: Mapping[str, int]
-    seeds: tuple[int, ...]
     trials: tuple[Trial, ...]
     planned: int
     command: str
     budget: Mapping[str, float]
     environment: Mapping[str, Any]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the tables."""
+        return tuple(dict.fromkeys(each.seed for each in self.trials))
 
     @property
     def interrupted(self) -> bool:
@@ -195,12 +198,13 @@ class Benchmark:
     def headline(self) -> str:
         """Return what was run as a sentence."""
         sizes = ", ".join(plural(number, name.removesuffix("s")) for name, number in self.sizes.items())
-        done = f"{len(self.trials)} of {self.planned}" if self.interrupted else str(self.planned)
+        every = plural(self.planned, "run")
+        done = f"{len(self.trials)} of {every}" if self.interrupted else every
         first, *more = self.seeds
         seeds = f"seeds {first} to {more[-1]}" if more else f"seed {first}"
-        tables = f"tables of {seeds}{f' with {sizes}' if sizes else ''}"
+        tables = f"{'tables' if more else 'the table'} of {seeds}{f' with {sizes}' if sizes else ''}"
         stopped = "; stopped by the user" if self.interrupted else ""
-        return f"Suite {self.suite}: {done} runs on {tables}{stopped}."
+        return f"Suite {self.suite}: {done} on {tables}{stopped}."
 
     def remarks(self) -> Iterator[str]:
         """Yield what the clock has decided."""
@@ -311,10 +315,21 @@ def lines(benchmark: Benchmark) -> Iterator[str]:
             for cell in benchmark.cells
             if cell.releases
         ]
-        yield from aligned([[*first, *benchmark.attacks], *attacked])
+        yield from aligned([*stacked([*first, *benchmark.attacks]), *attacked])
     yield ""
     yield "To repeat it:"
     yield f"  {benchmark.command}"
+
+
+def stacked(names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a header with a word of each name in each, the last words in the last row.
+
+    >>> stacked(["k", "linkage nearest"])
+    [['', 'linkage'], ['k', 'nearest']]
+    """
+    words = [each.split() for each in names]
+    most = max(map(len, words))
+    return [list(row) for row in zip(*([""] * (most - len(each)) + each for each in words), strict=True)]
 
 
 def head(benchmark: Benchmark) -> tuple[str, ...]:
@@ -348,7 +363,7 @@ def first_cells(benchmark: Benchmark, cell: Cell) -> tuple[str, ...]:
 def attack_cells(benchmark: Benchmark, cell: Cell) -> list[str]:
     """Return the success of each attack in percent."""
     found = map(cell.success, benchmark.attacks)
-    return ["" if each is None else each.shown(lambda share: f"{100 * share:.3g}") for each in found]
+    return ["" if each is None else each.shown(lambda share: f"{100 * share:.1f}") for each in found]
 
 
 def _text(found: Spread | None, form: str) -> str:
