@@ -161,7 +161,8 @@ def plan_benchmark(request: Request) -> BenchmarkPlan:
             for each in planned_runs:
                 run = replace(each, number=len(trials) + 1, config=_with_seed(each.config, seed))
                 trials.append(PlannedTrial(run, seed, len(tables) - 1))
-    fixed = {name: value for name, value in every[0].items() if name not in {each.key for each in sizes}}
+    several = {each.key for each in sizes if len(each.values) > 1}
+    fixed = {name: value for name, value in every[0].items() if name not in several}
     return BenchmarkPlan(suite, request, tuple(tables), tuple(trials), plug_ins, fixed)
 
 
@@ -290,7 +291,7 @@ def _runs(
     """Return the runs on a table of some sizes, all algorithms of a setting together."""
     content = suite.config(suite.first_seed, sizes)
     base = load_config(content).located(Origin(f"suite {suite.name}"))
-    own = tuple(Setting(each.key, str(sizes[each.key]), None) for each in varied)
+    own = tuple(Setting(each.key, str(sizes[each.key]), None) for each in varied if len(each.values) > 1)
     settings = [(*own, *each) for each in combinations]
     runs = planned(base, names or _usual(base), settings)
     return [run for place in range(len(settings)) for run in runs[place :: len(settings)]]

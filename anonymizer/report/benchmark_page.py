@@ -45,7 +45,7 @@ def benchmark_page(benchmark: Benchmark) -> str:
 
 
 def _results(benchmark: Benchmark) -> Grid:
-    filled = tuple(tuple(cell or "–" for cell in row) for row in rows(benchmark))
+    filled = tuple(tuple(map(_cell, row)) for row in rows(benchmark))
     return Grid("Mean and standard deviation over the tables", head(benchmark), filled)
 
 
@@ -53,10 +53,15 @@ def _attacks(benchmark: Benchmark) -> Grid | None:
     if not benchmark.attacks:
         return None
     found = tuple(
-        (*first_cells(benchmark, cell), *(each or "–" for each in attack_cells(benchmark, cell)))
+        (*first_cells(benchmark, cell), *map(_cell, attack_cells(benchmark, cell)))
         for cell in benchmark.cells
     )
     return Grid("Success of attacks, in percent", (*benchmark.keys, "algorithm", *benchmark.attacks), found)
+
+
+def _cell(text: str) -> str:
+    """Return a cell of a table, which is not broken at its deviation."""
+    return text.replace(" ± ", "\xa0±\xa0") or "–"
 
 
 @dataclass(frozen=True)
@@ -107,12 +112,14 @@ class Curve:
     ----------
     key: on the horizontal axis; empty if nothing varies.
     values: of the key, in order.
+    algorithms: all of the benchmark; each has one look in all charts.
     lines: by algorithm, the place of a value and what was measured there.
     """
 
     key: str
     values: tuple[str, ...]
     measure: Measure
+    algorithms: tuple[str, ...]
     lines: dict[str, list[tuple[float, Spread]]]
 
     @property
@@ -147,13 +154,14 @@ def _is_number(text: str) -> bool:
 def curves(benchmark: Benchmark) -> Iterator[Chart]:
     """Yield a chart of each measure for each setting of the keys that are not on the horizontal axis."""
     key = axis_of(benchmark)
+    algorithms = tuple(dict.fromkeys(cell.algorithm for cell in benchmark.cells))
     groups: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
     for cell in benchmark.cells:
         groups.setdefault(tuple(each for each in cell.settings if each[0] != key), []).append(cell)
     for measure in measures(benchmark):
         for place, (others, cells) in enumerate(groups.items()):
             title = " ".join((measure.title.capitalize(), *(f"{name}={value}" for name, value in others)))
-            curve = _curve(key, measure, cells)
+            curve = _curve(key, measure, algorithms, cells)
             if curve.lines:
                 yield _chart(curve, title, f"{_slug(measure.title)}-{place}")
 
@@ -162,10 +170,10 @@ def _slug(title: str) -> str:
     return "".join(each if each.isalnum() else "-" for each in title.lower())
 
 
-def _curve(key: str, measure: Measure, cells: Sequence[Cell]) -> Curve:
+def _curve(key: str, measure: Measure, algorithms: tuple[str, ...], cells: Sequence[Cell]) -> Curve:
     # Without a varied key, algorithms are beside each other.
     named = [dict(cell.settings).get(key, cell.algorithm) for cell in cells]
-    curve = Curve(key, tuple(dict.fromkeys(named)), measure, {})
+    curve = Curve(key, tuple(dict.fromkeys(named)), measure, algorithms, {})
     places = dict(zip(curve.values, curve.places, strict=True))
     for cell, value in zip(cells, named, strict=True):
         found = measure.of(cell)
@@ -215,7 +223,8 @@ def draw_curve(curve: Curve, palette: Palette) -> Drawing:
     """Draw a line through the means of each algorithm, with bars from the smallest to the largest value."""
     chart = Drawing(palette)
     colors = (palette.after, palette.before, palette.alarm, palette.ink, palette.soft)
-    for place, (algorithm, points) in enumerate(curve.lines.items()):
+    for algorithm, points in curve.lines.items():
+        place = curve.algorithms.index(algorithm)
         color, style = colors[place % len(colors)], STYLES[place // len(colors) % len(STYLES)]
         ordered = sorted(points, key=lambda each: each[0])
         across, means = [each for each, _ in ordered], [found.mean for _, found in ordered]
