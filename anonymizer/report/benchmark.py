@@ -212,14 +212,19 @@ class Benchmark:
             limits = listed([f"{key} {limit:g}" for key, limit in self.budget.items()])
             yield f"Budget of each search: {limits}. A search that the clock ends may differ when repeated."
 
-    def without_release(self) -> Iterator[str]:
-        """Yield the settings with runs that have no release, with the reasons."""
+    def without_release(self, reason: Callable[[ComparedRun], str] = lambda run: run.reason) -> Iterator[str]:
+        """Yield the settings with runs that have no release, with the reasons.
+
+        Parameters
+        ----------
+        reason: returns the reason of a run.
+        """
         for cell in self.cells:
             reasons = Counter(
-                (each.run.status.value, each.run.reason) for each in cell.trials if each.run.measured is None
+                (each.run.status.value, reason(each.run)) for each in cell.trials if each.run.measured is None
             )
-            for (status, reason), number in reasons.items():
-                yield f"{cell.title}: {number} {status}: {reason}"
+            for (status, why), number in reasons.items():
+                yield f"{cell.title}: {number} {status}: {why}"
 
 
 def records(benchmark: Benchmark) -> list[dict[str, Any]]:
@@ -244,7 +249,7 @@ def _record(benchmark: Benchmark, trial: Trial) -> dict[str, Any]:
         "search_cpu_seconds": trial.search_cpu_seconds,
         "cpu_seconds": trial.cpu_seconds,
         "peak_bytes": trial.peak_bytes,
-        "reason": run.reason or None,
+        "reason": run.public_reason or None,
     }
 
 
@@ -267,6 +272,7 @@ def to_dict(benchmark: Benchmark) -> dict[str, Any]:
     runs = records(benchmark)
     for run, trial in zip(runs, benchmark.trials, strict=True):
         own = trial.run.measured
+        run["reason"] = trial.run.reason or None
         for name in (*benchmark.keys, *benchmark.attacks):
             del run[name]
         run["settings"] = dict(trial.run.settings)

@@ -36,7 +36,7 @@ def benchmark_page(benchmark: Benchmark) -> str:
         remarks=list(benchmark.remarks()),
         results=_results(benchmark),
         attacks=_attacks(benchmark),
-        without=list(benchmark.without_release()),
+        without=list(benchmark.without_release(lambda run: run.public_reason)),
         curves=list(curves(benchmark)),
         command=benchmark.command,
         released=any(cell.releases for cell in benchmark.cells),
@@ -160,7 +160,8 @@ def curves(benchmark: Benchmark) -> Iterator[Chart]:
         groups.setdefault(tuple(each for each in cell.settings if each[0] != key), []).append(cell)
     for measure in measures(benchmark):
         for place, (others, cells) in enumerate(groups.items()):
-            title = " ".join((measure.title.capitalize(), *(f"{name}={value}" for name, value in others)))
+            settings = (f"{name}={value}" for name, value in others)
+            title = " ".join((measure.title[0].upper() + measure.title[1:], *settings))
             curve = _curve(key, measure, algorithms, cells)
             if curve.lines:
                 yield _chart(curve, title, f"{_slug(measure.title)}-{place}")
