@@ -7,6 +7,7 @@ keeps what it found; a benchmark has a table for each seed, and measures anew.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -397,10 +398,12 @@ class BenchmarkFolder:
             self._check(overwrite=overwrite)
         elif directory.exists() or directory.is_symlink():
             raise OutputError(f"{directory}: is not a folder; choose another with -o")
-        try:
-            directory.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._refusal(error) from error
+        # Said before the runs, which may take hours; the folder itself is made after them.
+        there = next(each for each in directory.absolute().parents if each.exists())
+        if not there.is_dir():
+            raise OutputError(f"{directory}: {there} is not a folder; choose another with -o")
+        if not os.access(there, os.W_OK):
+            raise OutputError(f"{directory}: cannot be written: Permission denied; choose another with -o")
 
     def _check(self, *, overwrite: bool) -> None:
         there = sorted(path.name for path in self.directory.iterdir())
@@ -423,6 +426,7 @@ class BenchmarkFolder:
         OutputError: they cannot be written; an earlier benchmark is as it was.
         """
         try:
+            self.directory.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(
                 prefix=f".{self.directory.name}.", dir=self.directory.parent
             ) as name:

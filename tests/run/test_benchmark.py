@@ -214,6 +214,7 @@ BAD: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("--vary", "attributes.age.role=drop"), ("must have the same value in all runs",)),
     (("--repeat", "0"), ("--repeat", "greater than or equal to 1")),
     (("-o", "two.csv"), ("two.csv: is not a folder", "choose another with -o")),
+    (("-o", "two.csv/in"), ("two.csv/in: ", "two.csv is not a folder", "choose another with -o")),
     (("-o", ".", "--overwrite"), (".: holds faulty.py, which is not from a benchmark",)),
     (("-o", "nul"), ("nul", "is not possible on Windows")),
 ]
