@@ -15,9 +15,10 @@ from anonymizer.audit.audit import audit_release
 from anonymizer.audit.case import ReleaseAudit
 from anonymizer.commands.calls import checked_call
 from anonymizer.commands.check import check_names, check_pair_names, refused_second, view_of_pair
-from anonymizer.commands.compare import compare_frame, planned
+from anonymizer.commands.compare import compare_frame
 from anonymizer.commands.frame import Result, anonymize_frame, tree_of_attribute
 from anonymizer.commands.init import Draft, Goals, draft_frame, exact_columns, unnamed_warnings
+from anonymizer.commands.planning import combined, planned
 from anonymizer.commands.run import release_folder
 from anonymizer.commands.run import run as run_config
 from anonymizer.commands.save import in_python
@@ -405,7 +406,7 @@ def compare(
 
     found = compare_frame(
         frame_kind(df).to_pandas(df),
-        planned(config, list(algorithms), variations(as_texts(vary or {}))),
+        planned(config, list(algorithms), combined(variations(as_texts(vary or {})))),
     )
     made = pd.DataFrame(records(found)).drop(columns="command")
     found = replace(found, max_risk=max_risk)

@@ -19,6 +19,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -150,6 +151,39 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._enter(self._found(), plug_in)
         return plug_in
 
+    def enlist(self, reference: str) -> str:
+        """Import and register the class ``MODULE:CLASS``, and return its name.
+
+        Raises
+        ------
+        InputError: there is no such class, or it is no plug-in of the kind, or another one has its name.
+        """
+        where, _, called = reference.partition(":")
+        if not where or not called:
+            raise InputError(f"'{reference}' is not a class; accepted: MODULE:CLASS, such as mine:Search")
+        module = _imported(where, reference)
+        found = getattr(module, called, None)
+        if found is None:
+            classes = [each.__name__ for each in vars(module).values() if self._is_plug_in(each)]
+            hint = (
+                suggestion(called, classes) if classes else f"a subclass of {self._base.__name__} is needed"
+            )
+            raise InputError(f"{reference}: module '{where}' has no class '{called}'; {hint}")
+        if not self._is_plug_in(found) or inspect.isabstract(found):
+            raise InputError(
+                f"{reference}: is no {self.kind}; accepted: a subclass of {self._base.__name__} with a name "
+                "and all of its methods"
+            )
+        name: str = found.name
+        if name in self and self[name] is not found:
+            raise InputError(f"{reference}: its name '{name}' is that of another {self.kind}; choose another")
+        self.add(found)
+        return name
+
+    def _is_plug_in(self, found: object) -> bool:
+        is_kind = inspect.isclass(found) and issubclass(found, self._base)
+        return is_kind and isinstance(getattr(found, "name", None), str)
+
     def remove(self, name: str) -> None:
         """Remove a class, as a test does with the one it added."""
         del self._found()[name]
@@ -168,6 +202,27 @@ class Registry(Mapping[str, type[T]], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._found())
+
+
+def _imported(where: str, reference: str) -> ModuleType:
+    """Return the module of a class that a user names.
+
+    Raises
+    ------
+    InputError: it cannot be imported.
+    """
+    try:
+        return import_module(where)
+    except ModuleNotFoundError as error:
+        missing = error.name or where
+        if f"{where}.".startswith(f"{missing}."):
+            fault = f"no module '{missing}' in the current folder or among installed packages"
+            remedy = f"run the command in the folder that holds {where.partition('.')[0]}.py"
+        else:
+            fault, remedy = f"cannot be imported: {error}", "install what it needs"
+    except Exception as error:
+        fault, remedy = f"cannot be imported: {type(error).__name__}: {error}", "mend the module"
+    raise InputError(f"{reference}: {fault}; {remedy}")
 
 
 MOST_DIGITS = 300

@@ -515,6 +515,26 @@ def physical_memory() -> int | None:
     return size * pages if min(size, pages) > 0 else None
 
 
+def peak_memory() -> int | None:
+    """Return the largest resident memory of this process so far in bytes; None where the system does not say.
+
+    Linux's own count begins with the program; that of ``getrusage`` begins with the parent process.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    own = next((line.split() for line in lines if line.startswith("VmHWM:")), None)
+    if own is not None:
+        return int(own[1]) * 1024
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
 def container_limits(system: Path) -> Iterator[int]:
     """Yield the memory limits of this process's control groups and their parents, in bytes.
 

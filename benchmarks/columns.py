@@ -33,6 +33,7 @@ from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, 
 from anonymizer.search.judge import Judge, search_with_attack_checks
 from anonymizer.search.lattice.algorithm import Lattice
 from anonymizer.search.rollup import RollUp
+from anonymizer.suites import wide
 from benchmarks.common import ROOT, machine, table
 
 CURVE = (5, 8, 12, 16, 20, 30, 45, 60)
@@ -52,10 +53,8 @@ RECORDS = 20_000
 
 
 def write_records(folder: Path, columns: int) -> Path:
-    """Write 20,000 records of correlated columns with 12 values each."""
-    random = np.random.default_rng(1)
-    hidden = random.normal(size=(RECORDS, 4)) @ random.normal(size=(4, columns)) * 0.6
-    values = np.clip(np.floor((hidden + random.normal(size=hidden.shape) + 3) * 2), 0, 11).astype(int)
+    """Write 20,000 records of correlated columns with 12 values each, those of the suite wide."""
+    values = wide.values(np.random.default_rng(1), RECORDS, columns)
     path = folder / f"records{columns}.csv"
     header = ",".join(f"q{place}" for place in range(columns))
     np.savetxt(path, values, fmt="%d", delimiter=",", header=header, comments="")
@@ -64,8 +63,7 @@ def write_records(folder: Path, columns: int) -> Path:
 
 def settings(path: Path, columns: int, written: int) -> dict[str, object]:
     """Return a config of the first columns of a file: k = 5, at most 5 % suppressed, metric loss."""
-    hierarchy = {"intervals": {"width": [2, 4, 12], "origin": 0}}
-    own = {"role": "quasi-identifier", "type": "integer", "hierarchy": hierarchy}
+    own = wide.quasi_identifier()
     return {
         "input": {"path": str(path)},
         "attributes": {

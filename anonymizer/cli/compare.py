@@ -80,14 +80,15 @@ def compare(
     one failed.
     """
     from anonymizer.commands.compare import compare as compare_runs  # noqa: PLC0415
-    from anonymizer.commands.compare import open_folder, planned  # noqa: PLC0415
+    from anonymizer.commands.compare import open_folder  # noqa: PLC0415
+    from anonymizer.commands.planning import combined, planned  # noqa: PLC0415
     from anonymizer.config.load import variations  # noqa: PLC0415
     from anonymizer.report.build import environment  # noqa: PLC0415
     from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
     from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
     from anonymizer.system import processors  # noqa: PLC0415
 
-    plan = planned(config, algorithm or [], variations(vary or []))
+    plan = planned(config, algorithm or [], combined(variations(vary or [])))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)
     number = min(workers or processors(), len(plan))
     with stop_on_interrupt() as stopped, progress_monitor(stopped, quiet=quiet) as watch:

@@ -53,6 +53,11 @@ COMMANDS = {
     "compare": Entry(
         "anonymizer.cli.compare", "compare", "Compare algorithms and settings on a file: risk, loss and time."
     ),
+    "benchmark": Entry(
+        "anonymizer.cli.benchmark",
+        "benchmark",
+        "Measure search algorithms on made-up data, for researchers.",
+    ),
     "hierarchy": Entry("anonymizer.cli.hierarchy", "hierarchy_app", "Show, validate or build a hierarchy."),
     "schema": Entry("anonymizer.cli.init", "schema", "Print the JSON Schema of the config, for editors."),
 }

@@ -30,7 +30,7 @@ from anonymizer.config.document import (
 )
 from anonymizer.config.model import Config, Origin, in_long_form
 from anonymizer.config.section import KeyPath, dotted
-from anonymizer.errors import ConfigError, ConfigProblem, InputError, shown
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, shown, suggestion
 from anonymizer.model.naming import Spellings, columns_named
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role
@@ -339,12 +339,13 @@ class Variation:
         return tuple(f"{self.key}={value}" for value in self.values)
 
 
-def variations(texts: Sequence[str]) -> list[Variation]:
+def variations(texts: Sequence[str], short: Collection[str] = ()) -> list[Variation]:
     """Return the variations of some ``key=v1,v2``.
 
     Parameters
     ----------
     texts: each a key as for ``--set``, and values as YAML, separated by commas.
+    short: further keys, which are not those of a config.
 
     Raises
     ------
@@ -355,12 +356,12 @@ def variations(texts: Sequence[str]) -> list[Variation]:
     for text in texts:
         try:
             one = _variation(text)
-            _check_known(one, found)
+            _check_known(one, found, short)
             found.append(one)
         except ValueError as error:
             problems.append(ConfigProblem(f"--vary {shortened(text)}", str(error)))
     if problems:
-        raise ConfigError("the comparison", problems)
+        raise ConfigError("the benchmark" if short else "the comparison", problems)
     return found
 
 
@@ -396,13 +397,15 @@ def _variation(text: str) -> Variation:
     return Variation(text[:end], path, written)
 
 
-def _check_known(one: Variation, others: Sequence[Variation]) -> None:
+def _check_known(one: Variation, others: Sequence[Variation], short: Collection[str]) -> None:
     """Check that a key may vary and does not overlap with others."""
     place = tuple(map(str, one.path))
+    if short and len(place) == 1 and place[0] not in (*short, *_VARIABLE):
+        raise ValueError(f"unknown key '{place[0]}'; {suggestion(place[0], (*short, *_VARIABLE))}")
     if place in (("algorithm",), ("algorithm", "name")):
         raise ValueError("to vary the algorithm, give --algorithm NAME once for each algorithm")
     levels = len(place) >= _LEVELS and (place[0], place[2]) == ("attributes", "levels")
-    if place[0] not in _VARIABLE and not levels:
+    if place[0] not in (*_VARIABLE, *short) and not levels:
         raise ValueError(
             "this key must have the same value in all runs, so that results can be compared; "
             f"accepted: keys of {', '.join(_VARIABLE)}, and attributes.NAME.levels"

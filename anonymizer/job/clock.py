@@ -64,6 +64,7 @@ class RunMonitor:
     stopped: returns whether the user wants the search, or the attacks after it, to end.
     released: receives the report when the release is in place but can still be undone; an error undoes it and
         restores an earlier release.
+    begun: receives each phase as it begins.
     clock: of the phases.
     """
 
@@ -73,11 +74,13 @@ class RunMonitor:
     attacked: Callable[[Sequence[AttackResult]], None] = lambda _: None
     stopped: Callable[[], bool] = lambda: False
     released: Callable[[Report], None] = lambda _: None
+    begun: Callable[[Phase], None] = lambda _: None
     clock: PhaseClock = field(default_factory=PhaseClock)
 
     def begin(self, phase: Phase, name: str) -> None:
         """Begin a phase, and say its name."""
         self.clock.begin(phase)
+        self.begun(phase)
         self.phase(name)
 
 

@@ -143,7 +143,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield comparison.headline()
     yield from advice_lines(comparison)
     yield ""
-    yield from _aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
+    yield from aligned([_header(comparison), *(_cells(comparison, run) for run in comparison.runs)])
     if comparison.attack is not None:
         yield f"* Pareto-optimal. Risk: by {comparison.attack}, {comparison.attack_is}."
     elif comparison.in_groups:
@@ -155,7 +155,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     if winners:
         yield ""
         rows = [[each.measure, numbered(each.runs), f"{each.value:.4g}", each.note] for each in winners]
-        yield from _aligned([["best by", "run", "value", ""], *rows])
+        yield from aligned([["best by", "run", "value", ""], *rows])
     if comparison.pareto_runs:
         yield ""
         yield f"Pareto-optimal, {comparison.order}:"
@@ -204,7 +204,8 @@ def _cells(comparison: Comparison, run: ComparedRun) -> list[str]:
     ]
 
 
-def _aligned(rows: list[list[str]]) -> Iterator[str]:
+def aligned(rows: list[list[str]]) -> Iterator[str]:
+    """Yield the lines of a table, without columns that only the header fills."""
     used = [place for place in range(len(rows[0])) if any(row[place] for row in rows[1:])]
     widths = [max(len(row[place]) for row in rows) for place in used]
     for row in rows:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from anonymizer.commands.compare import risk_limit
+from anonymizer.commands.planning import risk_limit
 from anonymizer.config.model import Config
 from anonymizer.report.comparison import (
     ComparedRun,

@@ -18,17 +18,12 @@ from syrupy.assertion import SnapshotAssertion
 from anonymizer.commands.compare import (
     ComparisonFolder,
     Fingerprints,
-    PlannedRun,
-    RunResult,
-    WorkerPool,
     comparison_of,
-    job_of,
     open_folder,
-    planned,
-    risk_limit,
-    run_to_result,
 )
+from anonymizer.commands.planning import PlannedRun, combined, planned, risk_limit
 from anonymizer.commands.run import run
+from anonymizer.commands.workers import RunResult, WorkerPool, job_of, run_to_result
 from anonymizer.config.load import load_config, variations
 from anonymizer.errors import ConfigError, InputError, OutputError
 from anonymizer.report.comparison import RunStatus, measured_of
@@ -44,7 +39,7 @@ def job(tmp_path: Path) -> Job:
 
 
 def plan_of(job: Job, *vary: str, algorithms: tuple[str, ...] = ()) -> list[PlannedRun]:
-    return planned(job.write().file, algorithms, variations(vary))
+    return planned(job.write().file, algorithms, combined(variations(vary)))
 
 
 def results(job: Job) -> dict[str, tuple[int, int]]:

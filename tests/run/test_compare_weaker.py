@@ -13,12 +13,14 @@ import pytest
 
 import anonymizer as an
 from anonymizer.commands import compare
+from anonymizer.commands.planning import PlannedRun
+from anonymizer.commands.workers import RunResult
 from anonymizer.config.load import load_config
 from anonymizer.report.comparison import RunStatus
 from tests.run.commands import CONFIG
 
 
-def runs(values: list[dict[str, Any]]) -> list[compare.PlannedRun]:
+def runs(values: list[dict[str, Any]]) -> list[PlannedRun]:
     """Return runs of one config that differ in constraints and limit."""
     found = []
     for number, own in enumerate(values, 1):
@@ -33,14 +35,14 @@ def runs(values: list[dict[str, Any]]) -> list[compare.PlannedRun]:
             "algorithm": {"name": own.get("algorithm", "mondrian")},
         }
         config = load_config(content)
-        found.append(compare.PlannedRun(number, config.algorithm.name, (), (f"run={number}",), config, ()))
+        found.append(PlannedRun(number, config.algorithm.name, (), (f"run={number}",), config, ()))
     return found
 
 
-def result(loss: float | None, bound: float | None = 0.01) -> compare.RunResult:
+def result(loss: float | None, bound: float | None = 0.01) -> RunResult:
     report: dict[str, Any] = {"search": {"objective": loss, "bound": bound, "optimal": loss is not None}}
     status = RunStatus.UNDECIDED if loss is None else RunStatus.SATISFIED
-    return compare.RunResult(status, 1.0, "" if loss is not None else "no time", report)
+    return RunResult(status, 1.0, "" if loss is not None else "no time", report)
 
 
 def settled(values: list[dict[str, Any]], losses: list[float | None]) -> list[tuple[float | None, str]]:

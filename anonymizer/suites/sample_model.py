@@ -1,4 +1,4 @@
-"""The weights of the model that make_sample.py draws from: invented, with the shape of a real register."""
+"""The weights of the model that sample.py draws from: invented, with the shape of a real register."""
 
 from __future__ import annotations
 
