@@ -13,7 +13,7 @@ most links over all of them are found by a tiny reward for true links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,45 +90,56 @@ def assigned(distance: Distance, random: np.random.Generator) -> Linked:
     Several assignments may have this sum: ``right`` is of a random one, ``least`` and ``most`` of those with
     the fewest and the most correct links.
     """
-    return matched(distance, random, lambda pool: pool.expected(random))
+    return matched(distance, random, [lambda pool: pool.expected(random)])[0]
 
 
-def matched(distance: Distance, random: np.random.Generator, solve: Callable[[Pool], FloatArray]) -> Linked:
-    """Return the links of a method that links the records of a pool together.
+def matched(
+    distance: Distance, random: np.random.Generator, solvers: Sequence[Callable[[Pool], FloatArray]]
+) -> list[Linked]:
+    """Return the links of methods that link the records of a pool together; all have the same pools.
 
     Parameters
     ----------
-    solve: returns the chances of the true links of a pool with the fewest, a random and the most correct
-        links, shape (3, links).
+    solvers: each returns the chances of the true links of a pool with the fewest, a random and the most
+        correct links, shape (3, links).
     """
     waiting = Waiting.of(distance.space, exact=distance.exact)
-    chance = np.tile(waiting.certain, (3, 1))
+    chances = [np.tile(waiting.certain, (3, 1)) for _ in solvers]
     reached = waiting.records[distance.space.truth.original] == 0
     number = 0
     for pool in pools(Comparison.of(distance, waiting), random):
-        chance[:, pool.links] += solve(pool)
+        for chance, solve in zip(chances, solvers, strict=True):
+            chance[:, pool.links] += solve(pool)
         reached[pool.links] = True
         number += 1
-    least, drawn, most = chance
     details = {"blocks": number} | distance.details
     if not waiting.at_once:
-        most = _at_most(distance, most, reached)
+        alone = nearest(distance)
+        for chance in chances:
+            chance[2] = _at_most(distance, chance[2], reached, alone)
         details[NOTE] = " ".join([CAUTION, *([details[NOTE]] if NOTE in details else [])])
     estimated = not (waiting.at_once and waiting.proven)
-    return Linked(drawn, details, least, most, estimated=estimated, together=True)
+    return [
+        Linked(drawn, dict(details), least, most, estimated=estimated, together=True)
+        for least, drawn, most in chances
+    ]
 
 
-def _at_most(distance: Distance, found: FloatArray, reached: BoolArray) -> FloatArray:
+def _at_most(distance: Distance, found: FloatArray, reached: BoolArray, alone: FloatArray) -> FloatArray:
     """Return the most that the true links of targets in neighbourhoods count, shape (links,).
 
     A link that leaves a neighbourhood counts as the others do on average: it would hardly be made more often.
     All together count at least what the nearest record finds.
+
+    Parameters
+    ----------
+    found, alone: what the true links count in neighbourhoods, and by the nearest record.
+    reached: which of them are in a neighbourhood.
     """
     counts = distance.space.truth.counts
     within = int(counts[reached].sum())
     mean = float((found * counts)[reached].sum()) / within if within else 1.0
     most = np.where(reached, found, mean)
-    alone = nearest(distance)
     return alone if float(alone @ counts) > float(most @ counts) else most
 
 

@@ -103,6 +103,11 @@ class ClassifierLinking(Linking):
         return ClassifiedDistance(features, random)
 
 
+def compared_together(space: ComparisonSpace) -> bool:
+    """Return whether all pairs of an original and a class are few enough to scale their chances."""
+    return len(space.records) * len(space.sizes) <= TOGETHER
+
+
 class PairFeatures:
     """The features of pairs of an original and a class.
 
@@ -113,7 +118,7 @@ class PairFeatures:
 
     def __init__(self, space: ComparisonSpace, distances: list[Distance]) -> None:
         self.space = space
-        self.together = len(space.records) * len(space.sizes) <= TOGETHER
+        self.together = compared_together(space)
         self._distances = distances
         self._by_rank, self._by_value = RankDistance(space), Euclidean(space)
         probes = np.arange(len(space.records))[:: -(-len(space.records) // PROBES)]

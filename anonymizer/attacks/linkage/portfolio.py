@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import AttackResult
-from anonymizer.attacks.linkage.assignment import AssignmentLinking, assigned
-from anonymizer.attacks.linkage.classifier import ClassifierLinking
+from anonymizer.attacks.linkage.assignment import assigned, most_matched
+from anonymizer.attacks.linkage.classifier import ClassifierLinking, compared_together
 from anonymizer.attacks.linkage.directions import directed
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
@@ -35,7 +35,7 @@ from anonymizer.attacks.linkage.families import WeightedMean
 from anonymizer.attacks.linkage.learned import LearnedLinking
 from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking, nearest
 from anonymizer.attacks.linkage.local_search import Fast
-from anonymizer.attacks.linkage.sinkhorn import SinkhornLinking, expected_links
+from anonymizer.attacks.linkage.sinkhorn import assigned_and_expected, expected_links
 from anonymizer.errors import listed
 from anonymizer.model.arrays import FloatArray, IntArray
 
@@ -82,7 +82,8 @@ class PortfolioLinking(Linking):
         learner, classifier = (
             each.most(space, EFFORT * budget) for each in (self._learner(Euclidean), self._classifier)
         )
-        others = (each.most(space, budget) for each in self._unlearned(space).values())
+        others = [each.most(space, budget) for each in self._unlearned(space).values()]
+        others += [most_matched(space, each, budget) for each in self._distances(space).values()]
         return min(learner, classifier, *others)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
@@ -115,6 +116,10 @@ class PortfolioLinking(Linking):
         for scale, scaled in both.items():
             for name, linking in self._unlearned(scaled).items():
                 yield name + scale, linking.link(scaled, deepcopy(random)), False
+            for name, of_space in self._distances(scaled).items():
+                both_ways = assigned_and_expected(of_space(scaled), deepcopy(random))
+                for way, linked in zip(("assignment", "sinkhorn"), both_ways, strict=True):
+                    yield f"{name}, {way}{scale}", linked, False
         learning = {"learned" + scale: (scaled, Euclidean) for scale, scaled in both.items()}
         for name, (scaled, distance) in {**learning, "learned likelihood": (space, self._likelihood)}.items():
             nearest_links, weighted = self._learner(distance).learned(scaled, deepcopy(random))
@@ -128,7 +133,8 @@ class PortfolioLinking(Linking):
             others = self._held_out(distance, scaled, random)
             if others is not None:
                 yield f"{name} on others", Linked(nearest(others)), False
-                yield f"{name} on others, sinkhorn", expected_links(others, deepcopy(random)), False
+                if compared_together(scaled):
+                    yield f"{name} on others, sinkhorn", expected_links(others, deepcopy(random)), False
         classified = self._classifier.classified(space, deepcopy(random))
         yield "classifier", self._classifier.alone(classified), False
         if classified.together:
@@ -143,18 +149,20 @@ class PortfolioLinking(Linking):
             return None
         return self._learner(distance).held_out(space, deepcopy(random))
 
-    def _unlearned(self, space: ComparisonSpace) -> dict[str, Linking]:
-        """Return the attackers that see no truth, by name, the simplest first."""
+    def _distances(self, space: ComparisonSpace) -> dict[str, Distancing]:
+        """Return the distances of the attackers that see no truth, by name, the simplest first."""
         distances: dict[str, Distancing] = {
             each.name: each for each in (Coverage, Euclidean, Mahalanobis, RankDistance, LargestRank)
         }
         distances["likelihood"] = self._likelihood
         if SwapPartners.fits(space):
             distances[SwapPartners.name] = SwapPartners
-        nearest_ones = {name: NearestLinking(distance) for name, distance in distances.items()}
-        together = {f"{name}, assignment": AssignmentLinking(own) for name, own in distances.items()}
-        expected = {f"{name}, sinkhorn": SinkhornLinking(own) for name, own in distances.items()}
-        return {**nearest_ones, self._probabilistic.name: self._probabilistic, **together, **expected}
+        return distances
+
+    def _unlearned(self, space: ComparisonSpace) -> dict[str, Linking]:
+        """Return the attackers that see no truth and link each original by itself, by name."""
+        alone = {name: NearestLinking(distance) for name, distance in self._distances(space).items()}
+        return {**alone, self._probabilistic.name: self._probabilistic}
 
     def _learner(self, distance: Distancing) -> LearnedLinking:
         # The share of a limit that nothing exceeds: only the success in sample counts.

@@ -55,7 +55,14 @@ class SinkhornLinking(Linking):
 
 def expected_links(distance: Distance, random: np.random.Generator) -> Linked:
     """Return the links with the largest chances, by the likelihood that a distance stands for."""
-    return matched(distance, random, lambda pool: _links(pool, distance))
+    return matched(distance, random, [lambda pool: _links(pool, distance)])[0]
+
+
+def assigned_and_expected(distance: Distance, random: np.random.Generator) -> list[Linked]:
+    """Return the links of the assignments of the least sum, and those with the largest chances."""
+    return matched(
+        distance, random, [lambda pool: pool.expected(random), lambda pool: _links(pool, distance)]
+    )
 
 
 def _links(pool: Pool, distance: Distance) -> FloatArray:
