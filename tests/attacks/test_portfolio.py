@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.attacks.base import AttackResult
 from anonymizer.attacks.linkage.attack import Linkage
-from anonymizer.attacks.linkage.distances import Linked, comparison_space
+from anonymizer.attacks.linkage.distances import ComparisonSpace, Linked, comparison_space
 from anonymizer.attacks.linkage.portfolio import chosen, strongest
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.masking.microaggregation import Microaggregation
@@ -127,21 +127,38 @@ def test_what_is_counted_on_a_full_domain_release_stays_counted():
     assert not found.details["estimated"]
 
 
-def test_who_links_the_other_records_is_chosen_and_not_who_links_these():
-    """An attacker that links one record of ten more than another is the best in hindsight only."""
+def forty() -> ComparisonSpace:
+    """Return 40 records that are published as they are."""
     original = pd.DataFrame({"a": np.arange(40.0)})
     given = frame_scene(original, original)
-    truth = links_of_pairs(np.arange(40), np.arange(40), np.ones(40, dtype=np.int64))
-    space = comparison_space(given.release, given.original, ("a",), np.ones(40, dtype=np.int64), truth)
-    good, lucky = np.zeros(40), np.zeros(40)
+    everyone, ones = np.arange(40), np.ones(40, dtype=np.int64)
+    truth = links_of_pairs(everyone, everyone, ones)
+    return comparison_space(given.release, given.original, ("a",), ones, truth)
+
+
+def test_who_links_the_other_records_is_chosen():
+    """An attacker that links a record by chance is the best in hindsight only."""
+    good, lucky, none = np.zeros((3, 40))
     good[:20], lucky[:1] = 1.0, 1.0
-    found = chosen(space, {"lucky": Linked(lucky), "good": Linked(good)}, np.random.default_rng(1))
+    random = np.random.default_rng(1)
+    found = chosen(forty(), {"lucky": Linked(lucky), "good": Linked(good)}, random)
     assert found.details["chosen"] == {"good": 40}
     assert found.right.tolist() == good.tolist()
-    none = np.zeros(40)
-    found = chosen(space, {"none": Linked(none), "lucky": Linked(lucky)}, np.random.default_rng(1))
+    found = chosen(forty(), {"none": Linked(none), "lucky": Linked(lucky)}, random)
     assert found.right.sum() == 0
     assert found.estimated
+
+
+def test_chosen_attackers_are_as_good_as_attackers_are():
+    """Of thirty attackers that each link a random quarter, those chosen link a quarter."""
+    random, space, shares, best = np.random.default_rng(3), forty(), [], []
+    for _ in range(40):
+        rights = random.random((30, 40)) < 0.25
+        attackers = {str(place): Linked(own.astype(np.float64)) for place, own in enumerate(rights)}
+        shares.append(chosen(space, attackers, random).right.mean())
+        best.append(rights.mean(axis=1).max())
+    assert 0.2 < np.mean(shares) < 0.29
+    assert np.mean(best) > 0.36
 
 
 def unrelated(seed: int) -> AttackResult:
