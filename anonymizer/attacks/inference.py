@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any
@@ -21,6 +22,8 @@ from anonymizer.attacks.base import (
     subject_of,
     targets_of,
 )
+from anonymizer.attacks.boosted_values import VALUES as TREE_VALUES
+from anonymizer.attacks.boosted_values import BoostedValues, Lessons
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
 from anonymizer.model.adversary import (
     AdversaryView,
@@ -39,6 +42,9 @@ STRENGTHS = (0.0, 0.25, 0.5, 1.0)
 
 VALUES = 1000
 """Maximum number of values of a guessed attribute."""
+
+FEWEST = 200
+"""Targets from which on trees are tried; with fewer they would hardly be told from naive Bayes."""
 
 
 class InferenceSettings(KnowledgeSettings, AlignedUnitSettings):
@@ -60,6 +66,7 @@ class _People:
     published: labels of the released record, shape (records, attributes), int64.
     values: true sensitive value, shape (records,), int64.
     fold: in which the target is held out, shape (records,), int64.
+    lessons: the records of the release.
     everything: label counts of the whole release.
     meanings: coverage of the labels.
     """
@@ -69,6 +76,7 @@ class _People:
     published: IntArray
     values: IntArray
     fold: IntArray
+    lessons: Lessons
     everything: LabelCounts
     meanings: tuple[ValueCoverage, ...]
 
@@ -81,9 +89,35 @@ class _People:
 
     def right(self, model: NaiveBayes, part: BoolArray, strength: float) -> int:
         """Return the number of targets of whose records in a mask a model guesses a value correctly."""
+        return self.targets.reached(self.told(model, part, strength))
+
+    def told(self, model: NaiveBayes, part: BoolArray, strength: float) -> BoolArray:
+        """Return of which records in a mask a model guesses the value correctly, shape (records,), bool."""
         told = np.zeros(len(self.values), dtype=bool)
         told[part] = model.guesses(self.codes[part], strength) == self.values[part]
-        return self.targets.reached(told)
+        return told
+
+    def told_by_trees(self, part: BoolArray, random: np.random.Generator) -> BoolArray:
+        """Return of which records in a mask boosted trees guess the value, which learn from all others.
+
+        With all records in the mask they learn from these, too.
+        """
+        held = part if not part.all() else ~part
+        rest = self.everything.without(self.counts(held))
+        lessons = self.lessons.without(self.targets.release[held])
+        model = BoostedValues(lessons, NaiveBayes(rest, self.meanings), self.meanings, random)
+        told = np.zeros(len(self.values), dtype=bool)
+        told[part] = model.guesses(self.codes[part]) == self.values[part]
+        return told
+
+    def by_target(self, told: BoolArray) -> BoolArray:
+        """Return of which targets a record is guessed correctly, shape (targets,), bool."""
+        return np.bincount(self.targets.target[told], minlength=self.targets.number) > 0
+
+    @property
+    def teach_trees(self) -> bool:
+        """Whether there are enough targets, and few enough values, for trees to be told from naive Bayes."""
+        return self.targets.number >= FEWEST and len(self.everything.values) <= TREE_VALUES
 
 
 class Inference(Attack):
@@ -92,9 +126,10 @@ class Inference(Attack):
     The targets are assigned to five folds. For each fold, its records are taken out of the release, naive
     Bayes learns the published labels and sensitive values of the rest and guesses the values of the fold from
     its original quasi-identifiers. The weight of the evidence, possibly 0, is chosen within the rest in the
-    same way. The baseline is the same model without evidence: it guesses the most frequent value. The success
-    on held-out records measures what the release reveals about the population; ``in_sample`` in the details
-    is the accuracy without held-out records.
+    same way. Boosted trees learn and guess as well; they take the place of naive Bayes in a fold if they are
+    right more often in the others. The baseline is naive Bayes without evidence: it guesses the most frequent
+    value. The success on held-out records measures what the release reveals about the population;
+    ``in_sample`` in the details is the accuracy without held-out records.
 
     Where it is known whose the records are, targets are persons, or other units: all records of one are held
     out together, each is guessed from its own quasi-identifiers, and one correct guess is enough. Where some
@@ -145,35 +180,60 @@ class Inference(Attack):
             targets = Targets.drawn(self.settings.links(original), owned, self.settings.targets, random)
             people = _people(adversary, original, names, sensitive, targets, random)
             known = {"attributes": list(names), "sensitive": sensitive, **whom}
-            found.append(self._attack(people, known))
+            found.append(self._attack(people, known, deepcopy(random)))
         return found
 
     def _guessed(self, adversary: AdversaryView) -> list[str]:
         sensitive = adversary.release.sensitive
         return [name for name, own in sensitive.items() if own.attribute.column.size <= VALUES]
 
-    def _attack(self, people: _People, known: dict[str, Any]) -> AttackResult:
-        right, baseline, strengths = 0, 0, []
+    def _attack(self, people: _People, known: dict[str, Any], random: np.random.Generator) -> AttackResult:
+        every_record = np.ones(len(people.values), dtype=bool)
+        bayes, trees = np.zeros((2, len(every_record)), dtype=bool)
+        baseline, strengths = 0, []
         for fold in range(int(people.fold.max()) + 1):
             held = people.fold == fold
             rest = people.everything.without(people.counts(held))
             strength = _strength(people, rest, fold)
             model = NaiveBayes(rest, people.meanings)
-            right += people.right(model, held, strength)
+            bayes |= people.told(model, held, strength)
             baseline += people.right(model, held, STRENGTHS[0])
             strengths.append(strength)
+            if people.teach_trees:
+                trees |= people.told_by_trees(held, random)
         number = people.targets.number
+        by_trees = _folds_of_trees(people, bayes, trees)
+        right = people.targets.reached(np.where(by_trees[people.fold], trees, bayes))
         whole = NaiveBayes(people.everything, people.meanings)
-        every_record = np.ones(len(people.values), dtype=bool)
-        details = {
-            "model": "naive Bayes",
-            "strengths": strengths,
-            "in_sample": people.right(whole, every_record, max(strengths)) / number,
-        }
+        details: dict[str, Any] = {"model": "naive Bayes", "strengths": strengths}
+        in_sample = people.right(whole, every_record, max(strengths))
+        if by_trees.any():
+            accuracies = {
+                name: people.targets.reached(told) / number
+                for name, told in (("naive Bayes", bayes), ("boosted trees", trees))
+            }
+            folds = {"folds_by_trees": int(by_trees.sum()), "accuracies": accuracies}
+            details |= {"model": "naive Bayes and boosted trees", **folds}
+            in_sample = people.targets.reached(people.told_by_trees(every_record, random))
+        details["in_sample"] = in_sample / number
         low, high = clopper_pearson(right, number)
         success = Fraction(right, number)
         blind = best_blind(Fraction(baseline, number), people.targets.target, number, people.values)
         return AttackResult(self.name, known, success, blind, low, high, number, details)
+
+
+def _folds_of_trees(people: _People, bayes: BoolArray, trees: BoolArray) -> BoolArray:
+    """Return in which folds trees guess: those in whose other folds they are right more often.
+
+    Parameters
+    ----------
+    bayes, trees: of which records each guesses the value correctly, shape (records,).
+    """
+    first = np.unique(people.targets.target, return_index=True)[1]
+    better = people.by_target(trees).astype(np.int64) - people.by_target(bayes)
+    gain = np.bincount(people.fold[first], weights=better)
+    found: BoolArray = gain.sum() - gain > 0
+    return found
 
 
 def _people(
@@ -199,7 +259,8 @@ def _people(
     codes = original.codes[targets.original][:, own].astype(np.int64)
     meanings = tuple(original.meanings[position] for position in own)
     fold_of = fold[targets.target]
-    return _People(targets, codes, published[targets.release], secret, fold_of, everything, meanings)
+    lessons = Lessons(published, values.codes.astype(np.int64), release.counts)
+    return _People(targets, codes, published[targets.release], secret, fold_of, lessons, everything, meanings)
 
 
 def label_counts(release: PublishedTable, names: Sequence[str], sensitive: str) -> LabelCounts:

@@ -64,13 +64,18 @@ class NaiveBayes:
     the weight of ``WEIGHT`` records.
 
     Source: Cestnik, "Estimating probabilities: a crucial task in machine learning" (ECAI 1990).
+
+    Attributes
+    ----------
+    prior: ln P(sensitive value), shape (sensitive values,), float64.
+    evidence: for each attribute ln P(value | sensitive value), shape (values, sensitive values), float64.
     """
 
     def __init__(self, counts: LabelCounts, meanings: Sequence[ValueCoverage]) -> None:
         size = len(counts.values)
         records = counts.values.sum()
-        self._prior = np.log((counts.values + 1 / size) / (records + 1))
-        self._evidence = [
+        self.prior = np.log((counts.values + 1 / size) / (records + 1))
+        self.evidence = [
             self._logarithms(own, meaning, counts.values)
             for own, meaning in zip(counts.labels, meanings, strict=True)
         ]
@@ -93,15 +98,15 @@ class NaiveBayes:
         people: codes of original values, shape (rows, attributes).
         strength: exponent of the evidence; 0 gives the overall distribution, 1 is Bayes' theorem.
         """
-        evidence = np.zeros((len(people), len(self._prior)))
-        for position, own in enumerate(self._evidence):
+        evidence = np.zeros((len(people), len(self.prior)))
+        for position, own in enumerate(self.evidence):
             evidence += own[people[:, position]]
-        scores: FloatArray = self._prior + strength * evidence
+        scores: FloatArray = self.prior + strength * evidence
         return scores
 
     def guesses(self, people: IntArray, strength: float) -> IntArray:
         """Return the most likely sensitive value of each row, the first on a tie, shape (rows,), int64."""
-        step = max(_CELLS // len(self._prior), 1)
+        step = max(_CELLS // len(self.prior), 1)
         parts = [
             self.scores(people[start : start + step], strength).argmax(axis=1)
             for start in range(0, len(people), step)

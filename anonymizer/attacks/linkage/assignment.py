@@ -13,7 +13,7 @@ most links over all of them are found by a tiny reward for true links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,15 +68,20 @@ class AssignmentLinking(Linking):
 
     def most(self, space: ComparisonSpace, budget: int) -> int:
         """Return all targets if everybody is assigned at once, else as many neighbourhoods as fit."""
-        waiting = _Waiting.of(space, exact=self._distance.exact)
-        if waiting.at_once:
-            return space.truth.records
-        neighbours = 1 + _near(space) * int(space.records.sum()) // len(space.sizes)
-        return min(budget // (neighbours * space.cells * self._distance.effort(space)), SAMPLE)
+        return most_matched(space, self._distance, budget)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Return the expected links of the best assignments."""
         return assigned(self._distance(space), random)
+
+
+def most_matched(space: ComparisonSpace, distance: Distancing, budget: int) -> int:
+    """Return how many targets are linked together with others within a number of compared values."""
+    waiting = Waiting.of(space, exact=distance.exact)
+    if waiting.at_once:
+        return space.truth.records
+    neighbours = 1 + _near(space) * int(space.records.sum()) // len(space.sizes)
+    return min(budget // (neighbours * space.cells * distance.effort(space)), SAMPLE)
 
 
 def assigned(distance: Distance, random: np.random.Generator) -> Linked:
@@ -85,39 +90,61 @@ def assigned(distance: Distance, random: np.random.Generator) -> Linked:
     Several assignments may have this sum: ``right`` is of a random one, ``least`` and ``most`` of those with
     the fewest and the most correct links.
     """
-    waiting = _Waiting.of(distance.space, exact=distance.exact)
-    chance = np.tile(waiting.certain, (3, 1))
+    return matched(distance, random, [lambda pool: pool.expected(random)])[0]
+
+
+def matched(
+    distance: Distance, random: np.random.Generator, solvers: Sequence[Callable[[Pool], FloatArray]]
+) -> list[Linked]:
+    """Return the links of methods that link the records of a pool together; all have the same pools.
+
+    Parameters
+    ----------
+    solvers: each returns the chances of the true links of a pool with the fewest, a random and the most
+        correct links, shape (3, links).
+    """
+    waiting = Waiting.of(distance.space, exact=distance.exact)
+    chances = [np.tile(waiting.certain, (3, 1)) for _ in solvers]
     reached = waiting.records[distance.space.truth.original] == 0
     number = 0
-    for pool in _pools(_Comparison.of(distance, waiting), random):
-        chance[:, pool.links] += pool.expected(random)
+    for pool in pools(Comparison.of(distance, waiting), random):
+        for chance, solve in zip(chances, solvers, strict=True):
+            chance[:, pool.links] += solve(pool)
         reached[pool.links] = True
         number += 1
-    least, drawn, most = chance
     details = {"blocks": number} | distance.details
     if not waiting.at_once:
-        most = _at_most(distance, most, reached)
+        alone = nearest(distance)
+        for chance in chances:
+            chance[2] = _at_most(distance, chance[2], reached, alone)
         details[NOTE] = " ".join([CAUTION, *([details[NOTE]] if NOTE in details else [])])
     estimated = not (waiting.at_once and waiting.proven)
-    return Linked(drawn, details, least, most, estimated=estimated, together=True)
+    return [
+        Linked(drawn, dict(details), least, most, estimated=estimated, together=True)
+        for least, drawn, most in chances
+    ]
 
 
-def _at_most(distance: Distance, found: FloatArray, reached: BoolArray) -> FloatArray:
+def _at_most(distance: Distance, found: FloatArray, reached: BoolArray, alone: FloatArray) -> FloatArray:
     """Return the most that the true links of targets in neighbourhoods count, shape (links,).
 
     A link that leaves a neighbourhood counts as the others do on average: it would hardly be made more often.
     All together count at least what the nearest record finds.
+
+    Parameters
+    ----------
+    found, alone: what the true links count in neighbourhoods, and by the nearest record.
+    reached: which of them are in a neighbourhood.
     """
     counts = distance.space.truth.counts
     within = int(counts[reached].sum())
     mean = float((found * counts)[reached].sum()) / within if within else 1.0
     most = np.where(reached, found, mean)
-    alone = nearest(distance)
     return alone if float(alone @ counts) > float(most @ counts) else most
 
 
 @dataclass(frozen=True, eq=False)
-class _Waiting:
+class Waiting:
     """The records and places that are left once the certain originals are assigned.
 
     Attributes
@@ -134,7 +161,7 @@ class _Waiting:
     proven: bool = True
 
     @classmethod
-    def of(cls, space: ComparisonSpace, *, exact: bool) -> _Waiting:
+    def of(cls, space: ComparisonSpace, *, exact: bool) -> Waiting:
         """Return what waits; only of exact distances some originals are certain.
 
         Certain originals alone are an assignment without any distance. If more have to be assigned, another
@@ -147,14 +174,14 @@ class _Waiting:
         proven = not found.records.any() or not found.places.any()
         return replace(found, proven=proven) if proven or not everyone.at_once else everyone
 
-    def _without(self, space: ComparisonSpace, originals: IntArray, classes: IntArray) -> _Waiting:
+    def _without(self, space: ComparisonSpace, originals: IntArray, classes: IntArray) -> Waiting:
         """Return what waits once some originals have places in their only classes."""
         records, truth = self.records.copy(), space.truth
         records[originals] = 0
         own = np.full(len(records), -1, dtype=np.int64)
         own[originals] = classes
         certain = (own[truth.original] == truth.release) / space.sizes[truth.release]
-        return _Waiting(
+        return Waiting(
             records, self.places - count(classes, space.records[originals], len(self.places)), certain
         )
 
@@ -182,7 +209,7 @@ def _sure(space: ComparisonSpace) -> tuple[IntArray, IntArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pool:
+class Pool:
     """Records that are assigned at once.
 
     Attributes
@@ -252,7 +279,7 @@ def _alike(rows: FloatArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Comparison:
+class Comparison:
     """The costs of an assignment: distances, and of equal ones the narrower class.
 
     Attributes
@@ -263,12 +290,12 @@ class _Comparison:
     """
 
     distance: Distance
-    waiting: _Waiting
+    waiting: Waiting
     scale: float
     penalties: FloatArray
 
     @classmethod
-    def of(cls, distance: Distance, waiting: _Waiting) -> _Comparison:
+    def of(cls, distance: Distance, waiting: Waiting) -> Comparison:
         """Return the costs of the waiting records."""
         some = np.flatnonzero(waiting.records)
         some = some[:: max(len(some) // PROBES, 1)]
@@ -280,12 +307,12 @@ class _Comparison:
             scale = min((float(own[own > 0].min(initial=1.0)) for own in rows), default=1.0)
         return cls(distance, waiting, scale, BREADTH * scale * _narrowness(distance.space.breadth))
 
-    def everyone(self) -> _Pool:
+    def everyone(self) -> Pool:
         """Return all waiting records and places."""
         originals = np.flatnonzero(self.waiting.records)
         return self.pool(originals, originals, np.flatnonzero(self.waiting.places))
 
-    def pool(self, targets: IntArray, originals: IntArray, classes: IntArray) -> _Pool:
+    def pool(self, targets: IntArray, originals: IntArray, classes: IntArray) -> Pool:
         """Return the pool of some originals and classes, both ascending.
 
         Parameters
@@ -298,7 +325,7 @@ class _Comparison:
         costs = np.concatenate([np.empty((0, len(classes))), *rows]) + self.penalties[classes]
         links = np.flatnonzero(np.isin(truth.original, targets) & np.isin(truth.release, classes))
         ends = (originals, truth.original[links]), (classes, truth.release[links])
-        return _Pool(
+        return Pool(
             costs,
             waiting.records[originals],
             waiting.places[classes],
@@ -310,7 +337,7 @@ class _Comparison:
         )
 
 
-def _pools(comparison: _Comparison, random: np.random.Generator) -> Iterator[_Pool]:
+def pools(comparison: Comparison, random: np.random.Generator) -> Iterator[Pool]:
     """Yield the pools in which the targets are assigned, each target in one."""
     distance, waiting = comparison.distance, comparison.waiting
     if not waiting.records.any():
@@ -331,7 +358,7 @@ def _pools(comparison: _Comparison, random: np.random.Generator) -> Iterator[_Po
 
 
 def _nearest_classes(
-    distance: Distance, waiting: _Waiting, targets: IntArray, random: np.random.Generator
+    distance: Distance, waiting: Waiting, targets: IntArray, random: np.random.Generator
 ) -> IntArray:
     """Return the nearest classes of each target with a place, the nearest first, shape (targets, classes)."""
     # Of classes at the same distance, random ones.

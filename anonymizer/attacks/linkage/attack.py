@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -25,6 +25,7 @@ from anonymizer.attacks.base import (
     targets_of,
 )
 from anonymizer.attacks.linkage.assignment import AssignmentLinking
+from anonymizer.attacks.linkage.classifier import ClassifierLinking
 from anonymizer.attacks.linkage.directions import directed
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
@@ -49,6 +50,7 @@ from anonymizer.attacks.linkage.learned import Exact, LearnedLinking
 from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
+from anonymizer.attacks.linkage.sinkhorn import SinkhornLinking
 from anonymizer.attacks.links import links_of_pairs, located
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
@@ -85,7 +87,21 @@ class LinkageMethod(StrEnum):
     ASSIGNMENT = "assignment"
     PROBABILISTIC = "probabilistic"
     LEARNED = "learned"
+    SINKHORN = "sinkhorn"
+    CLASSIFIER = "classifier"
     PORTFOLIO = "portfolio"
+
+
+WITHOUT_DISTANCE = (LinkageMethod.PROBABILISTIC, LinkageMethod.CLASSIFIER, LinkageMethod.PORTFOLIO)
+"""Methods that take no distance: they compare otherwise, or by several."""
+
+
+BY_DISTANCE: Mapping[LinkageMethod, Callable[[Distancing], Linking]] = {
+    LinkageMethod.NEAREST: NearestLinking,
+    LinkageMethod.ASSIGNMENT: AssignmentLinking,
+    LinkageMethod.SINKHORN: SinkhornLinking,
+}
+"""Methods that link by any distance."""
 
 
 class DistanceName(StrEnum):
@@ -281,6 +297,8 @@ class LinkageSettings(AlignedSettings, UnitSettings):
             raise ValueError("false_links and missed_links need linkage: probabilistic; remove them")
         if self.distance is not None and self.linkage is LinkageMethod.PORTFOLIO:
             raise ValueError("linkage: portfolio tries several distances; remove distance")
+        if self.distance is not None and self.linkage is LinkageMethod.CLASSIFIER:
+            raise ValueError("linkage: classifier compares by several distances; remove distance")
         if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
             raise ValueError(
                 "linkage: probabilistic compares by agreement, not by a distance; remove distance"
@@ -420,6 +438,7 @@ class Linkage(Attack):
                 {
                     name: pooled([each[name][1] for each in draws], together=linked.together)
                     for name, (linked, _) in draws[0].items()
+                    if all(name in each for each in draws)
                 }
             )
         ]
@@ -497,24 +516,26 @@ class Linkage(Attack):
         return AttackResult(self.name, known, success, baseline, low, high, number, details)
 
     def _linking(self, at_most: float | None) -> Linking:
+        method = self.settings.linkage
         probabilistic = ProbabilisticLinking(
             float(self.settings.false_links or FALSE_LINKS), float(self.settings.missed_links or MISSED_LINKS)
         )
-        if self.settings.linkage is LinkageMethod.PROBABILISTIC:
-            return probabilistic
-        if self.settings.linkage is LinkageMethod.PORTFOLIO:
-            return PortfolioLinking(Parametrized(Likelihood, self.settings.rates), probabilistic, at_most)
-        if self.settings.linkage is LinkageMethod.LEARNED:
-            seconds = self.settings.proof
-            learner = Fast() if seconds is None else Exact(float(seconds))
-            if self.settings.by is DistanceName.LIKELIHOOD:
-                return LearnedLinking(WeightedMean, learner, self._distancing(), at_most)
-            family = Metric if self.settings.metric else FAMILIES[self.settings.by]
-            return LearnedLinking(family, learner, at_most=at_most)
-        distance = self._distancing()
-        if self.settings.linkage is LinkageMethod.ASSIGNMENT:
-            return AssignmentLinking(distance)
-        return NearestLinking(distance)
+        likelihood = Parametrized(Likelihood, self.settings.rates)
+        if method is LinkageMethod.LEARNED:
+            return self._learned(at_most)
+        if method is LinkageMethod.PORTFOLIO:
+            return PortfolioLinking(likelihood, probabilistic, at_most)
+        if method in BY_DISTANCE:
+            return BY_DISTANCE[method](self._distancing())
+        return probabilistic if method is LinkageMethod.PROBABILISTIC else ClassifierLinking(likelihood)
+
+    def _learned(self, at_most: float | None) -> Linking:
+        seconds = self.settings.proof
+        learner = Fast() if seconds is None else Exact(float(seconds))
+        if self.settings.by is DistanceName.LIKELIHOOD:
+            return LearnedLinking(WeightedMean, learner, self._distancing(), at_most)
+        family = Metric if self.settings.metric else FAMILIES[self.settings.by]
+        return LearnedLinking(family, learner, at_most=at_most)
 
     def _distancing(self) -> Distancing:
         if self.settings.swap_range is not None:
@@ -577,7 +598,7 @@ class Linkage(Attack):
             "linkage": self.settings.linkage.value,
             "overlap": float(self.settings.overlap),
         }
-        if self.settings.linkage not in (LinkageMethod.PROBABILISTIC, LinkageMethod.PORTFOLIO):
+        if self.settings.linkage not in WITHOUT_DISTANCE:
             knowledge["distance"] = self.settings.by.value
         if self.settings.swap_range is not None:
             knowledge["swap_range"] = float(self.settings.swap_range)

@@ -481,10 +481,12 @@ class Distance(ABC):
     name: as in the config.
     exact: whether the distance is 0 iff the class covers the row, if published numbers are in the units of
         the original.
+    surprise: whether the distance is -log of a likelihood, up to a constant for each original.
     """
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True
+    surprise: ClassVar[bool] = False
 
     def __init__(self, space: ComparisonSpace) -> None:
         self.space = space
@@ -1324,6 +1326,7 @@ class Likelihood(Distance):
     name = "likelihood"
     # A class that covers a row need not be the most likely one.
     exact = False
+    surprise = True
 
     def __init__(self, space: ComparisonSpace, rates: ErrorRates) -> None:
         super().__init__(space)

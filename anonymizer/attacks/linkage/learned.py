@@ -699,6 +699,58 @@ class LearnedLinking(Linking):
         found |= distance.details
         return Linked(learned.shares, found), WeightedDistance(distance, family, learned.fit.weights)
 
+    def held_out(self, space: ComparisonSpace, random: np.random.Generator) -> Distance | None:
+        """Return the distance with weights for each half of the originals that were learned from the other.
+
+        None if there is nothing to learn, or nobody to learn from.
+        """
+        if self._is_certain(space):
+            return None
+        distance, family = self._distance(space), self._family(len(space.names))
+        fold = np.empty(len(space.records), dtype=np.int64)
+        fold[random.permutation(len(fold))] = np.arange(len(fold)) % FOLDS
+        targets, of_target = compared(space, distance), fold[space.truth.original]
+        known = [np.flatnonzero(of_target != own) for own in range(FOLDS)]
+        if not all(len(own) for own in known):
+            return None
+        learner = Fast(HELD_OUT_SEARCHES)
+        weights = [learner.fit(Pairs(targets.only(own), family), random).weights for own in known]
+        return FoldedDistance([WeightedDistance(distance, family, own) for own in weights], fold)
+
+
+HELD_OUT_SEARCHES = 200
+"""Line searches of weights for held-out originals in a portfolio, which has many attackers."""
+
+
+class FoldedDistance(Distance):
+    """Another distance for each fold of the originals, such as one that was learned from the others.
+
+    Parameters
+    ----------
+    distances: for each fold.
+    fold: of each original, shape (originals,), int64.
+    """
+
+    name = "folded"
+    exact = False
+
+    def __init__(self, distances: Sequence[Distance], fold: IntArray) -> None:
+        super().__init__(distances[0].space)
+        self._distances, self._fold = distances, fold
+
+    @property
+    def width(self) -> int:
+        """Number of values in memory per pair."""
+        return max(each.width for each in self._distances)
+
+    def rows(self, originals: IntArray) -> FloatArray:
+        """Return the distances of each original by its fold."""
+        found = np.empty((len(originals), len(self.space.sizes)))
+        for fold, distance in enumerate(self._distances):
+            own = np.flatnonzero(self._fold[originals] == fold)
+            found[own] = distance.rows(originals[own])
+        return found
+
 
 class WeightedDistance(Distance):
     """A distance of a family with given weights.
