@@ -228,7 +228,10 @@ class Progress:
 
 
 def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -> Progress:
-    """Return the progress of a search from the steps of a report."""
+    """Return the progress of a search from the steps of a report.
+
+    None of a search whose steps are accepted without their losses, but for the last one.
+    """
     tried: list[tuple[int, float]] = []
     best: list[tuple[int, float]] = []
     for number, step in enumerate(steps, start=1):
@@ -238,6 +241,8 @@ def progress_of(steps: Sequence[Mapping[str, Any]], search: Mapping[str, Any]) -
         tried.append((number, float(objective)))
         if step["accepted"] and (not best or objective < best[-1][1]):
             best.append((number, float(objective)))
+    if len(best) == 1 and any(step["accepted"] and step["objective"] is None for step in steps):
+        best = []
     thin = max(len(tried) // MOST_STEPS, 1)
     return Progress(tuple(tried[::thin]), tuple(best), len(steps), search["bound"], search["best_possible"])
 

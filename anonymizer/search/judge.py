@@ -206,7 +206,8 @@ def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
         return outcome
     if problem.has_scenarios or not problem.table.measure.plain:
         return outcome
-    checks = Judge(problem).judge(_released_classes(outcome.recoding)).checks
+    judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
+    checks = judge.judge(_released_classes(outcome.recoding)).checks
     steps = list(outcome.steps)
     steps[last] = replace(steps[last], objective=outcome.objective, checks=checks)
     return replace(outcome, steps=tuple(steps))

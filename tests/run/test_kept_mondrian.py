@@ -57,6 +57,8 @@ def told(report: dict[str, Any]) -> dict[str, Any]:
         report["advice"] = report["advice"]["columns"]
     # Nor is the share of changed values known.
     report["columns"] = [{**each, "changed": None} for each in report["columns"]]
+    # Nor is the last step measured.
+    report["steps"] = [{**each, "checks": [], "objective": None} for each in report["steps"]]
     report["config"].pop("engine")
     report.pop("engine")
     return report
