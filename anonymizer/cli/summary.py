@@ -16,6 +16,7 @@ from anonymizer.report.exposure import (
     but_of,
     changes_made,
     findings_of,
+    limits_reached,
     mended_lines,
     remedy_of_few,
     seen_of,
@@ -124,7 +125,7 @@ def satisfied_lines(content: Mapping[str, Any], command: RunCommand) -> Iterator
     alike = unproven_end(content)
     if alike is not None:
         yield f"SATISFIED, BUT {alike}"
-        yield from _longer(content["config"].get("budget") or {}, command)
+        yield from _longer(content, command)
         yield from (f"  also: {each['sentence']}" for each in findings_of(content)[:MOST_FINDINGS])
         yield from (f"  {each}" for each in constraints)
     elif but_of(content) is not None:
@@ -156,9 +157,9 @@ def _mend(remedy: Mapping[str, Any], command: RunCommand) -> object:
     return command.changed(*remedy["set"]).replacing() if remedy["set"] else remedy["remedy"]
 
 
-def _longer(budget: Mapping[str, Any], command: RunCommand) -> Iterator[str]:
-    """Yield the command with ten times the budget, where there is one."""
-    changes = [f"budget.{name}={10 * value:g}" for name, value in budget.items() if value is not None]
+def _longer(content: Mapping[str, Any], command: RunCommand) -> Iterator[str]:
+    """Yield the command with ten times the limits that ended the search, where some did."""
+    changes = [f"budget.{name}={10 * value}" for name, value in limits_reached(content)]
     if changes:
         yield f"  mend: {command.changed(*changes).replacing()}"
 
@@ -246,7 +247,7 @@ def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:
         if step["objective"] is None:
             yield f"  tried: {name}, {failed} in {took} s"
             continue
-        same = step["objective"] <= content["search"]["objective"]
+        same = step["objective"] <= content["search"]["objective"] * (1 + 1e-9)
         why = f"which breaks {failed}" if failed else "the release" if same else "more than the release"
         yield f"  tried: {name}, loss {format_measure(step['objective'])} in {took} s, {why}"
 

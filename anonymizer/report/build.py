@@ -215,7 +215,7 @@ def _step(step: Step) -> dict[str, Any]:
     """Return a step; keys of attackers, a proof and of time only where there are some."""
     content = asdict(step)
     optional = {key: content.pop(key) for key in ("attackers", "proof", "seconds")}
-    return content | {key: value for key, value in optional.items() if value}
+    return content | {key: value for key, value in optional.items() if value not in (None, ())}
 
 
 def environment() -> dict[str, Any]:

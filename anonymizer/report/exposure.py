@@ -100,14 +100,38 @@ def _loss(loss: float | None) -> str:
 def unproven_end(content: Mapping[str, Any]) -> str | None:
     """Return the sentence about a release in which all records are alike; None where nothing better exists.
 
-    >>> content = {"loss": {"loss": 1.0}, "release": {"classes": 1}, "search": {"optimal": False}}
+    >>> search = {"optimal": False, "seconds": 1.2, "steps": 3, "evaluated": 3}
+    >>> content = {"loss": {"loss": 1.0}, "release": {"classes": 1}, "search": search}
     >>> unproven_end(content | {"config": {"budget": {"seconds": 1}}})
     'all records are published alike, as nothing better was found within the budget'
     """
     if content["release"]["classes"] != 1 or content["loss"]["loss"] == 0 or content["search"]["optimal"]:
         return None
-    where = " within the budget" if content["config"].get("budget") else ""
+    if content.get("applied") is not None:
+        # Its recoding was given.
+        return None
+    where = " within the budget" if limits_reached(content) else ""
     return f"all records are published alike, as nothing better was found{where}"
+
+
+SPENT = 0.9
+"""Part of a limit of time from which on a search is taken to have ended by it."""
+
+
+def limits_reached(content: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the limits of the budget that a search has reached, with their values.
+
+    Processor time is not in a report, so that its limit is taken to be reached after half as many seconds.
+    """
+    search, budget = content["search"], content["config"].get("budget") or {}
+    used = {
+        "seconds": search["seconds"] / SPENT,
+        "cpu_seconds": 2 * search["seconds"] / SPENT,
+        "nodes": search["evaluated"],
+        "steps": search["steps"],
+    }
+    limits = ((name, value) for name, value in budget.items() if value is not None)
+    return [(name, value) for name, value in limits if used[name] >= value]
 
 
 def in_one_line(content: Mapping[str, Any]) -> str:

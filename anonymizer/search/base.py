@@ -264,6 +264,20 @@ class AttackCheck:
         asked = ((key, _asked(constraint)) for constraint in self.constraints)
         return tuple(self._reached[each] for each in asked if each in self._reached)
 
+    def measures(self, recoding: Recoding) -> Iterator[tuple[int, ReleaseConstraint, float]]:
+        """Yield the constraints that attackers were asked about, by position, and what counts against each.
+
+        Of a candidate that an audit refuted, that is its measure there.
+        """
+        key = fingerprint(recoding)
+        for place, constraint in enumerate(self.constraints):
+            refused = self._refused.get((key, _measured_by(constraint)))
+            reached = self._reached.get((key, _asked(constraint)))
+            if refused is not None:
+                yield place, constraint, refused
+            elif reached is not None:
+                yield place, constraint, reached.measured
+
     def excess(self, recoding: Recoding) -> float:
         """Return the largest measured success on a candidate over the allowed one, 1 where unknown."""
         key, found = fingerprint(recoding), [1.0]

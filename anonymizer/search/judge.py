@@ -7,6 +7,7 @@ in a class, or of what its most frequent value tells, as a model of the whole re
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -21,7 +22,7 @@ from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.measure import Measure
-from anonymizer.model.recoding import CheckerMeasure, Outcome, Recoding, Status, Step
+from anonymizer.model.recoding import CheckerMeasure, FullDomainRecoding, Outcome, Recoding, Status, Step
 from anonymizer.model.table import Table
 from anonymizer.privacy.base import (
     ClassConstraint,
@@ -202,6 +203,9 @@ def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
     last = next((place for place in places if outcome.steps[place].accepted), None)
     if outcome.recoding is None or last is None or outcome.steps[last].checks:
         return outcome
+    if isinstance(outcome.recoding, FullDomainRecoding):
+        # Of an earlier step, which was better.
+        return outcome
     if problem.source is not None or problem.table.combinations > MEASURED:
         return outcome
     if problem.has_scenarios or not problem.table.measure.plain:
@@ -303,7 +307,8 @@ class _Answering:
         self._evaluated = 0
         self._passed = False
         self._excess = 1.0
-        self._guesses: dict[str, _Guesses] = {}
+        # By the position of their constraint.
+        self._guesses: dict[int, _Guesses] = {}
         self._reprieve: Control | None = None
         self._best: Incumbent[Outcome] = Incumbent()
         self._valid: list[Outcome] = []
@@ -382,29 +387,25 @@ class _Answering:
     @property
     def _askable(self) -> bool:
         """Whether the shares to be asked for next are above 0 and below 1."""
-        return all(0 < each.share < 1 for each in self._guesses.values())
+        shares = [each.share for each in self._guesses.values()]
+        return bool(shares) and all(0 < each < 1 for each in shares)
 
     def _learn(self, recoding: Recoding) -> None:
         """Learn what the attacks reached on a release."""
-        reached = {each.constraint: each for each in self._problem.gate.answers(recoding)}
-        for constraint in self._problem.gate.constraints:
-            name = describe(constraint)
-            if name not in reached:
-                continue
-            if name not in self._guesses and reached[name].satisfied:
-                continue
-            own = self._guesses.setdefault(name, _Guesses(constraint))
-            own.learn(recoding, reached[name].measured)
+        for place, constraint, measured in self._problem.gate.measures(recoding):
+            if place in self._guesses or not constraint.holds(measured):
+                self._guesses.setdefault(place, _Guesses(constraint)).learn(recoding, measured)
 
     def _is_near(self, recoding: Recoding) -> bool:
         """Return whether the attacks reach nearly as much as they may."""
-        reached = {each.constraint: each.measured for each in self._problem.gate.answers(recoding)}
-        return any(own.near(reached[name]) for name, own in self._guesses.items() if name in reached)
+        reached = {place: measured for place, _, measured in self._problem.gate.measures(recoding)}
+        return any(own.near(reached[place]) for place, own in self._guesses.items() if place in reached)
 
     def _spend_guided(self) -> None:
         """Spend the rest of the budget on the share at which a probe passed, or a little less."""
         for own in self._guesses.values():
-            own.share = max(guessed for guessed, measured in own.points if own.constraint.holds(measured))
+            passed = (guessed for guessed, measured in own.points if own.constraint.holds(measured))
+            own.share = max(passed, default=own.share)
         # Better classes let attacks reach less, so that there may be more of them in the second half.
         for part in (HALF, 0.0):
             if self._ended() or not self._askable:
@@ -502,7 +503,11 @@ class _Answering:
             gate=AttackCheck(),
             table_constraints=(*self._problem.table_constraints, *limits),
         )
-        shares = {f"guesses of {name}": each.share for name, each in self._guesses.items()}
+        names = Counter(describe(each.constraint) for each in self._guesses.values())
+        shares = {}
+        for place, each in self._guesses.items():
+            name = describe(each.constraint)
+            shares[f"guesses of {name}{f' ({place + 1})' if names[name] > 1 else ''}"] = each.share
         return self._searched(asked, shares, self._left(steps).less(part))
 
     def _searched(self, asked: SearchProblem, candidate: dict[str, Any], control: Control) -> Outcome:

@@ -459,7 +459,7 @@ class LocalRun(SearchRun):
         before = self._earlier.best
         own = None if before is None else before.on(self._ground)
         if own is not None and not self._judge.admits(own):
-            own = thinned(own, self._judge, Known(), self._given_up)
+            own = thinned(own, self._judge, Known(), self._spent)
         if own is not None:
             self._repaired |= self._take("earlier", own)
 
@@ -756,7 +756,8 @@ class Local(SearchAlgorithm):
         outcome = search_with_attack_checks(problem, control, search, probe=PROBE, rivals=rivals)
         if problem.gate.open or outcome.objective is None or earlier.bound is None:
             return outcome
-        bound = min(earlier.bound, outcome.objective)
+        close = outcome.objective - earlier.bound <= CLOSE
+        bound = outcome.objective if close else earlier.bound
         return replace(outcome, bound=bound, best_possible=bound)
 
 

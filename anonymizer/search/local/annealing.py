@@ -214,7 +214,7 @@ class Annealing(Improver):
     def _empty(self, own: Assignment) -> int | None:
         """Return how many classes more there may be, None if any number."""
         problem = self._ground.problem
-        kept = self._ground.records - max(problem.limit, own.suppressed)
+        kept = self._ground.records - own.suppressed
         most = [each.most_classes(kept) for each in problem.table_constraints]
         return min((max(each - own.classes, 0) for each in most if each is not None), default=None)
 
@@ -335,7 +335,7 @@ class Annealing(Improver):
             records[:, UNIT] = self._ground.atoms.keys.by_name[unit][atoms]
         used = int(classes.max()) + 1
         number = max(used, len(atoms) // max(numbers.smallest, 1))
-        number = 3 + (number if empty is None else min(number, used + empty))
+        number = 3 + (number if empty is None else min(number, used - 1 + empty))
         width = self._ground.trees.attributes
         own = np.zeros((number, 6), dtype=np.int64)
         own[:, HEAD] = -1

@@ -935,7 +935,7 @@ def thin(parts: Parts, mates: Mates, step: int, steps: int, window: int) -> int:
     step: merges so far.
     """
     mate, ratio, state = mates.mate, mates.ratio, parts.state
-    while step < steps:
+    while step < steps and len(state) > 1:
         own = int(ratio[1:].argmin()) + 1
         if ratio[own] == np.inf:
             return step

@@ -204,13 +204,36 @@ def thinned(
     The number of merges is doubled, then halved, as more of them satisfy what fewer do.
     """
     for attribute in _guessed(own.ground.problem):
+        found = _thinned_by(own, attribute, judge, known, stopped)
+        if found is not None:
+            return found
+    return None
+
+
+def _thinned_by(
+    own: Assignment,
+    attribute: str | None,
+    judge: AssignmentJudge,
+    known: Known,
+    stopped: Callable[[], bool],
+) -> Assignment | None:
+    while not stopped():
+        if (
+            attribute is not None
+            and own.classes * own.ground.atoms.sensitive[attribute].attribute.column.size > COUNTS
+        ):
+            return None
         thinning = known.thinning(own, attribute, stopped)
         failing, merges = 0, 1
         while thinning.reach(merges) and not judge.admits(thinning.after(merges)):
             failing, merges = merges, 2 * merges
         merges = min(merges, thinning.merges)
         found = thinning.after(merges)
-        if stopped() or not judge.admits(found):
+        if merges == 0 or stopped():
+            return None
+        if not judge.admits(found):
+            # No class has others around it any more: those that are left are nearer in a new order.
+            own = found
             continue
         while merges - failing > 1 and not stopped():
             middle = (merges + failing) // 2
@@ -221,6 +244,10 @@ def thinned(
                 failing = middle
         return found
     return None
+
+
+COUNTS = 1 << 27
+"""Most counts of values in classes that are tabulated."""
 
 
 def _guessed(problem: SearchProblem) -> list[str | None]:
