@@ -216,7 +216,14 @@ def test_a_refusal_in_the_audit_leaves_the_releases_that_passed() -> None:
     def found(own: SearchProblem, left: Control) -> Outcome:
         return Mondrian().search(own, left)
 
-    first = search_with_attack_checks(asked, Control(), found, rivals=[Rival("stars", with_stars)])
+    def coarse(own: SearchProblem, left: Control) -> Outcome:
+        return Mondrian().search(replace(own, class_constraints=larger), left)
+
+    larger = problem(
+        replace(strategies.problem(Random(0)), constraints=(ConstraintSpec("k-anonymity", {"k": 200}),))
+    ).class_constraints
+    rivals = [Rival("stars", with_stars), Rival("coarse", coarse)]
+    first = search_with_attack_checks(asked, Control(), found, rivals=rivals)
     assert first.recoding is not None
     assert first.runners_up
     (constraint,) = asked.gate.constraints

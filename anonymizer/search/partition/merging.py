@@ -229,7 +229,9 @@ def _thinned_by(
             failing, merges = merges, 2 * merges
         merges = min(merges, thinning.merges)
         found = thinning.after(merges)
-        if merges == 0 or stopped():
+        if merges == 0:
+            return own if judge.admits(own) else None
+        if stopped():
             return None
         if not judge.admits(found):
             # No class has others around it any more: those that are left are nearer in a new order.
