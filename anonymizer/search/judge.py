@@ -87,6 +87,9 @@ TRIES = 4
 HALF = 0.5
 """Part of the remaining time after which the share is chosen anew, for a search that improves to its end."""
 
+LAST = 0.1
+"""Part of the remaining time for merges that the last attack asks for."""
+
 AIM, ENOUGH = 0.995, 0.98
 """Of the allowed success: what a share is chosen for, and from where on a release is near enough."""
 
@@ -270,9 +273,8 @@ class _Guesses:
             part = (allowed - low[1]) / (high[1] - low[1])
             self.share = low[0] + min(max(part, 0.05), 0.95) * (high[0] - low[0])
         else:
-            own = low or high
-            assert own is not None, "there is a point"
-            self.share = own[0] * allowed / own[1] if own[1] > 0 else 1.0
+            # By proportion to the last release: what others of another search had may not hold for it.
+            self.share = guessed * allowed / measured if measured > 0 else 1.0
 
     def near(self, measured: float) -> bool:
         """Return whether a passing measure is so near to its limit that no better one is worth an attack."""
@@ -406,12 +408,13 @@ class _Answering:
         for own in self._guesses.values():
             passed = (guessed for guessed, measured in own.points if own.constraint.holds(measured))
             own.share = max(passed, default=own.share)
-        # Better classes let attacks reach less, so that there may be more of them in the second half.
-        for part in (HALF, 0.0):
-            if self._ended() or not self._askable:
+        # Better classes change what attacks reach, so that there may be more of them in the second half, and
+        # fewer at its end, which takes a moment as the search goes on from its last classes.
+        for part, steps in ((HALF, None), (LAST, None), (0.0, 1)):
+            if self._ended() or not self._askable or (steps is not None and self._passed):
                 return
             shares = [each.share for each in self._guesses.values()]
-            outcome = self._ask(None, part)
+            outcome = self._ask(steps, part)
             if outcome.recoding is None:
                 return
             self._learn(outcome.recoding)
