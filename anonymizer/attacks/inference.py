@@ -92,13 +92,13 @@ class _People:
         return self.targets.reached(self.told(model, part, strength))
 
     def told(self, model: NaiveBayes, part: BoolArray, strength: float) -> BoolArray:
-        """Return of which records in a mask a model guesses the value correctly, shape (records,), bool."""
+        """Return for which records in a mask a model guesses the right value, shape (records,), bool."""
         told = np.zeros(len(self.values), dtype=bool)
         told[part] = model.guesses(self.codes[part], strength) == self.values[part]
         return told
 
     def told_by_trees(self, part: BoolArray, random: np.random.Generator) -> BoolArray:
-        """Return of which records in a mask boosted trees guess the value, which learn from all others.
+        """Return for which records in a mask boosted trees guess the right value; they learn from all others.
 
         With all records in the mask they learn from these, too.
         """
@@ -111,7 +111,7 @@ class _People:
         return told
 
     def by_target(self, told: BoolArray) -> BoolArray:
-        """Return of which targets a record is guessed correctly, shape (targets,), bool."""
+        """Return for which targets the value of some record is guessed, shape (targets,), bool."""
         return np.bincount(self.targets.target[told], minlength=self.targets.number) > 0
 
     @property
@@ -227,7 +227,7 @@ def _folds_of_trees(people: _People, bayes: BoolArray, trees: BoolArray) -> Bool
 
     Parameters
     ----------
-    bayes, trees: of which records each guesses the value correctly, shape (records,).
+    bayes, trees: for which records each guesses the right value, shape (records,).
     """
     first = np.unique(people.targets.target, return_index=True)[1]
     better = people.by_target(trees).astype(np.int64) - people.by_target(bayes)

@@ -82,7 +82,7 @@ def suite_of(name: str, path: Path | None) -> Suite:
 
     Raises
     ------
-    InputError: there is none, or its data are not there.
+    InputError: no suite has this name, or the file does not go with it.
     """
     if name not in SUITES:
         raise InputError(f"--suite {name}: unknown suite '{name}'; {suggestion(name, SUITES)}")
@@ -233,7 +233,7 @@ def _constraints(suite: Suite, named: str) -> list[dict[str, Any]]:
 
     Raises
     ------
-    ConfigError: there are none of the name.
+    ConfigError: no constraints have this name.
     """
     if named in suite.constraints:
         return suite.constraints[named]

@@ -24,7 +24,7 @@ from anonymizer.search.partition import kernel
 from anonymizer.search.partition.assignment import Assignment, LocalProblem
 from anonymizer.search.partition.kernel import MODULE, excess
 from anonymizer.search.partition.limits import limits_of
-from anonymizer.search.partition.merging import Known, Thinning, repaired, thinned
+from anonymizer.search.partition.merging import Thinning, repaired, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from tests.conformance.asked import about, any_table
 from tests.helpers import build
@@ -240,7 +240,7 @@ def test_fewer_classes_satisfy_models_of_the_whole_release(seed: int) -> None:
     one = whole(ground, np.random.default_rng(seed), 1)
     assume((one.nodes >= 0).all())
     judge = AssignmentJudge(ground)
-    found = thinned(fine, judge, Known(), lambda: False)
+    found = thinned(fine, judge, lambda: False)
     # Merges never make a guess better, so one class decides.
     assert (found is not None) == judge.admits(one)
     if found is not None:

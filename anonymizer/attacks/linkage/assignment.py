@@ -50,7 +50,25 @@ BREADTH, REWARD = 1e-6, 1e-11
 """Weights of a class's breadth and of true links, relative to the distances; they decide only ties."""
 
 
-class AssignmentLinking(Linking):
+class TogetherLinking(Linking):
+    """Links all records together, each released one at most once."""
+
+    # All records are linked for each draw, however few the targets.
+    draws = 3
+
+    def __init__(self, distance: Distancing) -> None:
+        self._distance = distance
+
+    def most(self, space: ComparisonSpace, budget: int) -> int:
+        """Return all targets if everybody is linked at once, else as many neighbourhoods as fit."""
+        waiting = Waiting.of(space, exact=self._distance.exact)
+        if waiting.at_once:
+            return space.truth.records
+        neighbours = 1 + _near(space) * int(space.records.sum()) // len(space.sizes)
+        return min(budget // (neighbours * space.cells * self._distance.effort(space)), SAMPLE)
+
+
+class AssignmentLinking(TogetherLinking):
     """The one-to-one assignment of originals to released records with the least sum of distances.
 
     Sources: Domingo-Ferrer, Muralidhar, "New directions in anonymization: permutation paradigm, verifiability
@@ -60,28 +78,10 @@ class AssignmentLinking(Linking):
     """
 
     name = "assignment"
-    # All records are assigned for each draw, however few the targets.
-    draws = 3
-
-    def __init__(self, distance: Distancing) -> None:
-        self._distance = distance
-
-    def most(self, space: ComparisonSpace, budget: int) -> int:
-        """Return all targets if everybody is assigned at once, else as many neighbourhoods as fit."""
-        return most_matched(space, self._distance, budget)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Return the expected links of the best assignments."""
         return assigned(self._distance(space), random)
-
-
-def most_matched(space: ComparisonSpace, distance: Distancing, budget: int) -> int:
-    """Return how many targets are linked together with others within a number of compared values."""
-    waiting = Waiting.of(space, exact=distance.exact)
-    if waiting.at_once:
-        return space.truth.records
-    neighbours = 1 + _near(space) * int(space.records.sum()) // len(space.sizes)
-    return min(budget // (neighbours * space.cells * distance.effort(space)), SAMPLE)
 
 
 def assigned(distance: Distance, random: np.random.Generator) -> Linked:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import AttackResult
-from anonymizer.attacks.linkage.assignment import assigned, most_matched
+from anonymizer.attacks.linkage.assignment import AssignmentLinking, assigned
 from anonymizer.attacks.linkage.classifier import ClassifierLinking, compared_together
 from anonymizer.attacks.linkage.directions import directed
 from anonymizer.attacks.linkage.distances import (
@@ -46,7 +46,7 @@ CHOICES = 5
 """Folds of the originals; for each an attacker is chosen by the others."""
 
 ALL = 1e-9
-"""Difference of shares that is none."""
+"""Shares that differ by no more are equal."""
 
 EFFORT = 4
 """Budgets that an attacker that learns may spend: all attackers have its targets."""
@@ -83,7 +83,7 @@ class PortfolioLinking(Linking):
             each.most(space, EFFORT * budget) for each in (self._learner(Euclidean), self._classifier)
         )
         others = [each.most(space, budget) for each in self._unlearned(space).values()]
-        others += [most_matched(space, each, budget) for each in self._distances(space).values()]
+        others += [AssignmentLinking(each).most(space, budget) for each in self._distances(space).values()]
         return min(learner, classifier, *others)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.attacks.linkage.assignment import Pool, matched, most_matched
-from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Distancing, Linked, Linking
+from anonymizer.attacks.linkage.assignment import Pool, TogetherLinking, matched
+from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Linked
 from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray, IntArray
 
@@ -30,7 +30,7 @@ TIED = 1e-9
 """Relative difference below which chances are equal."""
 
 
-class SinkhornLinking(Linking):
+class SinkhornLinking(TogetherLinking):
     """Links each original with the record of the largest chance over all one-to-one assignments.
 
     Source: the scaling, Sinkhorn, Knopp (Pacific Journal of Mathematics 21, 1967,
@@ -38,15 +38,6 @@ class SinkhornLinking(Linking):
     """
 
     name = "sinkhorn"
-    # All records are linked together for each draw, however few the targets.
-    draws = 3
-
-    def __init__(self, distance: Distancing) -> None:
-        self._distance = distance
-
-    def most(self, space: ComparisonSpace, budget: int) -> int:
-        """Return all targets if everybody is linked at once, else as many neighbourhoods as fit."""
-        return most_matched(space, self._distance, budget)
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
         """Return the links; ties count by their expected value."""

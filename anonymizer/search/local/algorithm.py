@@ -59,7 +59,6 @@ from anonymizer.search.partition.limits import KernelLimits
 from anonymizer.search.partition.merging import (
     CLASSES,
     POWERS,
-    Known,
     finest,
     mondrian_start,
     repaired,
@@ -459,7 +458,7 @@ class LocalRun(SearchRun):
         before = self._earlier.best
         own = None if before is None else before.on(self._ground)
         if own is not None and not self._judge.admits(own):
-            own = thinned(own, self._judge, Known(), self._spent)
+            own = thinned(own, self._judge, self._spent)
         if own is not None:
             self._repaired |= self._take("earlier", own)
 
@@ -503,7 +502,7 @@ class LocalRun(SearchRun):
             found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
         if found is None or not self._problem.table_constraints or self._judge.admits(found):
             return found
-        return thinned(found, self._judge, Known(), self._given_up)
+        return thinned(found, self._judge, self._given_up)
 
     def _take(self, name: str, found: Assignment, seconds: float | None = None) -> bool:
         """Note an assignment if it may be released, and return whether it may.

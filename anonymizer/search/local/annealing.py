@@ -38,7 +38,7 @@ from anonymizer.search.partition.kernel import (
     nearest,
 )
 from anonymizer.search.partition.limits import KernelLimits, limits_of
-from anonymizer.search.partition.merging import Known, thinned
+from anonymizer.search.partition.merging import thinned
 from anonymizer.search.partition.trees import NONE, ONE, AllowedTrees, priced
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 
@@ -208,7 +208,7 @@ class Annealing(Improver):
 
         Of what all classes show together, the kernel knows their number alone.
         """
-        fewer = thinned(found, self._judge, Known(), self._ended)
+        fewer = thinned(found, self._judge, self._ended)
         return own if fewer is None or own.total - fewer.total <= LEAST_GAIN else fewer
 
     def _empty(self, own: Assignment) -> int | None:

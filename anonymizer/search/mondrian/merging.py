@@ -66,7 +66,7 @@ def merged(
         if sensitive:
             own = repaired(regions, limits, 0, power, control.out_of_time)
         if own is not None and problem.table_constraints and not judge.admits(own):
-            own = thinned(own, judge, known, control.out_of_time)
+            own = thinned(own, judge, control.out_of_time, known)
         if own is None:
             break
         found = _better(found, own, power, judge, fine)

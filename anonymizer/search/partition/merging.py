@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from anonymizer.compiled import Room
-from anonymizer.model.arrays import IntArray, count
+from anonymizer.model.arrays import CodeArray, IntArray, count
 from anonymizer.search.base import Control, SearchProblem, first_with
 from anonymizer.search.partition.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
 from anonymizer.search.partition.kernel import (
@@ -118,9 +118,6 @@ class Thinning:
         self._stopped = stopped
         number = own.classes + 1
         self._window = max(PAIRS // max(own.classes, 1), 1)
-        state = np.zeros((number, 3), dtype=np.int64)
-        state[1:, WEIGHT], state[:, INTO] = own.sizes, np.arange(number)
-        labels = np.concatenate([np.zeros((1, own.nodes.shape[1]), np.int32), own.nodes.astype(np.int32)])
         counts = np.zeros((number, 0), dtype=np.int32)
         if attribute is not None:
             values = own.ground.atoms.sensitive[attribute].codes[own.atoms[own.first :]]
@@ -128,7 +125,7 @@ class Thinning:
             keys = (own.class_of[own.first :] + 1) * width + values
             found = count(keys, own.counts[own.first :], number * width)
             counts = found.reshape(number, width).astype(np.int32)
-        parts = Parts(priced(own.ground.trees), labels, state, counts, np.zeros(number))
+        parts = _parts(own, np.arange(own.classes), counts)
         mates = Mates(
             np.full(number, STALE, dtype=np.int64),
             np.full(number, np.inf),
@@ -168,8 +165,7 @@ class Thinning:
         own, into = self._own, self._parts.state[:, INTO].copy()
         kept = self._mates.when >= merges
         into[kept] = np.flatnonzero(kept)
-        while (into != into[into]).any():
-            into = into[into]
+        into = _ends(into)
         class_of = own.class_of.copy()
         class_of[own.first :] = into[class_of[own.first :] + 1] - 1
         return Assignment.of(own.ground, own.atoms, own.counts, class_of)
@@ -197,14 +193,18 @@ KEPT = 3
 
 
 def thinned(
-    own: Assignment, judge: AssignmentJudge, known: Known, stopped: Callable[[], bool]
+    own: Assignment, judge: AssignmentJudge, stopped: Callable[[], bool], known: Known | None = None
 ) -> Assignment | None:
     """Return classes merged until they satisfy the models of the whole release; None if that fails.
 
     The number of merges is doubled, then halved, as more of them satisfy what fewer do.
+
+    Parameters
+    ----------
+    known: merges of earlier searches; None if no other search begins with these classes.
     """
     for attribute in _guessed(own.ground.problem):
-        found = _thinned_by(own, attribute, judge, known, stopped)
+        found = _thinned_by(own, attribute, judge, known or Known(), stopped)
         if found is not None:
             return found
     return None
@@ -257,6 +257,27 @@ def _guessed(problem: SearchProblem) -> list[str | None]:
     return list(dict.fromkeys(each.attribute for each in problem.table_constraints))
 
 
+def _parts(own: Assignment, chosen: IntArray, counts: CodeArray) -> Parts:
+    """Return some classes as the kernel merges them, behind one of suppressed records.
+
+    Parameters
+    ----------
+    counts: of their values, shape (1 + chosen, values), int32.
+    """
+    number = len(chosen) + 1
+    state = np.zeros((number, 3), dtype=np.int64)
+    state[1:, WEIGHT], state[:, INTO] = own.sizes[chosen], np.arange(number)
+    labels = np.concatenate([np.zeros((1, own.nodes.shape[1]), np.int32), own.nodes[chosen].astype(np.int32)])
+    return Parts(priced(own.ground.trees), labels, state, counts, np.zeros(number))
+
+
+def _ends(into: IntArray) -> IntArray:
+    """Return the class that each one is in at the end, given the one that it was merged into."""
+    while (into != into[into]).any():
+        into = into[into]
+    return into
+
+
 def _merged(
     own: Assignment,
     chosen: IntArray,
@@ -266,21 +287,11 @@ def _merged(
     stopped: Callable[[], bool],
 ) -> IntArray | None:
     """Return the class that each of some becomes part of, ``SUPPRESSED`` for none; None if stopped."""
-    numbers = limits.limits
     number = len(chosen) + 1
     place = np.full(own.classes, 0, dtype=np.int64)
     place[chosen] = np.arange(1, number)
-    state = np.zeros((number, 3), dtype=np.int64)
-    state[1:, WEIGHT], state[:, INTO] = own.sizes[chosen], np.arange(number)
-    labels = np.concatenate([np.zeros((1, own.nodes.shape[1]), np.int32), own.nodes[chosen].astype(np.int32)])
-    parts = Parts(
-        priced(own.ground.trees),
-        labels,
-        state,
-        limits.counts_of(own, place, number),
-        np.zeros(number),
-    )
-    arrays = Room(MODULE, [parts, numbers])
+    parts = _parts(own, chosen, limits.counts_of(own, place, number))
+    arrays = Room(MODULE, [parts, limits.limits])
     parts, given = arrays.values
     arrays.run(weigh, parts, given)
     left = 1
@@ -288,7 +299,5 @@ def _merged(
         if stopped():
             return None
         left = arrays.run(repair, parts, given, MERGES, room, power)
-    into = parts.state[:, INTO].copy()
-    while (into != into[into]).any():
-        into = into[into]
+    into = _ends(parts.state[:, INTO].copy())
     return np.where(into[1:] == GONE, SUPPRESSED, chosen[np.maximum(into[1:], 1) - 1])
