@@ -65,7 +65,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def front(page: str) -> str:
-    """Return the first page of the project, with the numbers of what there is."""
+    """Return the page of all that there is, with the numbers of it."""
     for number, after in (
         (len(attacks()), " attacks, such as"),
         (len(loss_metrics()), " measures of lost information"),
@@ -76,7 +76,7 @@ def front(page: str) -> str:
 
 
 PAGES: Mapping[str, Callable[[str], str]] = {
-    "README.md": front,
+    "docs/what-it-can-do.md": front,
     "docs/README.md": index,
     "docs/models/README.md": all_of(privacy_models()),
     "docs/attacks/README.md": all_of(attacks()),

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli import output
+from anonymizer.config.search import Defaults
 from anonymizer.job import report as job_report
 from anonymizer.report.page import page
 from tests.helpers.databases import connect, quick_connect
@@ -42,6 +43,11 @@ WHOLE = {"golden"}
 
 PAGED = {"golden", "report", "docs", "examples"}
 """Folders of tests whose runs draw their page."""
+
+AS_USERS = {"docs", "examples"}
+"""Folders of tests whose configs mean what they mean to users; elsewhere lattice and no attacks are meant."""
+
+Defaults.algorithm, Defaults.attacks = "lattice", "none"
 
 QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -83,6 +89,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Spare starts of DuckDB, which take as long as the rest of a small run."""
     duckdb.connect = connect if has_own_databases(item) else quick_connect
     job_report.page = page if draws_page(item) else lambda *_: ""
+    Defaults.algorithm, Defaults.attacks = ("auto", "default") if has_defaults(item) else ("lattice", "none")
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
         end_shared_spark()
@@ -101,6 +108,14 @@ def draws_page(item: pytest.Item) -> bool:
     They do in rooms whose tests are about pages or compare whole runs, and with the mark ``page``.
     """
     return bool(PAGED & set(item.path.parts) or item.get_closest_marker("page"))
+
+
+def has_defaults(item: pytest.Item) -> bool:
+    """Return whether configs of a test have the defaults that users have, which take seconds.
+
+    They do in rooms whose configs are those of users, and with the mark ``defaults``.
+    """
+    return bool(AS_USERS & set(item.path.parts) or item.get_closest_marker("defaults"))
 
 
 class Spark(IntEnum):

@@ -91,18 +91,27 @@ class Attack(PlugIn, Supporter):
     ----------------
     threat: the threat that the attack measures, None for none of the seven; every attack must set it.
     compares_releases: whether the attack reads two releases in one domain of values.
+    needs_recipe: whether the attack needs to know how the release was made.
     of_release_alone: whether the results depend only on the release and the parameters, not on original
         records, a recipe or randomness; a recipient can repeat such attacks.
     blind: what the baseline is the success of, in words.
     examples: ``knowledge`` of results without ``attributes``, by which tests say its sentence.
+    unasked: whether a run whose config leaves the choice to it runs the attack.
+
+    Attributes
+    ----------
+    quick: whether nobody asked for it: it then takes a second at most, and says what it leaves out.
     """
 
     supports = frozenset({Feature.OUT_OF_CORE})
     threat: ClassVar[Threat | None]
     compares_releases: ClassVar[bool] = False
+    needs_recipe: ClassVar[bool] = False
     of_release_alone: ClassVar[bool] = False
     blind: ClassVar[str] = "the success without the release"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
+    unasked: ClassVar[bool] = False
+    quick: bool = False
 
     def __init_subclass__(cls) -> None:
         """Refuse an attack without ``threat``: a report would omit it."""
@@ -132,6 +141,13 @@ class Attack(PlugIn, Supporter):
         return (
             f"The attack {cls.name} succeeds for {success} of its targets; without the release for {guess}."
         )
+
+    @classmethod
+    def at_once(cls) -> Self:
+        """Return the attack as a run has it that nobody asked for attacks."""
+        found = cls()
+        found.quick = True
+        return found
 
     @property
     def named(self) -> Named:

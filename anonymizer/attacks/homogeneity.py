@@ -39,6 +39,7 @@ class Homogeneity(ClassDisclosure):
     """
 
     name = "homogeneity"
+    unasked = True
     threat = Threat.HOMOGENEITY
     Settings = HomogeneitySettings
     settings: HomogeneitySettings

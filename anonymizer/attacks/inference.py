@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    NOTE,
     AlignedUnitSettings,
     Attack,
     AttackResult,
@@ -42,6 +43,12 @@ STRENGTHS = (0.0, 0.25, 0.5, 1.0)
 
 VALUES = 1000
 """Maximum number of values of a guessed attribute."""
+
+QUICK = 2_000
+"""The most targets where nobody asked for the attack."""
+
+LEFT_OUT = "Only naive Bayes guessed; attacks: [inference] also trains trees."
+"""What is said then."""
 
 FEWEST = 200
 """Targets from which on trees are tried; with fewer they would hardly be told from naive Bayes."""
@@ -141,6 +148,7 @@ class Inference(Attack):
 
     name = "inference"
     threat = Threat.INFERENCE
+    unasked = True
     Settings = InferenceSettings
     settings: InferenceSettings
     examples = ({"sensitive": "illness"},)
@@ -177,7 +185,8 @@ class Inference(Attack):
         names, owned = original.known(self.settings.knowledge), self.settings.owned(adversary)
         whom, found = {} if owned is None else {"unit": owned.unit}, []
         for sensitive in self._guessed(adversary):
-            targets = Targets.drawn(self.settings.links(original), owned, self.settings.targets, random)
+            most = min(self.settings.targets, QUICK) if self.quick else self.settings.targets
+            targets = Targets.drawn(self.settings.links(original), owned, most, random)
             people = _people(adversary, original, names, sensitive, targets, random)
             known = {"attributes": list(names), "sensitive": sensitive, **whom}
             found.append(self._attack(people, known, deepcopy(random)))
@@ -189,6 +198,7 @@ class Inference(Attack):
 
     def _attack(self, people: _People, known: dict[str, Any], random: np.random.Generator) -> AttackResult:
         every_record = np.ones(len(people.values), dtype=bool)
+        trees_too = people.teach_trees and not self.quick
         bayes, trees = np.zeros((2, len(every_record)), dtype=bool)
         baseline, strengths = 0, []
         for fold in range(int(people.fold.max()) + 1):
@@ -199,7 +209,7 @@ class Inference(Attack):
             bayes |= people.told(model, held, strength)
             baseline += people.right(model, held, STRENGTHS[0])
             strengths.append(strength)
-            if people.teach_trees:
+            if trees_too:
                 trees |= people.told_by_trees(held, random)
         number = people.targets.number
         by_trees = _folds_of_trees(people, bayes, trees)
@@ -216,6 +226,8 @@ class Inference(Attack):
             details |= {"model": "naive Bayes and boosted trees", **folds}
             in_sample = people.targets.reached(people.told_by_trees(every_record, random))
         details["in_sample"] = in_sample / number
+        if people.teach_trees and self.quick:
+            details[NOTE] = LEFT_OUT
         low, high = clopper_pearson(right, number)
         success = Fraction(right, number)
         blind = best_blind(Fraction(baseline, number), people.targets.target, number, people.values)

@@ -53,6 +53,7 @@ class Minimality(Attack):
     """
 
     name = "minimality"
+    needs_recipe = True
     threat = None
     Settings = UnitSettings
     settings: UnitSettings

@@ -282,6 +282,7 @@ class Uniqueness(Attack):
     """
 
     name = "uniqueness"
+    unasked = True
     threat = None
     of_release_alone = True
     Settings = UniquenessSettings

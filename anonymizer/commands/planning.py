@@ -127,7 +127,7 @@ def planned(
             except ConfigError as error:
                 problems |= {(each.where, each.what): each for each in error.problems}
                 continue
-            asked = tuple(dict.fromkeys(each.attack for each in config.attacks)) or ATTACKS
+            asked = tuple(dict.fromkeys(each.attack for each in config.attacks or ())) or ATTACKS
             number = len(runs) + 1
             own = _with_attacks(config)
             runs.append(PlannedRun(number, name, settings, overrides, own, asked, risk_limit(base)))
@@ -167,10 +167,11 @@ def _measures(base: Config) -> tuple[str, ...]:
 
 def _with_attacks(config: Config) -> Config:
     """Return a config with at least one attack that applies to every release."""
-    listed = [each.attack for each in config.attacks]
+    own = config.attacks or ()
+    listed = [each.attack for each in own]
     missing = ATTACKS if not listed else [name for name in ATTACKS[:1] if name not in listed]
     more = (AttackSettings.model_validate(name) for name in missing)
-    return config.model_copy(update={"attacks": (*config.attacks, *more)})
+    return config.model_copy(update={"attacks": (*own, *more)})
 
 
 def compared(run: PlannedRun, result: RunResult) -> ComparedRun:

@@ -44,7 +44,7 @@ def able_algorithms(feature: Feature) -> list[str]:
 
 
 def _attacks(config: ConfigSections) -> Iterator[Asked]:
-    for place, each in enumerate(config.attacks):
+    for place, each in enumerate(config.attacks or ()):
         yield Asked(("attacks", place), each.build(), {"attack": each.attack, "place": str(place)})
 
 
@@ -256,6 +256,12 @@ def _attacked_units(config: ConfigSections) -> Iterator[Use]:
     for place, each in enumerate(config.constraints):
         if each.plug_in.by_attack and config.unit_of(each) is not None:
             yield Use(("constraints", place, "model"), {"model": each.model})
+
+
+def _needing_recipe(config: ConfigSections) -> Iterator[Use]:
+    for place, each in enumerate(config.attacks or ()):
+        if each.plug_in.needs_recipe:
+            yield Use(("attacks", place), {"attack": each.attack})
 
 
 def _remote(config: ConfigSections) -> Iterator[Use]:
@@ -700,6 +706,16 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
             ),
         ),
         Row(
+            Feature.RECIPE,
+            _needing_recipe,
+            Cell(
+                ALGORITHM,
+                "{attack} knows only how full-domain recodings are found; set algorithm.name: {algorithms}, "
+                "or remove the attack",
+                here=True,
+            ),
+        ),
+        Row(
             Feature.SCENARIOS_BY_RECORD,
             _scenarios_by_record,
             Cell(
@@ -815,6 +831,11 @@ def conflicts(
         {**chosen, **words},
         stage,
     ).conflicts()
+
+
+def asked_of_algorithm(config: ConfigSections) -> list[Feature]:
+    """Return the features of a config that its algorithm has to support, in the order of the table."""
+    return [row.feature for row in TABLE.rows.values() if row.asks(ALGORITHM) and any(row.uses(config))]
 
 
 PROMISES = (

@@ -170,6 +170,11 @@ class PluginSection(Section):
         return self.plug_in(self.settings)
 
     @classmethod
+    def _default(cls) -> Any:
+        """Return the name of the plug-in where none is given."""
+        return cls.model_fields[cls.selector].get_default(call_default_factory=True)
+
+    @classmethod
     def normalize_input(cls, data: Any) -> Any:
         """Move the parameters of the plug-in under one key."""
         if not isinstance(data, Mapping):
@@ -192,7 +197,7 @@ class PluginSection(Section):
         # Parameters of an unknown plug-in cannot be validated; the selector has an error already.
         if name is None:
             return raw
-        called = f"{name} (the default)" if name == cls.model_fields[cls.selector].default else name
+        called = f"{name} (the default)" if name == cls._default() else name
         return parse_settings(
             cls.registry()[name],
             raw,
@@ -220,7 +225,7 @@ class PluginSection(Section):
     @classmethod
     def _alternative(cls, name: str, own: JsonSchema, parameters: JsonSchema) -> JsonSchemaValue:
         selector = {"const": name, "description": parameters["description"]}
-        optional = cls.model_fields[cls.selector].default == name
+        optional = cls._default() == name
         required = ([] if optional else [cls.selector]) + parameters.get("required", [])
         return {
             "title": name,

@@ -27,6 +27,19 @@ from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact, WholeNumber, path_fault
 
 
+class Defaults:
+    """What a config asks for that names no algorithm and no attacks.
+
+    Class attributes
+    ----------------
+    algorithm: its name.
+    attacks: ``default`` or ``none``.
+    """
+
+    algorithm = "auto"
+    attacks = "default"
+
+
 def _none_for_records(unit: str) -> str | None:
     return None if unit == RECORD else unit
 
@@ -85,7 +98,9 @@ class AlgorithmSettings(NamedSection):
     """The search algorithm with its options; in short, its name."""
 
     selector: ClassVar[str] = "name"
-    name: str = Field(default="lattice", description="name of the search algorithm")
+    name: str = Field(
+        default_factory=lambda: Defaults.algorithm, description="name of the search algorithm; default: auto"
+    )
     settings: Any = PLUG_IN_SETTINGS
     registry = staticmethod(search_algorithms)
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     ValidationError,
     ValidationInfo,
@@ -33,12 +34,13 @@ from anonymizer.config.search import (
     AlgorithmSettings,
     Attackers,
     BudgetSettings,
+    Defaults,
     EngineSettings,
     ObjectiveSettings,
     SuppressionSettings,
 )
 from anonymizer.config.section import JsonSchema, Section, ShortSection, problem, refusal
-from anonymizer.errors import suggestion
+from anonymizer.errors import shown, suggestion
 from anonymizer.model.classes import Knowledge
 from anonymizer.model.features import Supporter
 from anonymizer.model.naming import ColumnName, Name
@@ -274,6 +276,25 @@ def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSett
     return attack
 
 
+_DEFAULT, _NONE = "default", "none"
+
+
+def _listed_attacks(given: Any) -> Any:
+    """Return attacks as a list, None for those of a config that names none."""
+    if not isinstance(given, str):
+        return given
+    if given not in (_DEFAULT, _NONE):
+        what = f"{shown(given)}; accepted: {_DEFAULT}, {_NONE}, or a list such as [linkage, homogeneity]"
+        raise refusal([problem(what, (), given)])
+    return None if given == _DEFAULT else ()
+
+
+def _or_a_word(schema: JsonSchema) -> None:
+    """Put the words that may stand for a list in place of null."""
+    schema["anyOf"][-1] = {"enum": [_DEFAULT, _NONE], "type": "string"}
+    schema["default"] = _DEFAULT
+
+
 def _suits_roles(measure: UtilitySettings, info: ValidationInfo) -> UtilitySettings:
     attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
     if attributes is not None and measure.plug_in.needs_sensitive:
@@ -327,8 +348,14 @@ class ConfigSections(Section):
     engine: EngineSettings = Field(
         default_factory=EngineSettings, description="what reads, counts and writes the records"
     )
-    attacks: tuple[Annotated[AttackSettings, AfterValidator(_suits_knowledge)], ...] = Field(
-        default=(), description="run on the release and reported: names, or mappings with attack and options"
+    attacks: Annotated[
+        tuple[Annotated[AttackSettings, AfterValidator(_suits_knowledge)], ...] | None,
+        BeforeValidator(_listed_attacks),
+    ] = Field(
+        default_factory=lambda: _listed_attacks(Defaults.attacks),
+        description="run on the release and reported: names, or mappings with attack and options; none; "
+        "default: a few that take a second or two at most",
+        json_schema_extra=_or_a_word,
     )
     utility: tuple[Annotated[UtilitySettings, AfterValidator(_suits_roles)], ...] = Field(
         default=(),

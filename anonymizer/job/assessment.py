@@ -25,6 +25,7 @@ from anonymizer.job.constraints import attack_written_release, in_order, violate
 from anonymizer.job.verify import Audited, Shape, Tables, verify
 from anonymizer.loss.base import Maximum
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
+from anonymizer.model.features import Feature
 from anonymizer.model.recoding import Outcome
 from anonymizer.people.population import open_people
 from anonymizer.plan.assessment import Assessment
@@ -198,6 +199,18 @@ ROUNDED = 1e-6
 """Distance from 0 and 1 that sums of shares may have."""
 
 
+def unasked_attacks(view: AdversaryView, *, whole: bool) -> tuple[Attack, ...]:
+    """Return the attacks of a run whose config leaves the choice to it: all that apply.
+
+    Parameters
+    ----------
+    whole: whether the records are in memory.
+    """
+    every = (each.at_once() for each in ATTACKS.values() if each.unasked)
+    able = (each for each in every if whole or Feature.OUT_OF_CORE in each.supports)
+    return tuple(each for each in able if each.missing_requirement(view) is None)
+
+
 def run_attacks(assessment: Assessment, view: AdversaryView) -> list[Timed[AttackResult]]:
     """Return the results of all attacks of a config; raises as ``attack_in_turn`` does."""
     return [each for attacked in attack_in_turn(assessment, view) for each in attacked.found or ()]
@@ -369,6 +382,7 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
     if not (
         prepared.problem.gate.constraints
         or plan.assessment.attacks
+        or plan.assessment.unasked
         or plan.assessment.utility
         or plan.counting.control
     ):
@@ -380,21 +394,25 @@ def assess(shape: Shape, tables: Tables, found: Found, watch: RunMonitor) -> Ver
         return Verified(audited)
     if shape.whole:
         view = replace(view, recipe=mechanism_of(prepared.problem, found.outcome))
+    assessment = plan.assessment
+    if assessment.unasked:
+        in_memory = prepared.problem.source is None
+        assessment = replace(assessment, attacks=unasked_attacks(view, whole=in_memory))
     attacks: list[Timed[AttackResult]] = []
     utility: list[Timed[UtilityFinding]] = []
     unattacked: list[str] = []
     # A Ctrl-C that ended the search does not end the attacks.
     earlier = watch.stopped()
     own = replace(watch, stopped=lambda: not earlier and watch.stopped())
-    for each in attack_in_turn(plan.assessment, view, own) if plan.assessment.attacks else ():
+    for each in attack_in_turn(assessment, view, own) if assessment.attacks else ():
         if each.found is None:
             unattacked.append(each.name)
             continue
         attacks += each.found
         watch.attacked([result.finding for result in each.found])
-    if plan.assessment.utility:
+    if assessment.utility:
         watch.begin(Phase.UTILITY, "measuring utility")
-        utility = measures_of(plan.assessment, comparison_of(view))
+        utility = measures_of(assessment, comparison_of(view))
     answers: list[Answer] = []
     if plan.counting.control is not None:
         watch.phase("the three questions, with people who were held out")

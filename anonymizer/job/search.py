@@ -183,7 +183,10 @@ def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None
     plan = prepared.plan
     watch.begin(Phase.SEARCH, "searching")
     control = control_of(plan.goal, watch) if control is None else control
-    outcome: Outcome = plan.goal.algorithm.search(prepared.problem, control)
+    algorithm = plan.goal.algorithm
+    outcome: Outcome = algorithm.search(prepared.problem, control)
+    if algorithm.reasons:
+        outcome = replace(outcome, chosen=(algorithm.name, algorithm.reasons))
     if (
         outcome.recoding is None
         or not outcome.recoding.along_hierarchies

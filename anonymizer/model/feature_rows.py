@@ -195,6 +195,11 @@ class Row(Generic[C]):
     ) -> None:
         self.feature, self.uses, self.cells, self._first = feature, uses, cells, first
 
+    def asks(self, side: Side[C]) -> bool:
+        """Return whether the config alone says that a side has to support the feature."""
+        cells = [each for each in self.cells if isinstance(each, Cell)]
+        return any(each.by is side and each.stage is Stage.CONFIG for each in cells)
+
     def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of the feature."""
         cells = [each for each in self.cells if each.stage is asking.stage]

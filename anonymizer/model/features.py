@@ -54,6 +54,7 @@ class Feature(StrEnum):
     CONTROL = "input.control"
     COUNTED_HOUSEHOLDS = "constraints with unit: household"
     PEOPLE_UNITS = "constraints that count people, with other units"
+    RECIPE = "attacks that know how the release was made"
     SCENARIOS = "scenarios"
     SOME_KNOWN = "models of scenarios"
     SCENARIOS_BY_RECORD = "scenarios with suppression.method: records or cells"

@@ -23,6 +23,7 @@ class Assessment:
     ----------
     config: name of the config in messages.
     attacks, utility: run on the release, in the order of the config.
+    unasked: whether the config leaves the choice of attacks to the run.
     exposure: thresholds of findings about the release.
     acknowledged: warnings and findings that somebody has read.
     preset: name of the rule that the release follows; None without one.
@@ -32,6 +33,7 @@ class Assessment:
     config: str
     attacks: tuple[Attack, ...]
     utility: tuple[Measure, ...]
+    unasked: bool
     exposure: Thresholds
     acknowledged: tuple[str, ...]
     preset: str | None
@@ -80,7 +82,8 @@ def assessment_of(config: Config) -> Assessment:
     """Return what a config asks about its release."""
     return Assessment(
         config=config.source,
-        attacks=tuple(each.build() for each in config.attacks),
+        attacks=tuple(each.build() for each in config.attacks or ()),
+        unasked=config.attacks is None,
         utility=tuple(each.build() for each in config.utility),
         exposure=(config.exposure or ExposureSettings()).thresholds(),
         acknowledged=tuple(each.finding for each in config.acknowledge or ()),

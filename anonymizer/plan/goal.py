@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from anonymizer.config.features import asked_of_algorithm
 from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
@@ -147,12 +148,17 @@ def goal_of(config: Config) -> Goal:
         suppression=SuppressionMethod(config.suppression.method.value),
         keep_rows=config.suppression.keep_rows,
         moving_reference=config.reference is Reference.RELEASE,
-        algorithm=config.algorithm.build(),
+        algorithm=_algorithm(config),
         budget=config.budget.model_dump(exclude_none=True),
         bound=config.bound,
         every_step=config.attackers is Attackers.EVERY_STEP,
         seed=config.seed,
     )
+
+
+def _algorithm(config: Config) -> SearchAlgorithm:
+    found: SearchAlgorithm = config.algorithm.build()
+    return found.narrowed(asked_of_algorithm(config)) if found.chooses else found
 
 
 def _largest_k(planned: Iterable[Constraint]) -> int | None:

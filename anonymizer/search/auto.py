@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
+from anonymizer.errors import listed
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.classes import released
 from anonymizer.model.features import Feature, SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.recoding import Cells, NodeRecoding, Outcome, Published, Recoding, RegionRecoding
 from anonymizer.model.table import QuasiIdentifier, Table
+from anonymizer.plugins import PlugInSettings, Settings
 from anonymizer.search.base import SEARCH_ALGORITHMS, Control, SearchAlgorithm, SearchProblem
 
 MANY_COMBINATIONS = 200_000
@@ -21,6 +25,30 @@ MANY_COMBINATIONS = 200_000
 
 FEW_SECONDS = 2.0
 """Seconds that local recoding needs to be better than Mondrian."""
+
+WORK = 2_000_000
+"""Proposals of local recoding where nobody set a budget: two seconds or so, counted, so that runs repeat."""
+
+LATTICE, MONDRIAN, LOCAL = "lattice", "mondrian", "local"
+
+
+class Recodings(StrEnum):
+    """What a release may consist of."""
+
+    ANY = "any"
+    FULL_DOMAIN = "full-domain"
+
+
+class AutoSettings(Settings):
+    """The kinds of recoding among which is chosen."""
+
+    recoding: Annotated[
+        Recodings,
+        Field(
+            description="any: each class may have its own level of detail; full-domain: one level for each "
+            "column, with a proof that no others lose less"
+        ),
+    ] = Recodings.ANY
 
 
 @dataclass(frozen=True)
@@ -48,27 +76,52 @@ class Auto(SearchAlgorithm):
     """Chooses among lattice, mondrian and local by the config and the table, and says why.
 
     Lattice for what needs full-domain recoding, mondrian for numbers without a hierarchy and very large
-    tables, local for all else. Never microaggregation: a mean looks exact and is not.
+    tables, local for all else: it begins with Mondrian's release, and without a budget it improves that for
+    an amount of work that is counted, not timed. Never microaggregation: a mean looks exact and is not.
     """
 
     name = "auto"
+    Settings = AutoSettings
+    settings: AutoSettings
     supports = frozenset(
         {
             Feature.CLASSES,
             Feature.RECORDS,
             Feature.CELLS,
+            Feature.EVERY_STEP,
             Feature.APPLY,
             Feature.WHOLE,
             Feature.UNIT_LIMIT,
             Feature.PSEUDONYMS,
             Feature.UNITS,
             Feature.STORED_UNITS,
+            Feature.UNITS_OUT_OF_CORE,
+            Feature.POPULATION,
             Feature.SCENARIOS,
+            Feature.EXACT_SCENARIOS,
             Feature.NUMBERS,
+            Feature.RECIPE,
+            Feature.OUT_OF_CORE,
         }
     )
     chooses = True
     most_parts = MANY_COMBINATIONS
+
+    def __init__(self, settings: PlugInSettings | None = None) -> None:
+        super().__init__(settings)
+        self._asked: Sequence[Feature] = ()
+
+    def narrowed(self, asked: Sequence[Feature]) -> SearchAlgorithm:
+        """Return lattice if a config asks for it, or for what others do not support, or not always."""
+        if self.settings.recoding is Recodings.FULL_DOMAIN:
+            return _lattice("full-domain recoding was asked for")
+        # Mondrian supports all that local recoding does; labels may differ by level and be the same by node.
+        able = SEARCH_ALGORITHMS[MONDRIAN].supports - {Feature.NUMBERS, Feature.RECORDS}
+        needed = [each.value for each in asked if each not in able]
+        if needed:
+            return _lattice(f"{listed(needed)}: needs full-domain recoding")
+        self._asked = asked
+        return self
 
     def publishes(
         self, attributes: Sequence[QuasiIdentifier], method: SuppressionMethod
@@ -81,38 +134,58 @@ class Auto(SearchAlgorithm):
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the outcome of the chosen algorithm, with its name and the reason."""
-        choice = choose(problem, control.allowed)
-        outcome = choice.build().search(problem, control)
+        choice = choose(problem, control.allowed, self._asked)
+        quick = replace(control, work=WORK) if control.unlimited else control
+        outcome = choice.build().search(problem, quick)
         return replace(outcome, chosen=(choice.name, (choice.reason,)))
 
 
-def choose(problem: SearchProblem, seconds: float | None) -> Choice:
+def _lattice(reason: str) -> SearchAlgorithm:
+    found = Choice(LATTICE, reason).build()
+    found.reasons = (reason,)
+    return found
+
+
+def choose(problem: SearchProblem, seconds: float | None, asked: Sequence[Feature] = ()) -> Choice:
     """Choose the algorithm for a problem; the first rule that applies decides.
 
     Parameters
     ----------
     seconds: of the budget, None without a limit.
+    asked: what the config asks for.
     """
     table = problem.table
-    if table.measure.linked:
-        return Choice("lattice", "pseudonyms link the records of a person, which needs full-domain recoding")
-    if problem.suppression is not SuppressionMethod.CLASSES:
-        method = problem.suppression.value
-        return Choice("lattice", f"`suppression.method: {method}` needs full-domain recoding")
-    if not applies(problem.metric, with_nodes(table)):
-        metric = problem.metric.name
-        return Choice("lattice", f"`objective.metric: {metric}` is defined for full-domain recoding only")
+    reason = _for_lattice(problem)
+    if reason is not None:
+        return Choice(LATTICE, reason)
     bare = without_levels(table.quasi_identifiers)
     if bare and applies(problem.metric, with_intervals(table)):
-        return Choice("mondrian", _bare(bare), {"labels": "interval"})
-    reason = _against_local(table, seconds)
+        return Choice(MONDRIAN, _bare(bare), {"labels": "interval"})
+    reason = _against_local(table, seconds, asked)
     if reason is not None:
-        return Choice("mondrian", reason)
-    return Choice("local", "local recoding along the hierarchies has the lowest loss")
+        return Choice(MONDRIAN, reason)
+    return Choice(LOCAL, "local recoding along the hierarchies has the lowest loss")
 
 
-def _against_local(table: Table, seconds: float | None) -> str | None:
+def _for_lattice(problem: SearchProblem) -> str | None:
+    """Return why full-domain recoding is needed; None if it is not."""
+    table = problem.table
+    if problem.source is not None:
+        return "the distinct rows do not fit in memory"
+    if table.measure.linked:
+        return "pseudonyms link the records of a person, which needs full-domain recoding"
+    if problem.suppression is not SuppressionMethod.CLASSES:
+        return f"`suppression.method: {problem.suppression.value}` needs full-domain recoding"
+    if not applies(problem.metric, with_nodes(table)):
+        return f"`objective.metric: {problem.metric.name}` is defined for full-domain recoding only"
+    return None
+
+
+def _against_local(table: Table, seconds: float | None, asked: Sequence[Feature]) -> str | None:
     """Return why local recoding does not serve; None if it does."""
+    missing = [each.value for each in asked if each not in SEARCH_ALGORITHMS[LOCAL].supports]
+    if missing:
+        return f"{listed(missing)}: not supported by local recoding"
     if table.measure.ties is not None and any(
         own.number < table.records for own in table.measure.units.values()
     ):

@@ -60,6 +60,8 @@ class Control:
     ----------
     seconds, cpu_seconds, nodes, steps: the budget; None is no limit. ``cpu_seconds`` is processor time,
         user and system, of this process and its threads.
+    work: proposals of local recoding, some hundred thousand of which take a second; None is no limit. Set
+        where nobody set a budget.
     stopped: returns at every step whether the user wants the search to end.
     listen: receives the progress, at most every tenth of a second.
     below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
@@ -74,6 +76,7 @@ class Control:
     cpu_seconds: float | None = None
     nodes: int | None = None
     steps: int | None = None
+    work: int | None = None
     stopped: Callable[[], bool] = lambda: False
     listen: Callable[[Progress], None] | None = None
     below: float = math.inf
@@ -699,6 +702,10 @@ class SearchAlgorithm(PlugIn, Supporter):
     aggregates: whether it publishes numbers that are not in the input.
     by_codes: whether an out-of-core recoding can be applied to any record by its codes; otherwise only
         columns of the table can be released.
+
+    Attributes
+    ----------
+    reasons: why another algorithm chose it, a clause each.
     """
 
     supports = frozenset({Feature.CLASSES})
@@ -708,6 +715,11 @@ class SearchAlgorithm(PlugIn, Supporter):
     own_nodes: ClassVar[bool] = False
     aggregates: ClassVar[bool] = False
     by_codes: ClassVar[bool] = True
+    reasons: tuple[str, ...] = ()
+
+    def narrowed(self, asked: Sequence[Feature]) -> SearchAlgorithm:  # noqa: ARG002 - of those that choose
+        """Return the algorithm for a config that asks for some features; asked of one that chooses."""
+        return self
 
     @property
     def hindrance(self) -> str | None:

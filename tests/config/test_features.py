@@ -160,7 +160,7 @@ def test_two_tables_are_not_written_into_a_database() -> None:
             "algorithm=local",
             "DATA: algorithm local can count persons and other units in memory",
         ),
-        (Stage.SEARCH, "algorithm=local", "algorithm local (accepted: lattice, mondrian)"),
+        (Stage.SEARCH, "algorithm=local", "algorithm local (accepted: auto, lattice, mondrian)"),
         (Stage.SEARCH, "suppression.method=records", "suppression.method records (accepted: classes)"),
         (Stage.SEARCH, "utility=[query-error]", "utility, which compares the release with the original"),
         (Stage.SEARCH, "attacks=[definetti]", "attacks[0]: definetti of original values (accepted: features"),

@@ -15,7 +15,6 @@ from tests.docs.pages import ROOT
 PACKAGE = ROOT / "anonymizer"
 
 ALLOWED = {
-    ("config/search.py", "lattice"): "the default of the key",
     ("data_spark/session.py", "local"): "a master of Spark",
     ("profile/config_text.py", "mondrian"): "the algorithm of a draft",
 }

@@ -76,6 +76,8 @@ CHOICES = [
     Choice("local", suppression={"keep_rows": True}, budget=STEPS),
     Choice("local", suppression={"method": "records"}, budget=STEPS),
     Choice("auto", budget=STEPS, chosen="local"),
+    Choice("auto", {"recoding": "any"}, chosen="local"),
+    Choice("auto", {"recoding": "full-domain"}, chosen="lattice"),
     Choice("auto", suppression={"method": "records"}, chosen="lattice"),
     Choice("auto", suppression={"method": "cells"}, chosen="lattice"),
     *(

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from anonymizer.attacks.base import (
+    NOTE,
     AlignedSettings,
     Attack,
     AttackResult,
@@ -64,8 +65,20 @@ from anonymizer.plugins import Settings, Threat, WholeNumber
 WORK = 1 << 30
 """Maximum number of compared values; with more, targets are sampled."""
 
+QUICK = 1 << 28
+"""The same where nobody asked for the attack."""
+
+QUICK_TARGETS = 2_000
+"""The most of them then."""
+
 LEAST = 100
 """Minimum number of sampled targets."""
+
+LEFT_OUT = (
+    "Each record was linked by itself; attacks: [{attack: linkage, linkage: portfolio}] also tries to link "
+    "all of them together, and learns."
+)
+"""What is said where nobody asked for the attack."""
 
 FALSE_LINKS, MISSED_LINKS = 0.001, 0.05
 """Default error rates of probabilistic linkage."""
@@ -396,6 +409,14 @@ class Linkage(Attack):
     settings: LinkageSettings
     examples = ({"linkage": "nearest", "distance": "euclidean", "overlap": 0.25},)
     at_most: float | None = None
+    unasked = True
+
+    @classmethod
+    def at_once(cls) -> Self:
+        """Return the attackers of the portfolio that link each record by itself."""
+        found = cls(LinkageSettings(linkage=LinkageMethod.PORTFOLIO))
+        found.quick = True
+        return found
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -466,6 +487,8 @@ class Linkage(Attack):
         space = directed(comparison_space(adversary.release, original, names, held, own, each=each))[0]
         case = _Case(adversary.release, original, links, space, owned, drawing is not None)
         most = self.settings.targets or max(linking.most(space, WORK), LEAST)
+        if self.quick:
+            most = min(max(linking.most(space, QUICK), LEAST), QUICK_TARGETS)
         if drawing is not None:
             most = max(-(-min(most, space.truth.records) // linking.draws), LEAST)
         case = case.sampled(most, random)
@@ -524,7 +547,7 @@ class Linkage(Attack):
         if method is LinkageMethod.LEARNED:
             return self._learned(at_most)
         if method is LinkageMethod.PORTFOLIO:
-            return PortfolioLinking(likelihood, probabilistic, at_most)
+            return PortfolioLinking(likelihood, probabilistic, at_most, quick=self.quick)
         if method in BY_DISTANCE:
             return BY_DISTANCE[method](self._distancing())
         return probabilistic if method is LinkageMethod.PROBABILISTIC else ClassifierLinking(likelihood)
@@ -579,6 +602,8 @@ class Linkage(Attack):
             "without_original": adversary_records - case.links.records,
             "left_out": {name: list(columns) for name, columns in case.original.unmatched_columns.items()},
         }
+        if self.quick:
+            details[NOTE] = LEFT_OUT
         baseline = Fraction(1, adversary_records)
         return AttackResult(
             self.name,

@@ -65,6 +65,7 @@ class PortfolioLinking(Linking):
     probabilistic: the attacker by agreement.
     at_most: of a constraint: no further attackers are tried once one links more than this share, and none is
         chosen, as the largest share counts.
+    quick: whether only nearest records are linked, each by itself.
     """
 
     name = "portfolio"
@@ -72,13 +73,22 @@ class PortfolioLinking(Linking):
     draws = 2
 
     def __init__(
-        self, likelihood: Distancing, probabilistic: ProbabilisticLinking, at_most: float | None = None
+        self,
+        likelihood: Distancing,
+        probabilistic: ProbabilisticLinking,
+        at_most: float | None = None,
+        *,
+        quick: bool = False,
     ) -> None:
         self._likelihood, self._probabilistic, self._at_most = likelihood, probabilistic, at_most
+        self._quick = quick
         self._classifier = ClassifierLinking(likelihood)
 
     def most(self, space: ComparisonSpace, budget: int) -> int:
         """Return how many targets each of the attackers can link."""
+        if self._quick:
+            # Few compare more, and for each it takes long to count how much.
+            return NearestLinking(Euclidean).most(space, budget) // len(self._unlearned(space))
         learner, classifier = (
             each.most(space, EFFORT * budget) for each in (self._learner(Euclidean), self._classifier)
         )
@@ -116,10 +126,12 @@ class PortfolioLinking(Linking):
         for scale, scaled in both.items():
             for name, linking in self._unlearned(scaled).items():
                 yield name + scale, linking.link(scaled, deepcopy(random)), False
-            for name, of_space in self._distances(scaled).items():
+            for name, of_space in () if self._quick else self._distances(scaled).items():
                 both_ways = assigned_and_expected(of_space(scaled), deepcopy(random))
                 for way, linked in zip(("assignment", "sinkhorn"), both_ways, strict=True):
                     yield f"{name}, {way}{scale}", linked, False
+        if self._quick:
+            return
         learning = {"learned" + scale: (scaled, Euclidean) for scale, scaled in both.items()}
         for name, (scaled, distance) in {**learning, "learned likelihood": (space, self._likelihood)}.items():
             nearest_links, weighted = self._learner(distance).learned(scaled, deepcopy(random))
@@ -161,8 +173,10 @@ class PortfolioLinking(Linking):
 
     def _unlearned(self, space: ComparisonSpace) -> dict[str, Linking]:
         """Return the attackers that see no truth and link each original by itself, by name."""
-        alone = {name: NearestLinking(distance) for name, distance in self._distances(space).items()}
-        return {**alone, self._probabilistic.name: self._probabilistic}
+        alone: dict[str, Linking] = {
+            name: NearestLinking(distance) for name, distance in self._distances(space).items()
+        }
+        return alone if self._quick else {**alone, self._probabilistic.name: self._probabilistic}
 
     def _learner(self, distance: Distancing) -> LearnedLinking:
         # The share of a limit that nothing exceeds: only the success in sample counts.

@@ -847,6 +847,7 @@ class Lattice(SearchAlgorithm):
             Feature.SCENARIOS,
             Feature.EXACT_SCENARIOS,
             Feature.NUMBERS,
+            Feature.RECIPE,
             Feature.OUT_OF_CORE,
         }
     )

@@ -33,7 +33,7 @@ from anonymizer.search.base import (
     weighs_differently,
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
-from anonymizer.search.local.annealing import DEEPEST, QUICK_DEPTH, Annealing, NearRows
+from anonymizer.search.local.annealing import DEEPEST, PROPOSALS, QUICK_DEPTH, Annealing, NearRows
 from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, NeighbourBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
@@ -332,6 +332,9 @@ class ImproverSchedule:
         return effort
 
 
+VISITS = 8
+"""Proposals that take as long as another improver does for each distinct row."""
+
 ROUNDS = 60
 """Rounds of improvement after which a search without a budget ends."""
 
@@ -360,11 +363,13 @@ class Earlier:
     best: classes of the last search.
     near: nearest rows of a table, by its rows.
     bound: proven lower bound; it knows the sizes of classes alone, so it holds whatever else is asked for.
+    work: proposals so far, of all of them.
     """
 
     best: Assignment | None = None
     near: dict[bytes, NearRows] = field(default_factory=dict)
     bound: float | None = None
+    work: float = 0.0
 
     def raise_bound(self, found: float | None) -> None:
         """Take a bound if it is above the known one."""
@@ -391,6 +396,7 @@ class LocalRun(SearchRun):
         self._acceptance = ProposalAcceptance(self._validity, self._judge, problem.limit)
         self._effort = 0.0
         self._repaired = False
+        quick = control.work is not None
         deepest = QUICK_DEPTH if control.unlimited else DEEPEST
         self._annealing = Annealing(
             self._ground,
@@ -400,6 +406,7 @@ class LocalRun(SearchRun):
             self._spent,
             deepest,
             self._earlier.near,
+            quick=quick,
         )
 
     def run(self) -> Outcome:
@@ -559,7 +566,9 @@ class LocalRun(SearchRun):
         idle = 0
         while current.classes and not self._over(idle):
             self._control.tell(self._progress)
-            if self._proving.due(self._effort) or (self._proving.open and idle >= self._patience):
+            if self._may_prove and (
+                self._proving.due(self._effort) or (self._proving.open and idle >= self._patience)
+            ):
                 if self._prove(current, rotation):
                     # New prices deserve a turn.
                     idle = 0
@@ -571,6 +580,8 @@ class LocalRun(SearchRun):
                 break
             saved = current.total - found.total
             effort = rotation.learn(saved)
+            own = improver is self._annealing
+            self._earlier.work += effort * PROPOSALS if own else VISITS * self._ground.atoms.number
             self._effort += 1 if improver.by_prices else effort
             idle = 0 if saved > 0 else idle + 1
             current = found
@@ -610,13 +621,20 @@ class LocalRun(SearchRun):
         """Moves in a row without savings after which the search ends."""
         return PATIENCE if self._control.unlimited else LONG_PATIENCE
 
+    @property
+    def _may_prove(self) -> bool:
+        """Whether there may be rounds of the bound, one of which takes longer than a whole quick search."""
+        return self._control.work is None or self._ground.atoms.number <= FEW_ATOMS
+
     def _over(self, idle: int) -> bool:
         """Return whether the budget or the bound ends the search, or too many moves saved nothing."""
         if self._ended(self._tried) or self._proven() or self._at_reserve():
             return True
         if self._control.unlimited and len(self._steps) > ROUNDS:
             return True
-        return idle >= self._patience and not self._proving.open
+        if self._control.work is not None and self._earlier.work >= self._control.work:
+            return True
+        return idle >= self._patience and not (self._proving.open and self._may_prove)
 
     def _at_reserve(self) -> bool:
         """Return whether the search must end now, so that a bound can still be found in the budget."""
@@ -668,6 +686,8 @@ class LocalRun(SearchRun):
 
     def _late_seconds(self) -> float | None:
         """Return the seconds whose work a bound at the end of the budget may take, None for no limit."""
+        if self._control.work is not None:
+            return QUICK
         if self._control.unlimited:
             return None
         # Whoever counts steps or transformations asked for no bound that takes longer than these.

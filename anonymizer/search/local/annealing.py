@@ -51,11 +51,17 @@ RECORDS = 1 << 16
 REGION = 1 << 14
 """Records of a region of a table with more."""
 
+BLOCK = 2_048
+"""Rows among which a quick search looks for the nearest ones."""
+
 NEAR = 24
 """Nearest rows of each row, from which targets are drawn."""
 
 DEPTH = 100
 """Proposals for each record in the first round."""
+
+FIRST_DEPTH = 50
+"""The same for a quick search."""
 
 QUICK_DEPTH, DEEPEST = 200, 12_800
 """The most where nobody said how long the search may take, and the most of all."""
@@ -137,6 +143,22 @@ def _few(trees: AllowedTrees, nodes: CodeArray) -> tuple[CodeArray, IntArray]:
     return own, code
 
 
+def _blocks(ground: LocalProblem, rows: CodeArray) -> list[IntArray]:
+    """Return the positions of rows in blocks of near ones, halved at the attribute that costs most."""
+    waiting, found = [np.arange(len(rows))], []
+    while waiting:
+        block = waiting.pop()
+        if len(block) <= BLOCK:
+            found.append(block)
+            continue
+        inside = rows[block]
+        # Nodes are numbered in preorder, so the first and the last one meet where all do.
+        costs = ground.joins.climbed(inside.min(axis=0), inside.max(axis=0))
+        order = np.argsort(inside[:, int(costs.argmax())], kind="stable")
+        waiting += np.array_split(block[order], 2)
+    return found
+
+
 class Annealing(Improver):
     """Anneals a region of the classes, deeper in each round.
 
@@ -145,6 +167,7 @@ class Annealing(Improver):
     ended: whether the budget is spent; a region is given up then.
     deepest: most proposals for each record; from then on it changes nothing.
     near: of the whole table, by its rows; for searches on the same table.
+    quick: whether the search ends soon.
     """
 
     name = "annealing"
@@ -158,6 +181,8 @@ class Annealing(Improver):
         ended: Callable[[], bool],
         deepest: int,
         near: dict[bytes, NearRows],
+        *,
+        quick: bool = False,
     ) -> None:
         self._ground = ground
         self._validity = validity
@@ -172,7 +197,7 @@ class Annealing(Improver):
         self._rows = np.ascontiguousarray(ground.atoms.nodes[first])
         self._whole = len(first) <= ROWS and ground.records <= RECORDS
         self._done = 0
-        self._depth = DEPTH
+        self._quick, self._depth = quick, FIRST_DEPTH if quick else DEPTH
         # Under p of the release, which moves, the numbers are those of the start.
         found = limits_of(ground, validity.references)
         self.limits: KernelLimits = replace(found, complete=found.complete and not validity.moving)
@@ -305,13 +330,24 @@ class Annealing(Improver):
             return NearRows(self._ground, self._rows[rows]).of(np.arange(len(rows)), self._ended)
         place = np.full(len(self._rows) + 1, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        found = self._near.of(rows, self._ended)
+        found = self._near_in_blocks(rows) if self._quick else self._near.of(rows, self._ended)
         if found is None:
             return None
         near = place[found]
         # Those of the region first, in their order.
         ordered: IntArray = np.take_along_axis(near, np.argsort(near < 0, axis=1, kind="stable"), axis=1)
         return ordered
+
+    def _near_in_blocks(self, rows: IntArray) -> IntArray | None:
+        """Return the nearest rows of some rows in their blocks, shape (rows, near), -1 for no more."""
+        found = np.full((len(rows), NEAR), -1, dtype=np.int64)
+        for block in _blocks(self._ground, self._rows[rows]):
+            own = rows[block]
+            near = NearRows(self._ground, self._rows[own]).of(np.arange(len(own)), self._ended)
+            if near is None:
+                return None
+            found[block] = np.where(near < 0, -1, own[near])
+        return found
 
     def _world(self, atoms: IntArray, rows: IntArray, classes: IntArray, empty: int | None) -> World | None:
         """Return the records of a region, given by atom, row and class, sorted by row; None if ended.
