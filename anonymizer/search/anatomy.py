@@ -642,19 +642,19 @@ class _Run(SearchRun):
         self._control.tell(lambda: Progress(len(self._steps), len(self._steps) + 1, None, None))
         seats = dealt(queue, groups)
         grouped = self._judge.judge(seats)
-        objective, answers = None, tuple[AttackerMeasure, ...]()
+        objective, answers, mixed = None, tuple[AttackerMeasure, ...](), grouped
         if grouped.valid:
             mixed, grouping = self._mixed(seats, grouped)
             recoding = self._judge.recoding(mixed, _facts(mixed, grouping))
             broken = self._problem.gate.first_violated(self._problem.table, recoding)
             answers = self._problem.gate.answers(recoding)
             if broken:
-                self._note(groups, None, replace(grouped, failed=broken), answers)
+                self._note(groups, None, replace(mixed, failed=broken), answers)
                 return False
             objective = self._problem.loss(recoding, "algorithm anatomy")
             if self._best is None or (objective, -mixed.groups) < (self._best[0], -self._best[1].groups):
                 self._best = objective, recoding
-        self._note(groups, objective, grouped, answers)
+        self._note(groups, objective, mixed, answers)
         return grouped.valid and grouped.removed == len(self._records.queue) - len(queue)
 
     def _note(
