@@ -178,6 +178,13 @@ class Reference(StrEnum):
     INPUT = "input"
 
 
+class Steps(StrEnum):
+    """Which steps of a search hold what each constraint measured."""
+
+    KEPT = "kept"
+    ALL = "all"
+
+
 def _with_role(attributes: dict[str, AttributeSettings], role: Role) -> list[str]:
     return [name for name, attribute in attributes.items() if attribute.role is role]
 
@@ -365,6 +372,11 @@ class ConfigSections(Section):
         default=None,
         description="candidates that the attackers of constraints are asked about: by-loss (default), in the "
         "order of loss, those that may be the release; every-step, each that satisfies all other constraints",
+    )
+    steps: Steps | None = Field(
+        default=None,
+        description="steps of the search that hold what each constraint measured: kept (default), those that "
+        "improved and the one refused last; all, which takes longer and makes a longer report",
     )
     acknowledge: tuple[Acknowledgement, ...] | None = Field(
         default=None,

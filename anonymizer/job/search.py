@@ -170,7 +170,7 @@ def best_left(outcome: Outcome, earlier: Sequence[Outcome], gate: AttackCheck) -
 
 def control_of(goal: Goal, watch: RunMonitor) -> Control:
     """Return the budget of a plan, which starts now."""
-    return Control(**goal.budget, stopped=watch.stopped, listen=watch.progress)
+    return Control(**goal.budget, stopped=watch.stopped, listen=watch.progress, explain_all=goal.explain_all)
 
 
 def search(prepared: Prepared, watch: RunMonitor, control: Control | None = None) -> Outcome:

@@ -216,6 +216,18 @@ class Recoding(ABC):
         """
         return self
 
+    def classes_of(self, rows: IntArray) -> tuple[IntArray, int]:
+        """Return the class of each of some released rows of the table, by the published values.
+
+        Suppressed records that stay are one class, with others of which nothing but ``*`` is published.
+
+        Returns
+        -------
+        Shape (rows,), int64, and the number of classes.
+        """
+        columns = ((column.codes[rows], len(column.labels)) for column in self.class_columns())
+        return group_rows(columns, len(rows))
+
     def class_sizes(self) -> IntArray:
         """Return the records of each equivalence class of records that are not suppressed, int64."""
         kept = ~self.suppressed
@@ -549,6 +561,14 @@ class SharedRecoding(Recoding):
         records = np.bincount(cells.codes, weights=kept, minlength=number).astype(np.float64)
         return cells.values, records
 
+    def classes_of(self, rows: IntArray) -> tuple[IntArray, int]:
+        """Return the class of each of some released rows, from the classes of regions where these do."""
+        if self.region_of is None or self.suppressed[rows].any():
+            return super().classes_of(rows)
+        regions = np.unique(self.region_of[rows])
+        groups, number = group_rows(self._class_codes(regions), len(regions))
+        return groups[np.searchsorted(regions, self.region_of[rows])], number
+
     def class_sizes(self) -> IntArray:
         """Return the records of each equivalence class of records that are not suppressed."""
         present = np.flatnonzero(self._kept)
@@ -722,8 +742,8 @@ class CheckerMeasure:
     Attributes
     ----------
     constraint: its name, with its attribute.
-    measured: over all classes before suppression, with p of the input; of a model of the whole table on what
-        is released. None for no classes.
+    measured: over all classes before suppression, with p of the input; of a model of the whole table, and of
+        regions or suppressed cells, on what is released. None for no classes.
     satisfied: whether ``measured`` satisfies the constraint.
     violating: records in classes that violate it; None for a model of the whole table.
     released: measured on what is released; None unless the candidate is valid.
@@ -768,7 +788,9 @@ class Step:
     failed: names of the violated constraints or limits.
     at_least: lower bound on its loss, from what it publishes or surely suppresses; None if there is none.
     suppressed: records that it suppresses, or surely at least if it was not counted; None if unknown.
-    checks: what each constraint measured; empty for a move that keeps every class valid.
+    checks: what each constraint measured; empty if nobody asked, or if the step is no candidate.
+    refused: of a round of cuts, what each constraint measured on both sides of those that it refused: the
+        best of each region that is not cut; or on all regions, where one judges these together.
     attackers: what the attackers reached; empty unless they were asked.
     proof: what rules it out without its classes, or before it was judged; None if it was judged.
     seconds: that the other algorithm took whose release it is; None for a step of the search itself.
@@ -781,6 +803,7 @@ class Step:
     at_least: float | None = None
     suppressed: int | None = None
     checks: tuple[CheckerMeasure, ...] = ()
+    refused: tuple[CheckerMeasure, ...] = ()
     attackers: tuple[AttackerMeasure, ...] = ()
     proof: str | None = None
     seconds: float | None = field(default=None, compare=False)

@@ -12,7 +12,7 @@ from anonymizer.config.model import Config
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.config.search import Attackers
 from anonymizer.config.section import KeyPath, dotted
-from anonymizer.config.sections import Reference
+from anonymizer.config.sections import Reference, Steps
 from anonymizer.errors import InputError
 from anonymizer.loss.base import LossMetric
 from anonymizer.model.features import SuppressionMethod
@@ -50,6 +50,7 @@ class Goal:
     budget: the limits of a search by their names in ``Control``, without those that are not set.
     bound: how much work goes into the bound on every recoding.
     every_step: whether the attackers of constraints are asked about every valid candidate.
+    explain_all: whether every step of the search says what each constraint measured.
     seed: of whatever is random.
     """
 
@@ -64,6 +65,7 @@ class Goal:
     budget: Mapping[str, Any]
     bound: Bound
     every_step: bool
+    explain_all: bool
     seed: int
 
     @property
@@ -152,6 +154,7 @@ def goal_of(config: Config) -> Goal:
         budget=config.budget.model_dump(exclude_none=True),
         bound=config.bound,
         every_step=config.attackers is Attackers.EVERY_STEP,
+        explain_all=config.steps is Steps.ALL,
         seed=config.seed,
     )
 

@@ -212,9 +212,9 @@ def _search(parts: ReportParts) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    """Return a step; keys of attackers, a proof and of time only where there are some."""
+    """Return a step; keys of refused cuts, attackers, a proof and of time only where there are some."""
     content = asdict(step)
-    optional = {key: content.pop(key) for key in ("attackers", "proof", "seconds")}
+    optional = {key: content.pop(key) for key in ("refused", "attackers", "proof", "seconds")}
     return content | {key: value for key, value in optional.items() if value not in (None, ())}
 
 

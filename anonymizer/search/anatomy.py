@@ -37,7 +37,7 @@ from anonymizer.model.table import QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import describe
 from anonymizer.search.base import Control, Progress, SearchAlgorithm, SearchProblem, SearchRun, node_columns
-from anonymizer.search.judge import Judge, refuted_as_one_class
+from anonymizer.search.judge import Judge, as_one_class, refuted_as_one_class
 
 NOBODY = -1
 """Marks an empty seat."""
@@ -587,7 +587,8 @@ class _Run(SearchRun):
     def run(self) -> Outcome:
         failed = self._judge.provably_violated()
         if failed:
-            self._steps.append(Step({"groups": 1}, None, False, failed))
+            step = Step({"groups": 1}, None, False, failed)
+            self._steps.note(step, lambda own: as_one_class(self._problem, own))
             return self._outcome(Status.INFEASIBLE)
         for cap in self._caps():
             if self._most_groups(cap) or self._ended(len(self._steps)):
@@ -641,19 +642,19 @@ class _Run(SearchRun):
         self._control.tell(lambda: Progress(len(self._steps), len(self._steps) + 1, None, None))
         seats = dealt(queue, groups)
         grouped = self._judge.judge(seats)
-        objective, answers = None, tuple[AttackerMeasure, ...]()
+        objective, answers, mixed = None, tuple[AttackerMeasure, ...](), grouped
         if grouped.valid:
             mixed, grouping = self._mixed(seats, grouped)
             recoding = self._judge.recoding(mixed, _facts(mixed, grouping))
             broken = self._problem.gate.first_violated(self._problem.table, recoding)
             answers = self._problem.gate.answers(recoding)
             if broken:
-                self._note(groups, None, replace(grouped, failed=broken), answers)
+                self._note(groups, None, replace(mixed, failed=broken), answers)
                 return False
             objective = self._problem.loss(recoding, "algorithm anatomy")
             if self._best is None or (objective, -mixed.groups) < (self._best[0], -self._best[1].groups):
                 self._best = objective, recoding
-        self._note(groups, objective, grouped, answers)
+        self._note(groups, objective, mixed, answers)
         return grouped.valid and grouped.removed == len(self._records.queue) - len(queue)
 
     def _note(
@@ -661,6 +662,7 @@ class _Run(SearchRun):
     ) -> None:
         """Log a step."""
         step = Step({"groups": groups}, objective, found.valid, found.failed, None, found.removed)
+        # Groupings are few, and measured already.
         self._steps.append(replace(step, checks=found.checks, attackers=answers))
 
     def _mixed(self, seats: IntArray, grouped: Grouped) -> tuple[Grouped, str]:

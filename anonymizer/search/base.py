@@ -24,10 +24,11 @@ from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, CodeArray, IntArray, Packing
 from anonymizer.model.classes import Classes, SensitiveCodes, released
 from anonymizer.model.features import Feature, Supporter, SuppressionMethod
-from anonymizer.model.recoding import AttackerMeasure, Outcome, Published, Recoding, Status, Step
+from anonymizer.model.recoding import AttackerMeasure, Outcome, Published, Recoding, Status
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute, Table, TableSource
 from anonymizer.plugins import PlugIn, Registry
 from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableConstraint, describe
+from anonymizer.search.steps import StepLog
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ class Control:
     listen: receives the progress, at most every tenth of a second.
     below: objective of another search; an algorithm may end as infeasible once it has proven that no recoding
         is below.
-    explained: whether steps are read: they then say what each constraint measured, and are chosen with more
-        care, which matters where evaluating one takes long.
+    explained: whether steps are read: accepted ones and the one refused last then say what each constraint
+        measured, and all are chosen with more care, which matters where evaluating one takes long.
+    explain_all: whether every step says what each constraint measured.
     memory: shared by searches of one problem that differ in ``below`` and in the levels that they allow: by
         algorithm, what one leaves for the others. None shares nothing.
     """
@@ -81,10 +83,15 @@ class Control:
     listen: Callable[[Progress], None] | None = None
     below: float = math.inf
     explained: bool = True
+    explain_all: bool = False
     memory: dict[str, Any] | None = None
     started: float = field(default_factory=time.monotonic)
     cpu_started: float = field(default_factory=time.process_time)
     _told: float = 0.0
+
+    def log(self) -> StepLog:
+        """Return the log of a search, without steps."""
+        return StepLog(explained=self.explained, every=self.explain_all)
 
     @property
     def elapsed(self) -> float:
@@ -645,7 +652,7 @@ class SearchRun:
 
     def __init__(self, control: Control) -> None:
         self._control = control
-        self._steps: list[Step] = []
+        self._steps = control.log()
         self._interrupted = False
 
     def _ended(self, evaluated: int) -> bool:
@@ -681,7 +688,7 @@ class SearchRun:
             bound,
             candidates,
             evaluated,
-            tuple(self._steps),
+            self._steps.ended(),
             self._control.elapsed,
             self._interrupted,
         )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import Interrupted
-from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, group_rows, numbered
+from anonymizer.model.arrays import BoolArray, IntArray, count, from_the_first, numbered
 from anonymizer.model.classes import Classes, Reference
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import SUPPRESSED
@@ -131,8 +131,9 @@ def search_with_attack_checks(
     """
     refuted = refuted_as_one_class(problem)
     if refuted:
-        step = Step({"classes": 1}, None, False, refuted)
-        return Outcome(Status.INFEASIBLE, None, None, None, 1, 1, (step,), control.elapsed, False)
+        steps = control.log()
+        steps.note(Step({"classes": 1}, None, False, refuted), lambda step: as_one_class(problem, step))
+        return Outcome(Status.INFEASIBLE, None, None, None, 1, 1, steps.ended(), control.elapsed, False)
     if problem.has_scenarios:
         everything = problem.for_all_knowledge
         return _without_proofs(
@@ -148,6 +149,17 @@ def one_class(table: Table) -> Classes:
     """Return all records of a table as one class, which no recoding of it can exceed."""
     one = np.zeros(table.combinations, dtype=np.int64)
     return Classes(one, table.measure, 1, sensitive_codes(table))
+
+
+def as_one_class(problem: SearchProblem, step: Step) -> Step:
+    """Return the step of one class of all records with what each constraint measures on it.
+
+    Unless one compares it with a population, in which it is no class.
+    """
+    asked = problem.for_all_knowledge
+    if any(each.model.needs_population for each in (*asked.class_constraints, *asked.table_constraints)):
+        return step
+    return replace(step, checks=Judge(asked).measured(one_class(problem.table)))
 
 
 def holds_as_one_class(constraint: CountedConstraint, table: Table) -> bool:
@@ -193,15 +205,12 @@ def _without_proofs(outcome: Outcome) -> Outcome:
     return replace(outcome, status=status, bound=None, best_possible=None)
 
 
-MEASURED = 1 << 17
-"""Most distinct rows of a table whose last step is measured: of more it takes a tenth of the search."""
+MEASURED = 1 << 20
+"""Most rows of a recoding that are measured out of core by default: they have to fit in memory."""
 
 
 def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
-    """Return the outcome of a search that improves to its end with what each constraint measured there.
-
-    Where records alone are counted, of an adversary who knows all quasi-identifiers.
-    """
+    """Return the outcome of a search that improves to its end with what each constraint measured there."""
     places = reversed(range(len(outcome.steps)))
     last = next((place for place in places if outcome.steps[place].accepted), None)
     if outcome.recoding is None or last is None or outcome.steps[last].checks:
@@ -209,15 +218,23 @@ def measured_end(problem: SearchProblem, outcome: Outcome) -> Outcome:
     if isinstance(outcome.recoding, FullDomainRecoding):
         # Of an earlier step, which was better.
         return outcome
-    if problem.source is not None or problem.table.combinations > MEASURED:
+    if problem.source is not None and outcome.recoding.table.combinations > MEASURED:
         return outcome
-    if problem.has_scenarios or not problem.table.measure.plain:
-        return outcome
-    judge = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
-    checks = judge.judge(_released_classes(outcome.recoding)).checks
     steps = list(outcome.steps)
-    steps[last] = replace(steps[last], objective=outcome.objective, checks=checks)
+    steps[last] = replace(explained(problem, steps[last], outcome.recoding), objective=outcome.objective)
     return replace(outcome, steps=tuple(steps))
+
+
+def explained(problem: SearchProblem, step: Step, recoding: Recoding) -> Step:
+    """Return the step of a release with what each constraint measures on it.
+
+    Parameters
+    ----------
+    problem: without scenarios.
+    """
+    classes = _released_classes(recoding, problem.table)
+    own = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
+    return replace(step, checks=own.measured(classes, released=True))
 
 
 def _inner(step: Step) -> Step:
@@ -225,13 +242,19 @@ def _inner(step: Step) -> Step:
     return replace(step, accepted=False, seconds=None)
 
 
-def _released_classes(recoding: Recoding) -> Classes:
-    """Return the released records of equal published values."""
+def _released_classes(recoding: Recoding, table: Table | None = None) -> Classes:
+    """Return the released records of equal published values.
+
+    Parameters
+    ----------
+    table: the searched one, if units are counted, too.
+    """
     kept = np.flatnonzero(~recoding.removed)
-    columns = ((column.codes[kept], len(column.labels)) for column in recoding.class_columns())
-    class_of, number = group_rows(columns, len(kept))
-    counts = Measure(recoding.table.counts[kept])
-    return Classes(class_of, counts, number, sensitive_codes(recoding.table, kept))
+    class_of, number = recoding.classes_of(kept)
+    measure = Measure(recoding.table.counts[kept])
+    if table is not None and not table.measure.plain:
+        measure = table.measure.parts(recoding.owners[kept], measure.records)
+    return Classes(class_of, measure, number, sensitive_codes(recoding.table, kept))
 
 
 @dataclass
@@ -305,7 +328,7 @@ class _Answering:
         self._probe = probe
         self._first = first
         self._both = both
-        self._steps: list[Step] = []
+        self._steps = control.log()
         self._evaluated = 0
         self._passed = False
         self._excess = 1.0
@@ -433,17 +456,25 @@ class _Answering:
         seconds = round(time.monotonic() - began, 3)
         candidate = {"move": "rival", "algorithm": rival.name}
         if outcome.recoding is None:
-            self._steps.append(Step(candidate, None, accepted=False, failed=(outcome.status.value,)))
+            self._steps.append(
+                Step(candidate, None, accepted=False, failed=(outcome.status.value,), seconds=seconds)
+            )
         else:
-            self._offer(candidate, outcome, outcome.recoding)
-        self._steps[-1] = replace(self._steps[-1], seconds=seconds)
+            self._offer(candidate, outcome, outcome.recoding, seconds)
 
-    def _offer(self, candidate: dict[str, Any], outcome: Outcome, recoding: Recoding) -> bool:
-        """Run the attack checks on an outcome and offer it to the incumbent; return whether it passes."""
-        gate = self._problem.gate
-        broken = gate.first_violated(self._problem.table, recoding)
+    def _offer(
+        self, candidate: dict[str, Any], outcome: Outcome, recoding: Recoding, seconds: float | None = None
+    ) -> bool:
+        """Run the attack checks on an outcome and offer it to the incumbent; return whether it passes.
+
+        Parameters
+        ----------
+        seconds: that another algorithm took for it.
+        """
+        problem, gate = self._problem, self._problem.gate
+        broken = gate.first_violated(problem.table, recoding)
         step = Step(candidate, outcome.objective, not broken, broken, attackers=gate.answers(recoding))
-        self._steps.append(step)
+        self._steps.note(replace(step, seconds=seconds), lambda own: explained(problem, own, recoding))
         if not broken:
             offer_outcome(self._best, outcome)
             self._valid = sorted([*self._valid, outcome], key=lambda each: each.objective or 0.0)[:KEPT]
@@ -553,7 +584,7 @@ class _Answering:
             best_possible=None if proven is None else proven.best_possible,
             evaluated=self._evaluated,
             candidates=max(base.candidates, self._evaluated),
-            steps=tuple(self._steps),
+            steps=self._steps.ended(),
             seconds=self._control.elapsed,
             interrupted=self._control.stopped(),
             runners_up=tuple(each for each in self._valid if each is not best),
@@ -736,6 +767,17 @@ class Judge:
             self._excludes_finer(classes, sure, int(certain.sum()) + found.unplaced),
             lambda: self._checks(classes, found, kept_suppressed, not failed),
         )
+
+    def measured(self, classes: Classes, *, released: bool = False) -> tuple[CheckerMeasure, ...]:
+        """Return what each constraint measures on classes of which nothing is suppressed.
+
+        Parameters
+        ----------
+        released: whether they are those of a valid release.
+        """
+        none, no_items = np.zeros(classes.number, dtype=np.int64), np.zeros_like(classes.counts)
+        nothing = Suppressed(lambda: no_items, none, none, lambda: none, 0)
+        return self._checks(classes, nothing, kept_suppressed=False, valid=released)
 
     def _excludes_finer(self, classes: Classes, sure: Suppressed, certain: int) -> bool:
         """Return whether every finer candidate suppresses too many records, or loses too many units.

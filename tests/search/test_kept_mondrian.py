@@ -110,9 +110,8 @@ def released(outcome: Outcome) -> Counter[tuple[str, ...]]:
 
 @pytest.fixture(autouse=True)
 def cuts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regions are merged, and the last step is measured, in memory only, if their rows are few."""
+    """Regions are merged in memory only, if their rows are few."""
     monkeypatch.setattr("anonymizer.search.mondrian.merging.ROWS", 0)
-    monkeypatch.setattr("anonymizer.search.judge.MEASURED", 0)
 
 
 def assert_same(found: Outcome, expected: Outcome) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, isclose, log
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from anonymizer.model.recoding import Step
+from anonymizer.search.steps import StepLog
 from tests.helpers import adult
 from tests.run.commands import call
 from tests.shared import shared
@@ -210,3 +213,96 @@ def test_the_step_of_the_release_measured_what_the_file_shows(name: str, tmp_pat
         assert check["satisfied"]
         assert check["violating"] == 0
         assert isclose(check["released"], worst(check["constraint"], own[check["constraint"]]), abs_tol=1e-9)
+
+
+def of_step(number: int, *, accepted: bool) -> Step:
+    return Step({"number": number}, None, accepted)
+
+
+def measured(number: int, called: list[int]) -> Callable[[Step], Step]:
+    """Return what measures a step, and says so."""
+
+    def explain(step: Step) -> Step:
+        called.append(number)
+        return replace(step, suppressed=number)
+
+    return explain
+
+
+def test_accepted_steps_are_measured_at_once_and_the_one_refused_last_at_the_end() -> None:
+    steps, called = StepLog(), list[int]()
+    for number, accepted in enumerate((False, True, False, False, True)):
+        steps.note(of_step(number, accepted=accepted), measured(number, called))
+    assert called == [1, 4]
+    assert [step.suppressed for step in steps.ended()] == [None, 1, None, 3, 4]
+    assert called == [1, 4, 3]
+    assert steps.ended() == tuple(steps)
+
+
+def test_every_step_is_measured_at_once_if_asked_and_none_if_nobody_reads_them() -> None:
+    for steps, expected in ((StepLog(every=True), [0, 1, 2]), (StepLog(explained=False, every=True), [])):
+        called = list[int]()
+        for number in range(3):
+            steps.note(of_step(number, accepted=number == 1), measured(number, called))
+        steps.ended()
+        assert called == expected
+        assert steps.every == bool(expected)
+
+
+def test_a_refused_step_that_was_taken_back_is_not_measured() -> None:
+    steps, called = StepLog(), list[int]()
+    steps.note(of_step(0, accepted=False), measured(0, called))
+    steps.note(of_step(1, accepted=False), measured(1, called))
+    del steps[1:]
+    steps.append(of_step(2, accepted=False))
+    assert [step.suppressed for step in steps.ended()] == [None, None]
+
+
+def test_a_refused_step_that_is_measured_already_is_the_last_one() -> None:
+    steps, called = StepLog(), list[int]()
+    steps.note(of_step(0, accepted=False), measured(0, called))
+    steps.note(of_step(1, accepted=False), measured(1, called), measured=True)
+    assert [step.suppressed for step in steps.ended()] == [None, 1]
+
+
+@pytest.mark.parametrize("name", ["lattice", "mondrian", "local", "microaggregation", "anatomy"])
+def test_all_steps_are_measured_where_asked_and_the_release_is_the_same(name: str, tmp_path: Path) -> None:
+    records = rows(200)
+    tight = [CHECKS[0], CHECKS[1], {"model": "t-closeness", "t": 0.4, "distance": "equal"}]
+    asked: dict[str, Any] = {"algorithm": {"name": name}, "constraints": tight, "attacks": []}
+    if name == "microaggregation":
+        ages = {"age": {"role": "quasi-identifier", "type": "integer"}, SECRET: {"role": "sensitive"}}
+        asked["attributes"] = ages | {own: {"role": "drop"} for own in ATTRIBUTES if own != "age"}
+    if name == "local":
+        asked["budget"] = {"steps": 12}
+    found = {}
+    for steps in ("kept", "all"):
+        (tmp_path / steps).mkdir()
+        report = report_of(tmp_path / steps, records, steps=steps, **asked)
+        found[steps] = report
+        files = sorted((tmp_path / steps / "job-release" / "share").glob("*.csv"))
+        report["files"] = [path.read_bytes() for path in files]
+    kept, every = found["kept"], found["all"]
+    assert kept["files"] == every["files"]
+    assert [step["candidate"] for step in kept["steps"]] == [step["candidate"] for step in every["steps"]]
+    assert all(
+        step["checks"] for step in every["steps"] if "move" not in step["candidate"] or name == "local"
+    )
+    for few, many in zip(kept["steps"], every["steps"], strict=True):
+        assert few["checks"] in ([], many["checks"])
+        assert few.get("refused") in (None, many.get("refused"))
+    refused = [step for step in kept["steps"] if not step["accepted"]]
+    if refused and name != "mondrian":
+        assert refused[-1]["checks"]
+
+
+def test_mondrian_says_why_it_cuts_no_further(tmp_path: Path) -> None:
+    tight = [CHECKS[0], {"model": "t-closeness", "t": 0.3, "distance": "equal"}]
+    report = report_of(tmp_path, rows(200), constraints=tight, algorithm={"name": "mondrian"}, attacks=[])
+    (last,) = [step["refused"] for step in report["steps"] if "refused" in step]
+    size, distance = last
+    assert size["satisfied"]
+    assert not distance["satisfied"]
+    assert distance["measured"] > 0.3
+    assert 0 < distance["violating"] <= 200
+    assert {size["released"], distance["released"]} == {None}

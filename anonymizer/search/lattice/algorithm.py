@@ -31,7 +31,6 @@ from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, grou
 from anonymizer.model.classes import Classes, ClassValues, classes_of_rows
 from anonymizer.model.features import Feature, SuppressionMethod
 from anonymizer.model.recoding import (
-    CheckerMeasure,
     FullDomainRecoding,
     Outcome,
     Recoding,
@@ -794,7 +793,7 @@ LOOKED_AT = 1 << 8
 """Open transformations that are looked at one by one for small classes."""
 
 MEASURED = 10_000
-"""Candidates whose measures are kept in the steps; a report of all would fill memory in a long search."""
+"""Steps of which every judged one is measured by default; all of a long search would fill memory."""
 
 NOT_ATTACKED = "not attacked"
 """Shown in the step of a transformation that satisfies all other constraints, before its attack check."""
@@ -919,9 +918,9 @@ class _Run(LatticeRun):
             self._prefer_finer()
         elif self._best_levels is None and not self._interrupted and np.isposinf(self._control.below):
             # Not a step, so that the steps so far repeat the search.
-            steps = list(self._steps)
+            number = len(self._steps)
             self._evaluate_top()
-            self._steps = steps
+            del self._steps[number:]
         lowest = self._lowest(bound)
         recoding = None if self._best_levels is None else self._recoded(self._best_levels)
         found = self._outcome(recoding, min(lowest, *self._doubts.values(), np.inf))
@@ -1111,7 +1110,7 @@ class _Run(LatticeRun):
             search = _Run(own, self._left(), whole=False)
             bounds.append(min(search._lowest(search._search()), search._best))
             # They are of some attributes only: no candidates for the release.
-            self._steps += [replace(step, accepted=False) for step in search._steps]
+            self._steps += [replace(step, accepted=False) for step in search._steps.ended()]
             self._evaluated += search._evaluated
             self._interrupted = self._interrupted or search._interrupted
             if np.isposinf(bounds[-1]):
@@ -1241,11 +1240,12 @@ class _Run(LatticeRun):
         self._cut()
 
     def _passes(self, levels: Levels, objective: float) -> bool:
-        gate, recoding = self._problem.gate, self._recoded(levels)
+        verdict, recoding = self._published(levels)
+        gate = self._problem.gate
         broken = gate.first_violated(self._table, recoding)
         step = Step(self._named(levels), objective, not broken, broken, self._loss.floor(levels))
-        suppressed = int(recoding.table.counts[recoding.suppressed].sum())
-        self._steps.append(replace(step, suppressed=suppressed, attackers=gate.answers(recoding)))
+        step = replace(step, suppressed=verdict.suppressed, attackers=gate.answers(recoding))
+        self._steps.note(step, lambda own: replace(own, checks=verdict.checks))
         if broken:
             self._doubt(recoding, objective)
         return not broken
@@ -1362,8 +1362,7 @@ class _Run(LatticeRun):
             self._guide.learn(levels, suppressed, None)
         what = "what p of the input suppresses" if self._judge.drops_more else "what is suppressed"
         step = Step(self._named(levels), None, False, (), least, suppressed)
-        self._steps.append(replace(step, proof=f"{what} loses more than the best"))
-        self._evaluated += 1
+        self._rule(levels, replace(step, proof=f"{what} loses more than the best"))
         self._objectives[levels] = least
         self._findings.mark(levels)
         return True
@@ -1384,10 +1383,20 @@ class _Run(LatticeRun):
             self._guide.learn(levels, lost, lost)
         self._findings.rule_out_below(levels)
         step = Step(self._named(levels), None, False, ("suppression.limit",), self._loss.floor(levels), lost)
-        self._steps.append(replace(step, proof="records in classes that are too small"))
-        self._evaluated += 1
+        self._rule(levels, replace(step, proof="records in classes that are too small"))
         self._objectives[levels] = np.inf
         self._findings.mark(levels)
+
+    def _rule(self, levels: Levels, step: Step) -> None:
+        """Log the step of a transformation that need not be judged; it is if every step is to be measured.
+
+        Out of core its classes may be too many.
+        """
+        self._evaluated += 1
+        self._steps.append(step)
+        if self._steps.every and self._problem.source is None:
+            verdict = self._judge.judge(self._tables.rollup(levels).classes(levels))
+            self._steps.refused(lambda own: replace(own, checks=verdict.checks))
 
     def _take(self, candidate: Candidate) -> None:
         """Take a valid transformation as the incumbent, or let it wait for the attack checks, if better."""
@@ -1400,10 +1409,6 @@ class _Run(LatticeRun):
         """Replace the incumbent by a transformation that passed all checks, if it is better."""
         if candidate.objective < self._best:
             self._best, self._best_levels = candidate.objective, candidate.levels
-
-    def _checks(self, verdict: CandidateVerdict) -> tuple[CheckerMeasure, ...]:
-        """Return what each constraint measured, for the first candidates."""
-        return verdict.checks if self._control.explained and len(self._steps) < MEASURED else ()
 
     def _note(self, levels: Levels, facts: TransformationFacts | None, verdict: CandidateVerdict) -> float:
         """Log the step; return the objective, infinite for an invalid transformation.
@@ -1420,7 +1425,7 @@ class _Run(LatticeRun):
         accepted = verdict.valid and self._problem.gate.open
         failed = verdict.failed if accepted or verdict.failed else (NOT_ATTACKED,)
         step = Step(self._named(levels), shown, accepted, failed, self._loss.floor(levels))
-        step = replace(step, suppressed=verdict.suppressed, checks=self._checks(verdict))
+        step = replace(step, suppressed=verdict.suppressed)
         if verdict.valid and self._whole and self._problem.gate.every_step:
             recoding = self._recoded(levels)
             broken = self._problem.gate.first_violated(self._table, recoding)
@@ -1431,7 +1436,8 @@ class _Run(LatticeRun):
             if broken and self._judge.chooses:
                 self._unproven = min(self._unproven, self._bound(levels))
             objective = np.inf if broken else objective
-        self._steps.append(step)
+        first = step.accepted or len(self._steps) < MEASURED
+        self._steps.note(step, lambda own: replace(own, checks=verdict.checks), measured=first)
         self._evaluated += 1
         self._objectives[levels] = objective
         return objective
@@ -1493,8 +1499,12 @@ class _Run(LatticeRun):
 
     def _recoded(self, levels: Levels) -> FullDomainRecoding:
         """Return the recoding at some levels; partly suppressed combinations are split."""
+        return self._published(levels)[1]
+
+    def _published(self, levels: Levels) -> tuple[CandidateVerdict, FullDomainRecoding]:
+        """Return the verdict on a transformation, and its recoding."""
         whole = self._tables.whole(levels)
         verdict = self._judge.judge(whole.rollup.classes(levels))
-        return FullDomainRecoding.suppressing(
+        return verdict, FullDomainRecoding.suppressing(
             whole.table, levels, verdict.gone, kept=bool(verdict.kept_suppressed)
         )

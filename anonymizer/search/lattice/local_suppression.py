@@ -30,6 +30,7 @@ from anonymizer.search.base import (
     sensitive_codes,
     weighs_differently,
 )
+from anonymizer.search.judge import Judge, explained
 from anonymizer.search.lattice.frontier import Frontier, LatticeRun, Levels, Tiles
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.cell_models import CellModels
@@ -228,6 +229,7 @@ class CellSuppressionSearch(LatticeRun):
         # Only metrics of cells are known not to fall if cells are suppressed.
         self._bounded = isinstance(problem.metric, CellMetric)
         self._rollup = RollUp.of(problem.table)
+        self._whole = Judge(replace(problem, suppression=SuppressionMethod.CLASSES))
         self._recoding: LocalSuppressionRecoding | None = None
         self._done: set[Levels] = set()
         self._require_value()
@@ -275,7 +277,8 @@ class CellSuppressionSearch(LatticeRun):
         So there is a release from the first second, and a good one soon.
         """
         none = np.zeros(self._problem.table.combinations, dtype=bool)
-        self._note(self._tiles.top, self._offer_whole(self._tiles.top, none))
+        before = self._recoding
+        self._note(self._tiles.top, self._offer_whole(self._tiles.top, none), self._better_than(before))
         if self._ended(self._evaluated):
             return
         problem = replace(self._problem, suppression=SuppressionMethod.CLASSES)
@@ -366,9 +369,12 @@ class CellSuppressionSearch(LatticeRun):
         search = CellSearch(own.cells, self._control, len(self._steps) + 1, ceiling)
         found = search.run()
         self._interrupted = self._interrupted or found.interrupted
+        before = self._recoding
         objective = self._offer(own, found.blanking)
-        for _ in range(found.steps + 1):
+        better = self._better_than(before)
+        for _ in range(found.steps):
             self._note(node.levels, objective)
+        self._note(node.levels, objective, better)
         if not proving:
             return -np.inf
         if not self._weights.additive:
@@ -403,7 +409,29 @@ class CellSuppressionSearch(LatticeRun):
         blanks = ~own.cells.native & gone[:, None]
         return self._offer(own, CellSuppression(np.arange(len(gone)), own.cells.counts, blanks, gone))
 
-    def _note(self, levels: Levels, objective: float = np.inf) -> None:
+    def _better_than(self, before: LocalSuppressionRecoding | None) -> LocalSuppressionRecoding | None:
+        """Return the incumbent if it is another one than before."""
+        return None if self._recoding is before else self._recoding
+
+    def _note(
+        self, levels: Levels, objective: float = np.inf, better: LocalSuppressionRecoding | None = None
+    ) -> None:
+        """Log a step.
+
+        Parameters
+        ----------
+        better: the new incumbent that this step ends with.
+        """
         candidate = levels_by_name(self._problem.table.quasi_identifiers, levels)
         shown = objective if np.isfinite(objective) else None
-        self._steps.append(Step(candidate, shown, shown is not None))
+        step = Step(candidate, shown, shown is not None)
+        if better is not None:
+            self._steps.note(step, lambda own: explained(self._problem, own, better))
+        elif shown is None:
+            self._steps.note(step, lambda own: self._without_cells(levels, own))
+        else:
+            self._steps.append(step)
+
+    def _without_cells(self, levels: Levels, step: Step) -> Step:
+        """Return the step of levels with what each constraint measures before cells are suppressed."""
+        return replace(step, checks=self._whole.judge(self._rollup.classes(levels)).checks)

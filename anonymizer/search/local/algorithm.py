@@ -654,13 +654,11 @@ class LocalRun(SearchRun):
         same = found is self._best.found
         objective = self._best.objective if same else self._objective(found)
         accepted = not same and self._best.offer(found, objective)
-        explained = accepted and self._control.explained and found.classes > 0
-        checks = self._judge.checks(found) if explained else ()
         candidate: dict[str, Any] = {"move": move, "classes": found.classes, "suppressed": found.suppressed}
         if seconds is not None:
             candidate["algorithm"], seconds = move, round(seconds, 3)
-        step = Step(candidate, objective, accepted, suppressed=found.suppressed, checks=checks)
-        self._steps.append(replace(step, seconds=seconds))
+        step = Step(candidate, objective, accepted, suppressed=found.suppressed, seconds=seconds)
+        self._steps.note(step, lambda own: replace(own, checks=self._judge.checks(found)))
 
     def _objective(self, found: Assignment) -> float:
         if self._ground.additive:

@@ -827,8 +827,9 @@ class _Run(SearchRun):
         self._log(partition.number, objective, verdict)
 
     def _log(self, classes: int, objective: float | None, verdict: CandidateVerdict) -> None:
-        step = Step({"classes": classes}, objective, verdict.valid, verdict.failed)
-        self._steps.append(replace(step, suppressed=verdict.suppressed, checks=verdict.checks))
+        step = Step({"classes": classes}, objective, verdict.valid, verdict.failed, None, verdict.suppressed)
+        # Rounds are few.
+        self._steps.note(step, lambda own: replace(own, checks=verdict.checks), measured=True)
 
     def _recoding(self, parts: Parts, partition: Partition, verdict: CandidateVerdict) -> RegionRecoding:
         table, columns = parts.rows(), partition.columns

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from math import inf
 from typing import Any, ClassVar
 
@@ -52,7 +53,14 @@ from anonymizer.search.base import (
     offer_outcome,
     search_with,
 )
-from anonymizer.search.judge import CandidateVerdict, Judge, measured_end, search_with_attack_checks
+from anonymizer.search.judge import (
+    MEASURED,
+    CandidateVerdict,
+    Judge,
+    explained,
+    measured_end,
+    search_with_attack_checks,
+)
 from anonymizer.search.mondrian.axes import MASKED_UNITS, Frames, LargeSetAxis, NodeAxis
 from anonymizer.search.mondrian.labelling import (
     DefaultLabelling,
@@ -248,6 +256,10 @@ class Acceptance:
             return True
         classes, _ = self._classes(cuts.after(cut)[0])
         return all(each.holds(classes) for each in self._tables)
+
+    def after(self, closed: Regions, opened: Regions, left: IntArray, cut: BoolArray) -> Classes:
+        """Return the classes that cuts would lead to; other parameters are those of ``accept``."""
+        return self._classes(_LevelCuts(closed, opened, left).after(cut)[0])[0]
 
     def _classes(self, regions: Regions) -> tuple[Classes, IntArray]:
         return self._publishing.classes(regions, self._checks)
@@ -894,6 +906,20 @@ class _Sides:
         self.loss[self.view.regions[cut]] = without_rounding_errors(both_sides, sizes[cut])
 
 
+@dataclass(frozen=True, eq=False)
+class _FirstRefused:
+    """The best cuts of some regions, whether or not they satisfy the models.
+
+    Attributes
+    ----------
+    regions: of the level, shape (regions,).
+    sides: left sides of their cuts, followed by the right ones.
+    """
+
+    regions: IntArray
+    sides: Regions
+
+
 class Level:
     """Finds for every region the cut of lowest loss with a satisfying class on both sides.
 
@@ -908,6 +934,7 @@ class Level:
         self._batch = batch
         self._mode = mode
         self._checks = checks
+        self._first: _FirstRefused | None = None
         self._number = batch.number
         units = checks.units(batch.owner, batch.counts, batch.segments)
         views = {place: View(batch, place, mode, minimum, units) for place in range(len(batch.coding.axes))}
@@ -951,7 +978,21 @@ class Level:
         held = np.zeros(self._number, dtype=bool)
         sides = self._batch.halves(self.left(proposed), asked)
         held[asked] = self._checks.regions_hold(sides).reshape(2, -1).all(axis=0)
+        if self._first is None:
+            self._first = _FirstRefused(np.flatnonzero(asked), sides)
         return held
+
+    def refused(self, taken: Proposed) -> Regions | None:
+        """Return both sides of the best cut of each region without an accepted one; None if there are none.
+
+        Parameters
+        ----------
+        taken: the accepted cuts.
+        """
+        if self._first is None:
+            return None
+        uncut = taken.axis[self._first.regions] < 0
+        return self._first.sides.keep(np.tile(uncut, 2)) if uncut.any() else None
 
     def left(self, proposed: Proposed) -> NDArray[Any]:
         """Return what of each row goes to the left, as ``Mode.left`` does, shape (rows,)."""
@@ -1048,10 +1089,14 @@ class Level:
         )
 
 
-def choose_cuts(store: Store, mode: Mode, checks: Checks, minimum: int) -> tuple[Chosen, NDArray[Any]]:
-    """Return the cuts of the open regions, and what of each of their rows goes to the left.
+def choose_cuts(
+    store: Store, mode: Mode, checks: Checks, minimum: int
+) -> tuple[Chosen, NDArray[Any], Regions | None]:
+    """Return the cuts of the open regions, what of each of their rows goes to the left, and refused sides.
 
-    That is a number of records, or in a mode that never divides a row, whether all of them go there.
+    To the left goes a number of records, or in a mode that never divides a row, whether all of them do. The
+    sides are those of cuts that the models refused in regions that are not cut; None without any, or if they
+    may not fit in memory.
 
     Parameters
     ----------
@@ -1059,14 +1104,22 @@ def choose_cuts(store: Store, mode: Mode, checks: Checks, minimum: int) -> tuple
     minimum: no class with fewer records satisfies them.
     """
 
-    def chosen(span: Span) -> tuple[Chosen, NDArray[Any]]:
+    most, rows = MEASURED if store.cells else inf, list[int]()
+
+    def chosen(span: Span) -> tuple[Chosen, NDArray[Any], Regions | None]:
         level = Level(store.batch(span), mode, checks, minimum)
         proposed, lowest = level.propose()
-        left = level.left(proposed)
-        return level.chosen(proposed, lowest), left
+        left, sides = level.left(proposed), level.refused(proposed)
+        rows.append(0 if sides is None else len(sides.owner))
+        return level.chosen(proposed, lowest), left, sides if sum(rows) <= most else None
 
     found = store.each(chosen, store.batches())
-    return Chosen.joined([own for own, _ in found]), np.concatenate([left for _, left in found])
+    refused = [sides for _, _, sides in found if sides is not None]
+    return (
+        Chosen.joined([own for own, _, _ in found]),
+        np.concatenate([left for _, left, _ in found]),
+        Regions.joined(refused) if refused and sum(rows) <= most else None,
+    )
 
 
 def without_rounding_errors(losses: FloatArray, records: IntArray) -> FloatArray:
@@ -1760,13 +1813,16 @@ class _Run(SearchRun):
 
     def _cut(self) -> None:
         """Cut the open regions and close those that cannot be cut."""
-        store = self._store
-        chosen, left = choose_cuts(store, self._mode, self._rows.checks, self._problem.minimum_size)
+        store, checks = self._store, self._rows.checks
+        chosen, left, sides = choose_cuts(store, self._mode, checks, self._problem.minimum_size)
         cut, final = chosen.cut, False
+        refused = None if sides is None else partial(self._refused_sides, sides)
         if self._acceptance is not None and self._acceptance.together:
             opened, closed = store.regions(store.open), store.regions(~store.open)
             records = opened.counts * left if left.dtype == np.bool_ else left.astype(np.int64)
             cut, final = self._acceptance.accept(closed, opened, records, chosen)
+            if (cut < chosen.cut).any():
+                refused = partial(self._refused_level, closed, opened, records, chosen.cut)
         if self._log is not None:
             self._log.note(np.flatnonzero(store.open)[cut], chosen, cut)
         store.cut(cut, chosen.target, left)
@@ -1774,7 +1830,30 @@ class _Run(SearchRun):
             store.open[:] = False
         self._tried += chosen.tried
         counted = {"regions": len(store.rows), "cuts": int(cut.sum())}
-        self._steps.append(Step(counted, None, accepted=True))
+        # Every round is better than the one before: measured are the last, and cuts that were refused last.
+        self._steps.note(Step(counted, None, accepted=True), self._explained, measured=False)
+        if refused is not None:
+            self._steps.refused(refused)
+
+    def _explained(self, step: Step) -> Step:
+        """Return the step of a round with the loss of its regions and what each constraint measures."""
+        recoding = self._rows.recoding()
+        objective = self._problem.metric.value(released(recoding, self._problem.k))
+        return replace(explained(self._problem, step, recoding), objective=objective)
+
+    def _refused_sides(self, sides: Regions, step: Step) -> Step:
+        """Return the step of a round with what each class constraint measures on both sides of some cuts."""
+        classes = self._rows.checks.classes(sides.owner, sides.counts, sides.region_of, sides.number)
+        judge = Judge(replace(self._problem, table_constraints=()))
+        return replace(step, refused=judge.measured(classes))
+
+    def _refused_level(
+        self, closed: Regions, opened: Regions, left: IntArray, cut: BoolArray, step: Step
+    ) -> Step:
+        """Return the step of a round with what each constraint measures after all of its cuts."""
+        assert self._acceptance is not None, "it refused some of them"
+        classes = self._acceptance.after(closed, opened, left, cut)
+        return replace(step, refused=Judge(self._problem).measured(classes))
 
     def _outcome(self) -> Outcome | None:
         recoding = self._rows.recoding()

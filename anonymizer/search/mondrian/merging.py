@@ -18,6 +18,7 @@ from anonymizer.search.partition.assignment import Assignment, LocalProblem, ass
 from anonymizer.search.partition.limits import limits_of
 from anonymizer.search.partition.merging import CLASSES, POWERS, Known, by_size, repaired, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
+from anonymizer.search.steps import Explain
 
 ROWS = 1 << 17
 """Most distinct rows: of more, merging takes longer than the cuts."""
@@ -56,7 +57,8 @@ def merged(
         return found
     if found.objective is not None and found.objective < WORTHWHILE * (fine.objective or 0.0):
         return found
-    regions = assignment_of(ground, fine.recoding)
+    regions, steps = assignment_of(ground, fine.recoding), control.log()
+    steps += found.steps
     if sensitive and regions.classes > CLASSES:
         return found
     for power in POWERS if sensitive else POWERS[:1]:
@@ -69,34 +71,46 @@ def merged(
             own = thinned(own, judge, control.out_of_time, known)
         if own is None:
             break
-        found = _better(found, own, power, judge, fine)
-    return replace(found, seconds=control.elapsed)
+        step, found = _better(found, own, power, judge, fine)
+        # Merges are few.
+        steps.note(step, _explaining(judge, own), measured=True)
+        found = replace(found, steps=tuple(steps))
+    return replace(found, steps=steps.ended(), seconds=control.elapsed)
+
+
+def _explaining(judge: AssignmentJudge, own: Assignment) -> Explain:
+    """Return a function that explains the step of merged regions."""
+
+    def explain(step: Step) -> Step:
+        checks = judge.checks(own)
+        broken = tuple(each.constraint for each in checks if not each.satisfied)
+        return replace(step, failed=() if step.accepted else broken, checks=checks)
+
+    return explain
 
 
 def _over(control: Control, found: Outcome) -> bool:
     return control.stopped() or control.exhausted(found.evaluated, len(found.steps))
 
 
-def _better(found: Outcome, own: Assignment, power: int, judge: AssignmentJudge, fine: Outcome) -> Outcome:
-    """Return an outcome with one step more, and with merged regions if they are valid and lose less."""
+def _better(
+    found: Outcome, own: Assignment, power: int, judge: AssignmentJudge, fine: Outcome
+) -> tuple[Step, Outcome]:
+    """Return the step of merged regions, and the outcome with these if they are valid and lose less."""
     valid = judge.admits(own)
     candidate = {"merged": power, "regions": own.classes}
     objective, recoding = None, None
     if valid:
         recoding = recoding_of(own, kept_suppressed=judge.keeps_suppressed(own))
         objective = own.ground.problem.loss(recoding, "algorithm mondrian")
-    found = replace(
-        found,
-        candidates=found.candidates + 1,
-        evaluated=found.evaluated + 1,
-        steps=(*found.steps, Step(candidate, objective, valid, checks=judge.checks(own) if valid else ())),
-    )
+    step = Step(candidate, objective, valid, suppressed=own.suppressed)
+    found = replace(found, candidates=found.candidates + 1, evaluated=found.evaluated + 1)
     if objective is None or (found.objective is not None and objective >= found.objective):
-        return found
+        return step, found
     assert fine.recoding is not None, "it was merged"
     assert fine.cuts is not None, "it was cut along the hierarchies"
     cuts = _published(fine.cuts, fine.recoding, own)
-    return replace(
+    return step, replace(
         found, status=Status.SATISFIED, recoding=recoding, objective=objective, cuts=cuts, ends=None
     )
 

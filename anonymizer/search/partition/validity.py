@@ -66,8 +66,11 @@ class AssignmentJudge:
         return self._holds(assignment, class_of)
 
     def checks(self, assignment: Assignment) -> tuple[CheckerMeasure, ...]:
-        """Return what each constraint measures on the classes of an assignment."""
-        if self._last is None or self._last[0] is not assignment:
+        """Return what each constraint measures on the classes of an assignment; nothing without any."""
+        if not assignment.classes:
+            return ()
+        known = self._last is not None and self._last[0] is assignment
+        if not known and not self.keeps_suppressed(assignment):
             self._verdict(assignment, assignment.class_of)
         return () if self._last is None else self._last[1].checks
 
