@@ -44,7 +44,10 @@ class MostExposed:
     ----------
     success: share of them for which the attack succeeds.
     baseline: what an adversary without the release reaches among as many targets of their own choice.
-    low, high: ends of the 95% interval; both equal ``success`` if it was counted.
+    low, high: ends of the 95% interval, which tell skill from luck: both are ``success`` only if guesses are
+        right as often as the adversary expects.
+    ends: as ``low`` and ``high`` of a result: both equal ``success`` if it was counted over all records. They
+        count against a limit.
     targets: number of these targets.
     """
 
@@ -52,6 +55,7 @@ class MostExposed:
     baseline: Share
     low: float
     high: float
+    ends: tuple[float, float]
     targets: int
 
 
@@ -93,8 +97,9 @@ class AttackResult:
         share: a key of ``TAILS``.
         """
         best = self.tail[share]
+        low, high = best.ends
         own = replace(self, success=best.success, baseline=best.baseline, records=best.targets)
-        return replace(own, low=best.low, high=best.high)
+        return replace(own, low=low, high=high)
 
 
 @dataclass(frozen=True)

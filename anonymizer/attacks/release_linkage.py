@@ -364,8 +364,8 @@ class ReleaseLinkage(Attack):
         made = self._learned(space, rows, random) if learns else _by_model(space, rows, drawn)
         result = self._finding(space, made.right, made.worth, details | made.details)
         honest = made.right if made.others is None else made.others
-        ends = [] if made.others is None else [Ranking.of(made.sure, made.right, made.worth)]
-        result = exposing(result, Ranking.of(made.sure, honest, made.worth), ends=ends)
+        further = [] if made.others is None else [Ranking.of(made.sure, made.right, made.worth)]
+        result = exposing(result, Ranking.of(made.sure, honest, made.worth), further=further)
         if space.truth is None and adversary.original is not None:
             result = replace(result, knowledge={**result.knowledge, "unlinked": True})
         return [result]

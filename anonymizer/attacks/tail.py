@@ -45,12 +45,14 @@ class Ranking:
     counts: targets of each kind, shape (kinds,), int64.
     hits, among: the guess about a target of the kind is right with the probability hits / among, shape
         (kinds,); int64 if it is counted, else float64 with 1 in ``among``.
+    promise: the probability by the adversary, shape (kinds,); None: the confidence is.
     """
 
     confidence: FloatArray
     counts: IntArray
     hits: NDArray[np.integer[Any] | np.floating[Any]]
     among: IntArray
+    promise: FloatArray | None = None
 
     @classmethod
     def promised(cls, chance: FloatArray, counts: IntArray) -> Self:
@@ -58,10 +60,16 @@ class Ranking:
         return cls.of(chance, chance, counts)
 
     @classmethod
-    def of(cls, confidence: FloatArray, chance: FloatArray, counts: IntArray | None = None) -> Self:
+    def of(
+        cls,
+        confidence: FloatArray,
+        chance: FloatArray,
+        counts: IntArray | None = None,
+        promise: FloatArray | None = None,
+    ) -> Self:
         """Return a ranking by probabilities in floating point; without ``counts``, of single targets."""
         ones = np.ones(len(confidence), dtype=np.int64)
-        return cls(confidence, ones if counts is None else counts, chance, ones)
+        return cls(confidence, ones if counts is None else counts, chance, ones, promise)
 
     @cached_property
     def targets(self) -> int:
@@ -107,11 +115,11 @@ class Ranking:
         hits = self.hits[kinds].astype(np.int64)
         return exact_sum(hits * self.counts[kinds], self.among[kinds])
 
-    @cached_property
-    def as_promised(self) -> bool:
-        """Whether each guess is right as often as the confidence says, so that chance has no part in it."""
-        some = self.counts > 0
-        return bool(np.allclose(self.chances[some], self.confidence[some], rtol=0, atol=PROMISED))
+    def as_promised(self, number: int) -> bool:
+        """Return whether each guess about the surest targets is right as often as the adversary expects."""
+        some = (self.counts > 0) & (self.taken(number) > 0)
+        promise = self.confidence if self.promise is None else self.promise
+        return bool(np.allclose(self.chances[some], promise[some], rtol=0, atol=PROMISED))
 
     def success(self, share: Fraction) -> Share:
         """Return the success among a share of the targets; 1 for all of them."""
@@ -183,32 +191,33 @@ def exposing(
     ranking: Ranking,
     blind: Ranking | None = None,
     *,
-    ends: Sequence[Ranking] = (),
+    further: Sequence[Ranking] = (),
     estimated: bool | None = None,
 ) -> AttackResult:
     """Return a result with the success among the most exposed.
 
-    What chance has a part in has the interval of Clopper and Pearson, also where all records are attacked: a
-    percent of them are few, of whom some are found by luck.
+    The interval is that of Clopper and Pearson, also where all records are attacked, as a percent of them are
+    few, of whom some are found by luck; not where guesses are right as often as the adversary expects.
 
     Parameters
     ----------
     blind: the guesses of an adversary without the release; None: equally sure guesses about all targets, by
         the baseline or the most frequent value.
-    ends: further rankings between whose successes the interval reaches, too.
-    estimated: whether chance has a part; None: where the result is an estimate, or guesses are right more or
-        less often than promised.
+    further: rankings between whose successes the interval reaches, too.
+    estimated: whether the result is an estimate; None: if it has an interval.
     """
-    wider = result.low < result.high or not ranking.as_promised if estimated is None else estimated
+    estimated = result.low < result.high if estimated is None else estimated
     tail = {}
     for key, share in TAILS.items():
         success, number = ranking.success(share), number_of(share, ranking.targets)
         baseline = _guess(result) if blind is None else max(_guess(result), blind.success(share))
-        every = [float(success), *(float(each.success(share)) for each in ends)]
-        low, high = min(every), max(every)
-        if wider:
+        every = [float(success), *(float(each.success(share)) for each in further)]
+        ends = min(every), max(every)
+        low, high = ends
+        if estimated or not ranking.as_promised(number):
             low, high = clopper_pearson(low * number, number)[0], clopper_pearson(high * number, number)[1]
-        tail[key] = MostExposed(success, baseline, low, high, number)
+        ends = (low, high) if estimated else ends
+        tail[key] = MostExposed(success, baseline, low, high, ends, number)
     return replace(result, tail=tail)
 
 
@@ -252,5 +261,5 @@ def exposing_certain(result: AttackResult) -> AttackResult:
         times = Fraction(result.records, number)
         success = min(result.success * times, Fraction(1))
         least, most = (min(end * float(times), 1.0) for end in (result.low, result.high))
-        found[key] = MostExposed(success, _guess(result), least, most, number)
+        found[key] = MostExposed(success, _guess(result), least, most, (least, most), number)
     return replace(result, tail=found)

@@ -348,7 +348,7 @@ def _expected_tail(result: AttackResult, groups: Groups, found: Posterior) -> At
         chances = [float(each.success(TAILS[key])) for each in every]
         success, low = max(float(np.mean(chances)), float(own.baseline)), float(own.baseline)
         ends = (success, success) if found.convergence is None else (low, max(own.high, *chances, success))
-        tail[key] = replace(own, success=success, low=ends[0], high=ends[1])
+        tail[key] = replace(own, success=success, low=ends[0], high=ends[1], ends=ends)
     return replace(result, tail=tail)
 
 

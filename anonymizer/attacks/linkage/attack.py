@@ -595,7 +595,7 @@ class Linkage(Attack):
 
         def ranked(own: Linked, right: FloatArray) -> Ranking:
             assert own.doubt is not None, "it was asked for"
-            return Ranking.of(-own.doubt, right, space.truth.counts)
+            return Ranking.of(-own.doubt, right, space.truth.counts, 1 / (1 + own.doubt))
 
         return self._exposed(case, result, linked, ranked, None, space.ceiling)
 
@@ -623,8 +623,8 @@ class Linkage(Attack):
             own = linked.tails.get(share, linked)
             honest = own.others or own
             ends = [ranked(own, right) for right in own.outcomes]
-            estimated = case.estimates(linked) or honest is not own or not honest.as_promised
-            found = exposing(result, ranked(honest, honest.right), blind, ends=ends, estimated=estimated)
+            estimated = case.estimates(linked) or honest is not own
+            found = exposing(result, ranked(honest, honest.right), blind, further=ends, estimated=estimated)
             tail[share] = found.tail[share]
         return replace(result, tail=tail)
 
@@ -809,7 +809,9 @@ def _pooled_tail(draws: Sequence[MostExposed], worth: float) -> MostExposed:
     success, low, high = np.average(ends, axis=0, weights=targets).tolist()
     number = max(int(targets.sum() * worth), 1)
     low, high = _interval(low, high, number, estimated=True)
-    return replace(draws[0], success=success, low=low, high=high, targets=int(targets.sum()))
+    return replace(
+        draws[0], success=success, low=low, high=high, ends=(low, high), targets=int(targets.sum())
+    )
 
 
 def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:

@@ -29,7 +29,6 @@ from anonymizer.attacks.linkage.unknown import (
 )
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.attacks.pace import paced
-from anonymizer.attacks.tail import PROMISED
 from anonymizer.errors import listed
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray, count, numbered
@@ -679,12 +678,6 @@ class Linked:
     doubt: FloatArray | None = None
     others: Linked | None = None
     tails: Mapping[str, Linked] = field(default_factory=dict)
-
-    @property
-    def as_promised(self) -> bool:
-        """Whether links are right as often as their doubts say, as those to the only class that covers."""
-        assert self.doubt is not None, "it was asked for"
-        return bool(np.allclose(self.right, 1 / (1 + self.doubt), rtol=0, atol=PROMISED))
 
     @property
     def outcomes(self) -> tuple[FloatArray, FloatArray, FloatArray]:

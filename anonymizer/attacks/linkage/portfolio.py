@@ -289,6 +289,8 @@ def _strongest_tail(
             best = found[CHOSEN].tail[share]
         else:
             best = replace(best, low=max(own.low for own in every))
+        low, most = best.ends
         high = max(float(best.success), best.high, *(own.high for own in every))
-        tail[share] = replace(best, high=high)
+        most = max(float(best.success), most, *(own.ends[1] for own in every))
+        tail[share] = replace(best, high=high, ends=(low, most))
     return tail
