@@ -161,7 +161,7 @@ def test_vulnerability_by_hand() -> None:
 
 
 def test_vulnerability_of_a_fifth_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The surest 5 of 8 records: the four of the small classes and one of p; by value both of q and three of p."""
+    """The surest 5 of 8: the four of the small classes and one of p; by value both of q and three of p."""
     monkeypatch.setitem(TAILS, "0.6", Fraction(3, 5))
     found, values = run("vulnerability", release(("place", "illness"), PLACES, ("illness",)))
     assert found.tail["0.6"].success == Fraction(9, 20)
