@@ -471,10 +471,10 @@ class TailSettings(RiskSettings):
     at: Annotated[
         Exact | None,
         AfterValidator(_is_tail),
-        WithJsonSchema({"enum": [float(share) for share in TAILS]}),
+        WithJsonSchema({"type": "number", "enum": [float(share) for share in TAILS]}),
         Field(
-            description="limit the success among this share of the targets, those of whom the adversary is "
-            "surest; default: among all"
+            description="0.01, 0.05 or 0.1: limit the success among this share of the targets, those of whom "
+            "the adversary is surest; default: among all"
         ),
     ] = None
 

@@ -330,14 +330,16 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
 
 def _tail(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show the success among the most exposed where the success is shown, and these are not few."""
-    if value is None or not _of_release_alone(entry, terms.attributes):
+    if value is None:
         return None
-    shown = {
-        share: _rounded(own, entry, terms)
-        for share, own in value.items()
-        if not is_small_count(number_of(TAILS[share], entry["records"]), terms.smallest)
+    shown = _of_release_alone(entry, terms.attributes)
+    few = {
+        share: is_small_count(number_of(TAILS[share], entry["records"]), terms.smallest) for share in value
     }
-    return shown or None
+    return {
+        share: _rounded(own, entry, terms) if shown and numbers[share] >= terms.smallest else None
+        for share, own in value.items()
+    }
 
 
 def _targets(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:

@@ -287,22 +287,22 @@ always guessing the most frequent value would be right for 40 %."
 
 
 def exposed_sentence(entry: Mapping[str, Any]) -> str:
-    """Return the success among the most exposed as a sentence; empty if it tells no more than the success.
+    """Return the success among the most exposed as a sentence; empty if it is not above others.
 
     >>> own = {"success": 0.14, "baseline": 0.003, "ceiling": 1.0, "tail": {"0.01": 0.6}, "details": {},
     ...        "tail_low": {"0.01": 0.1}, "tail_high": {"0.01": 0.9}, "tail_baseline": {"0.01": 0.003}}
     >>> exposed_sentence(own).replace("\xa0", " ")
-    'Of the 1 % of whom this adversary is surest: 60 % (10 % to 90 %); by a guess 0.3 %.'
+    'Among the surest 1 %: 60 % (10 % to 90 %); by a guess 0.3 %.'
     """
     tail = (entry.get("tail") or {}).get(MOST)
     # What is counted of a release and needs no guess, an adversary always attacks first.
-    if tail is None or entry["ceiling"] is None or tail <= entry["success"]:
+    if tail is None or entry["ceiling"] is None:
         return ""
     low, high, guess = (entry[f"tail_{end}"][MOST] for end in ("low", "high", "baseline"))
+    if tail <= max(entry["success"], guess):
+        return ""
     ends = "" if low == high else f" ({percent(low)} to {percent(high)})"
-    whom = percent(float(MOST))
-    found = f"{percent(tail)}{ends}; by a guess {percent(guess)}"
-    return f"Of the {whom} of whom this adversary is surest: {found}."
+    return f"Among the surest {percent(float(MOST))}: {percent(tail)}{ends}; by a guess {percent(guess)}."
 
 
 def most_exposed(entry: Mapping[str, Any]) -> str:

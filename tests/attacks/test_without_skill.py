@@ -1,7 +1,8 @@
 """110 runs of attacks where there is nothing to find: the most exposed are not claimed to be either.
 
-Shuffled: the release has the original values, each at a record drawn at random, so that an adversary is sure and
-wrong. Symmetric: the release is drawn like the original, and independent of it. Constant: all are alike.
+Shuffled: the release has the original values, each at a record drawn at random, so that an adversary is
+sure and wrong. Symmetric: the release is drawn like the original, and independent of it. Constant: all are
+alike.
 """
 
 from __future__ import annotations
