@@ -333,9 +333,7 @@ def _tail(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     if value is None:
         return None
     shown = _of_release_alone(entry, terms.attributes)
-    few = {
-        share: is_small_count(number_of(TAILS[share], entry["records"]), terms.smallest) for share in value
-    }
+    numbers = {share: number_of(TAILS[share], entry["records"]) for share in value}
     return {
         share: _rounded(own, entry, terms) if shown and numbers[share] >= terms.smallest else None
         for share, own in value.items()
