@@ -636,7 +636,7 @@ def test_similarity_along_a_hierarchy_from_the_input_is_not_shown() -> None:
 
 
 def test_the_most_exposed_are_shown_where_they_are_not_few(tmp_path: Path) -> None:
-    """A hundredth of these records is one, a tenth several; what needs original records is not shown at all."""
+    """A hundredth of these records is one, a tenth several; what needs original records is not shown."""
     job = Job(tmp_path).rows(people(120))
     job.config["attacks"] = ["vulnerability", "linkage"]
     assert job.run().code == 0
