@@ -16,6 +16,7 @@ from anonymizer.attacks.base import (
     exact_sum,
 )
 from anonymizer.attacks.skewness import at_least, at_most
+from anonymizer.attacks.tail import Ranking, exposing, exposing_certain
 from anonymizer.errors import Interrupted, PlugInFault
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, HierarchySource, tree_of_rows
 from anonymizer.loss.base import LOSS_METRICS, CellMetric, LossMetric
@@ -88,6 +89,7 @@ __all__ = [
     "Merging",
     "Outcome",
     "PlugInFault",
+    "Ranking",
     "Reference",
     "ReleaseRisk",
     "RiskSettings",
@@ -112,6 +114,8 @@ __all__ = [
     "at_most",
     "draw_sample",
     "exact_sum",
+    "exposing",
+    "exposing_certain",
     "largest_counts",
     "released",
     "resolve_near_ties",

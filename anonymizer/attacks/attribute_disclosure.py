@@ -21,6 +21,7 @@ from anonymizer.attacks.base import (
     with_links,
 )
 from anonymizer.attacks.facts import Facts, KnownFacts
+from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, Reference, SensitiveCounts
@@ -174,7 +175,7 @@ class ClassDisclosure(Attack):
             success, baseline = own.certain() / release.records, every / release.records
             known = {**knowledge, "facts": facts.shown()}
             base_rate = {"base_rate": int(overall.counts.max()) / overall.total}
-            return self.counted(adversary, known, success, baseline, base_rate)
+            return exposing_certain(self.counted(adversary, known, success, baseline, base_rate))
         held = adversary.held_by(self.unit)
         if held is not None:
             return self._of_units(adversary, held, name, knowledge | self.further() | with_links(held))
@@ -182,7 +183,8 @@ class ClassDisclosure(Attack):
         success = Fraction(int(classes.sizes[disclosed].sum()), release.records)
         baseline = Fraction(int(self.disclosed(whole, overall).any()))
         details = self.beyond_guess(counts, disclosed, overall) if self.certain else {}
-        return self.counted(adversary, {**knowledge, **self.further()}, success, baseline, details)
+        known = {**knowledge, **self.further()}
+        return exposing_certain(self.counted(adversary, known, success, baseline, details))
 
     def _of_units(
         self, adversary: AdversaryView, owned: OwnedRecords, name: str, knowledge: dict[str, Any]
@@ -214,7 +216,8 @@ class ClassDisclosure(Attack):
             beyond = owned.reached(further)
             details = {"base_rate": int(held.counts.max()) / number, "beyond_guess": float(beyond)}
         success, baseline = owned.reached(told), Fraction(int(whole.any()))
-        return self.counted(adversary, knowledge | {"unit": owned.unit}, success, baseline, details, number)
+        known = knowledge | {"unit": owned.unit}
+        return exposing_certain(self.counted(adversary, known, success, baseline, details, number))
 
     def _disclosed(self, classes: Classes, name: str) -> BoolArray:
         counts, _ = classes.sensitive_counts(name)

@@ -28,6 +28,37 @@ Share = Fraction | float
 """A share of records; exact if counted, a float if estimated."""
 
 
+TAILS: Mapping[str, Fraction] = {
+    "0.01": Fraction(1, 100),
+    "0.05": Fraction(1, 20),
+    "0.1": Fraction(1, 10),
+}
+"""The shares of targets whose success is reported, by their keys in ``tail``."""
+
+
+@dataclass(frozen=True)
+class MostExposed:
+    """The success among the targets of whom an adversary is surest.
+
+    Attributes
+    ----------
+    success: share of them for which the attack succeeds.
+    baseline: what an adversary without the release reaches among as many targets of their own choice.
+    low, high: ends of the 95% interval, which tell skill from luck: both are ``success`` only if guesses are
+        right as often as the adversary expects.
+    ends: as ``low`` and ``high`` of a result: both equal ``success`` if it was counted over all records. They
+        count against a limit.
+    targets: number of these targets.
+    """
+
+    success: Share
+    baseline: Share
+    low: float
+    high: float
+    ends: tuple[float, float]
+    targets: int
+
+
 @dataclass(frozen=True)
 class AttackResult:
     """The result of one attack.
@@ -41,6 +72,10 @@ class AttackResult:
     low, high: ends of the 95% interval; both equal ``success`` if it was counted over all records.
     records: number of targets.
     details: further results, in plain types.
+    tail: the success among the targets of whom the adversary is surest, by the keys of ``TAILS``; empty if
+        the attack does not rank its targets.
+    ceiling: success that no adversary with this knowledge exceeds; 1 where nothing better is known, None for
+        a property of the release that is counted, and of which no adversary could make more.
     """
 
     attack: str
@@ -51,6 +86,20 @@ class AttackResult:
     high: float
     records: int
     details: dict[str, Any] = field(default_factory=dict)
+    tail: Mapping[str, MostExposed] = field(default_factory=dict)
+    ceiling: float | None = None
+
+    def among(self, share: str) -> Self:
+        """Return the result for the targets of whom the adversary is surest, in place of that for all.
+
+        Parameters
+        ----------
+        share: a key of ``TAILS``.
+        """
+        best = self.tail[share]
+        low, high = best.ends
+        own = replace(self, success=best.success, baseline=best.baseline, records=best.targets)
+        return replace(own, low=low, high=high)
 
 
 @dataclass(frozen=True)

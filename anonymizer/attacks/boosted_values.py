@@ -14,7 +14,7 @@ import numpy as np
 
 from anonymizer.attacks.boosting import Bins, Growth, Tree, grow
 from anonymizer.attacks.coverage import expand_uniformly
-from anonymizer.attacks.naive_bayes import NaiveBayes
+from anonymizer.attacks.naive_bayes import NaiveBayes, largest_chance
 from anonymizer.attacks.pace import step
 from anonymizer.model.adversary import ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray
@@ -161,8 +161,12 @@ class BoostedValues:
 
     def guesses(self, people: IntArray) -> IntArray:
         """Return the most likely sensitive value of each row, the first on a tie, shape (rows,), int64."""
+        return self.guessed(people)[0]
+
+    def guessed(self, people: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the most likely sensitive value of each row, and its probability, shape (rows,) each."""
         if not self._bins:
-            return self._bayes.guesses(people, 0.0)
+            return self._bayes.guesses(people, 0.0), self._bayes.confidence(people, 0.0)
         scores = self._prior(len(people))
         features = self._features(people)
         for place, (bins, trees) in enumerate(zip(self._bins, self._trees, strict=True)):
@@ -170,4 +174,4 @@ class BoostedValues:
             for tree in trees:
                 scores[:, place] += tree(codes)
         found: IntArray = self._values[scores.argmax(axis=1)]
-        return found
+        return found, largest_chance(scores)

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import PublishedTable
-from anonymizer.model.arrays import BoolArray, IntArray, count
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count
 from anonymizer.model.classes import SensitiveCounts
 from anonymizer.model.identity import text_identity
 from anonymizer.model.labels import exact
@@ -188,6 +188,18 @@ class KnownFacts:
         """
         return self._expected(self._guessed)
 
+    def guessed_by_class(self) -> FloatArray:
+        """Return the expected number of records of each class whose value is guessed, shape (classes,)."""
+        number = len(self.counts.starts) - 1
+
+        def reached(weight: Fraction, targets: BoolArray) -> FloatArray:
+            place, tied = self._reached(weight, targets)
+            own = self.targets[place] / tied
+            return np.bincount(self.counts.owners[place], weights=own, minlength=number).astype(np.float64)
+
+        found: FloatArray = self._mixed(reached, float)
+        return found
+
     def _expected(self, reached: Callable[[Fraction, BoolArray], Fraction]) -> Fraction:
         """Return the expected number of records about which an adversary reaches something.
 
@@ -199,11 +211,15 @@ class KnownFacts:
         ----------
         reached: returns the number among the records of some entries, given the weight of ruled-out values.
         """
+        found: Fraction = self._mixed(reached, Fraction)
+        return found
+
+    def _mixed(self, reached: Callable[[Fraction, BoolArray], Any], number: Callable[[Fraction], Any]) -> Any:
         everybody = np.ones(len(self.excluded), dtype=bool)
         plain, wrong = Fraction(1), 1 - self.probability
-        heard = reached(wrong, ~self.excluded) + wrong * reached(wrong, self.excluded)
-        unheard = self.probability * reached(plain, self.excluded)
-        return self.share * (heard + unheard) + (1 - self.share) * reached(plain, everybody)
+        heard = reached(wrong, ~self.excluded) + number(wrong) * reached(wrong, self.excluded)
+        unheard = number(self.probability) * reached(plain, self.excluded)
+        return number(self.share) * (heard + unheard) + number(1 - self.share) * reached(plain, everybody)
 
     def _certain(self, weight: Fraction, targets: BoolArray) -> Fraction:
         """Return the number of some entries' records whose value is certain.
@@ -232,7 +248,13 @@ class KnownFacts:
         return Fraction(int(self.targets[found.astype(bool) & targets].sum()))
 
     def _guessed(self, weight: Fraction, targets: BoolArray) -> Fraction:
-        """Return the expected number of some entries' records that are guessed.
+        """Return the expected number of some entries' records that are guessed; see ``_reached``."""
+        place, tied = self._reached(weight, targets)
+        found = np.bincount(tied, weights=self.targets[place])
+        return sum((Fraction(int(each), ties) for ties, each in enumerate(found) if each), Fraction(0))
+
+    def _reached(self, weight: Fraction, targets: BoolArray) -> tuple[IntArray, IntArray]:
+        """Return some entries whose records may be guessed, and the number of values that are as good.
 
         A record is guessed if removing the known records from the values of larger weight makes its own one
         of the largest; what is left over of them breaks ties.
@@ -262,8 +284,7 @@ class KnownFacts:
         # The target's own value is among those of equal weight.
         tied = 1 + np.maximum(rivals - 1 - np.maximum(spare, 0), 0)
         right = spare >= 0
-        found = np.bincount(tied[right], weights=self.targets[place][right])
-        return sum((Fraction(int(each), ties) for ties, each in enumerate(found) if each), Fraction(0))
+        return place[right], tied[right]
 
     def _beyond(
         self, kind: BoolArray, place: IntArray, level: IntArray

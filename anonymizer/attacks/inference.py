@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -26,13 +26,14 @@ from anonymizer.attacks.base import (
 from anonymizer.attacks.boosted_values import VALUES as TREE_VALUES
 from anonymizer.attacks.boosted_values import BoostedValues, Lessons
 from anonymizer.attacks.naive_bayes import LabelCounts, NaiveBayes
+from anonymizer.attacks.tail import Ranking, exposing_each
 from anonymizer.model.adversary import (
     AdversaryView,
     Original,
     PublishedTable,
     ValueCoverage,
 )
-from anonymizer.model.arrays import BoolArray, IntArray
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, numbered
 from anonymizer.plugins import Threat, WholeNumber
 
 FOLDS = 5
@@ -104,22 +105,57 @@ class _People:
         told[part] = model.guesses(self.codes[part], strength) == self.values[part]
         return told
 
-    def told_by_trees(self, part: BoolArray, random: np.random.Generator) -> BoolArray:
-        """Return for which records in a mask boosted trees guess the right value; they learn from all others.
+    def sure(self, model: NaiveBayes, part: BoolArray, strength: float) -> FloatArray:
+        """Return the probability that a model gives its guess about each record in a mask, else 0."""
+        sure = np.zeros(len(self.values))
+        sure[part] = model.confidence(self.codes[part], strength)
+        return sure
 
-        With all records in the mask they learn from these, too.
+    def by_trees(self, part: BoolArray, random: np.random.Generator) -> tuple[BoolArray, FloatArray]:
+        """Return for which records in a mask boosted trees guess the right value, and the probability of it.
+
+        They learn from all others. With all records in the mask they learn from these, too.
         """
         held = part if not part.all() else ~part
         rest = self.everything.without(self.counts(held))
         lessons = self.lessons.without(self.targets.release[held])
         model = BoostedValues(lessons, NaiveBayes(rest, self.meanings), self.meanings, random)
-        told = np.zeros(len(self.values), dtype=bool)
-        told[part] = model.guesses(self.codes[part]) == self.values[part]
-        return told
+        told, sure = np.zeros(len(self.values), dtype=bool), np.zeros(len(self.values))
+        guesses, sure[part] = model.guessed(self.codes[part])
+        told[part] = guesses == self.values[part]
+        return told, sure
+
+    def ranking(self, told: BoolArray, sure: FloatArray) -> Ranking:
+        """Return the targets by the probability that some guess about their records is right.
+
+        Parameters
+        ----------
+        told: for which records it is, shape (records,).
+        sure: probability of each guess, shape (records,).
+        """
+        with np.errstate(divide="ignore"):
+            missed = np.bincount(self.targets.target, np.log1p(-np.minimum(sure, 1.0)), self.targets.number)
+        return Ranking.of(-np.exp(missed), self.by_target(told).astype(np.float64))
+
+    @property
+    def fold_of_target(self) -> IntArray:
+        """Fold of each target, shape (targets,), int64."""
+        return self.fold[np.unique(self.targets.target, return_index=True)[1]]
 
     def by_target(self, told: BoolArray) -> BoolArray:
         """Return for which targets the value of some record is guessed, shape (targets,), bool."""
         return np.bincount(self.targets.target[told], minlength=self.targets.number) > 0
+
+    @property
+    def ceiling(self) -> float:
+        """Success of the best guesses by what is known of targets, the same about equal ones; 1 for units."""
+        if self.targets.number < len(self.values):
+            return 1.0
+        alike = numbered(self.codes.T, len(self.codes))[0]
+        pairs, first = numbered([alike, self.values], len(alike))
+        most = np.zeros(int(alike.max()) + 1, dtype=np.int64)
+        np.maximum.at(most, alike[first], np.bincount(pairs))
+        return int(most.sum()) / len(alike)
 
     @property
     def teach_trees(self) -> bool:
@@ -199,19 +235,23 @@ class Inference(Attack):
     def _attack(self, people: _People, known: dict[str, Any], random: np.random.Generator) -> AttackResult:
         every_record = np.ones(len(people.values), dtype=bool)
         trees_too = people.teach_trees and not self.quick
-        bayes, trees = np.zeros((2, len(every_record)), dtype=bool)
-        baseline, strengths = 0, []
+        bayes, trees, blind_told = np.zeros((3, len(every_record)), dtype=bool)
+        sure, sure_of_trees, blindly = np.zeros((3, len(every_record)))
+        strengths = []
         for fold in range(int(people.fold.max()) + 1):
             held = people.fold == fold
             rest = people.everything.without(people.counts(held))
             strength = _strength(people, rest, fold)
             model = NaiveBayes(rest, people.meanings)
             bayes |= people.told(model, held, strength)
-            baseline += people.right(model, held, STRENGTHS[0])
+            sure += people.sure(model, held, strength)
+            blind_told |= people.told(model, held, STRENGTHS[0])
+            blindly += people.sure(model, held, STRENGTHS[0])
             strengths.append(strength)
             if trees_too:
-                trees |= people.told_by_trees(held, random)
-        number = people.targets.number
+                told, chance = people.by_trees(held, random)
+                trees, sure_of_trees = trees | told, sure_of_trees + chance
+        number, baseline = people.targets.number, people.targets.reached(blind_told)
         by_trees = _folds_of_trees(people, bayes, trees)
         right = people.targets.reached(np.where(by_trees[people.fold], trees, bayes))
         whole = NaiveBayes(people.everything, people.meanings)
@@ -224,14 +264,18 @@ class Inference(Attack):
             }
             folds = {"folds_by_trees": int(by_trees.sum()), "accuracies": accuracies}
             details |= {"model": "naive Bayes and boosted trees", **folds}
-            in_sample = people.targets.reached(people.told_by_trees(every_record, random))
+            in_sample = people.targets.reached(people.by_trees(every_record, random)[0])
         details["in_sample"] = in_sample / number
         if people.teach_trees and self.quick:
             details[NOTE] = LEFT_OUT
         low, high = clopper_pearson(right, number)
         success = Fraction(right, number)
         blind = best_blind(Fraction(baseline, number), people.targets.target, number, people.values)
-        return AttackResult(self.name, known, success, blind, low, high, number, details)
+        result = AttackResult(self.name, known, success, blind, low, high, number, details)
+        models = [people.ranking(bayes, sure)]
+        models += [people.ranking(trees, sure_of_trees)] if people.teach_trees else []
+        found = exposing_each(result, models, people.fold_of_target, people.ranking(blind_told, blindly))
+        return replace(found, ceiling=max(people.ceiling, float(success)))
 
 
 def _folds_of_trees(people: _People, bayes: BoolArray, trees: BoolArray) -> BoolArray:

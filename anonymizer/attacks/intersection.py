@@ -24,6 +24,7 @@ from anonymizer.attacks.base import (
 )
 from anonymizer.attacks.coverage import codes_in
 from anonymizer.attacks.joins import CoveringJoin, spans
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, count, number_lists, numbered, starts_of
 from anonymizer.model.classes import SensitiveCodes
@@ -156,7 +157,8 @@ class Intersection(Attack):
         found = []
         for sensitive in _shared(adversary.release, adversary.second):
             values = adversary.release.sensitive[sensitive].codes[targets.release]
-            told = self._told(adversary, names, sensitive, _targets(original, names, rows, values), owned)
+            aims = _targets(original, names, rows, values)
+            *told, left = self._told(adversary, names, sensitive, aims, owned)
             success, alone, also = (Fraction(targets.reached(each), number) for each in told)
             exact = float(success)
             low, high = clopper_pearson(float(success * number), number) if sampled else (exact, exact)
@@ -169,9 +171,14 @@ class Intersection(Attack):
                 "second": adversary.second.source,
                 "sampled": sampled,
             }
-            found.append(
-                AttackResult(self.name, knowledge, success, max(alone, also), low, high, number, details)
-            )
+            baseline = max(alone, also)
+            result = AttackResult(self.name, knowledge, success, baseline, low, high, number, details)
+            # The fewer values are left, the surer; a target by the record of which fewest are.
+            fewest = np.full(number, np.inf)
+            np.minimum.at(fewest, targets.target, left)
+            reached = np.bincount(targets.target[told[0]], minlength=number) > 0
+            ranking = Ranking.of(-fewest, reached.astype(np.float64))
+            found.append(exposing(result, ranking, estimated=sampled))
         return found
 
     def _known(self, adversary: AdversaryView) -> tuple[str, ...]:
@@ -188,8 +195,11 @@ class Intersection(Attack):
         sensitive: str,
         targets: _Targets,
         owned: tuple[OwnedRecords, OwnedRecords] | None,
-    ) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """Return for which links the true value is certain, by both releases, the first and the second."""
+    ) -> tuple[BoolArray, BoolArray, BoolArray, IntArray]:
+        """Return for which links the true value is certain, by both releases, the first and the second.
+
+        And how many values both leave for each.
+        """
         assert adversary.original is not None
         assert adversary.second is not None
         assert adversary.second_original is not None
@@ -216,6 +226,7 @@ class Intersection(Attack):
             _certain(np.sort(together), targets, size, first, second)[targets.of_link],
             _certain(first.keys, targets, size, first)[targets.of_link],
             _certain(second.keys, targets, size, second)[targets.of_link],
+            _left(together, targets, size)[targets.of_link],
         )
 
 
@@ -355,6 +366,12 @@ def _implications(groups: IntArray, units: IntArray, values: IntArray, size: int
     return implied
 
 
+def _left(candidates: IntArray, targets: _Targets, size: int) -> IntArray:
+    """Return the number of candidate values of each target, shape (targets,), int64."""
+    numbers = count(candidates // size, np.ones(len(candidates), dtype=np.int64), len(targets.codes))
+    return numbers[targets.row]
+
+
 def _certain(candidates: IntArray, targets: _Targets, size: int, *releases: _Candidates) -> BoolArray:
     """Return for which targets all candidate values but the true one imply it, shape (targets,), bool.
 
@@ -363,8 +380,7 @@ def _certain(candidates: IntArray, targets: _Targets, size: int, *releases: _Can
     candidates: values that the releases leave together, row × size + value, ascending, distinct.
     releases: with the values that imply others; a value is excluded if it implies the true one in any.
     """
-    numbers = count(candidates // size, np.ones(len(candidates), dtype=np.int64), len(targets.codes))
-    left = numbers[targets.row]
+    left = _left(candidates, targets, size)
     excluded = np.unique(np.concatenate([each.implying(targets, size) for each in releases]))
     target = excluded // size
     among = np.isin(targets.row[target] * size + excluded % size, candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -25,6 +25,7 @@ from anonymizer.attacks.base import (
     exact_sum,
     targets_of,
 )
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray, numbered
 from anonymizer.model.naming import ColumnName
@@ -86,6 +87,8 @@ class _Masked:
     true: original number of each target, shape (targets,), float64.
     place: position of the published number in ``numbers``, -1 for none, shape (targets,), int64.
     counts: records of each target, shape (targets,), int64.
+    width: of the published value of each target, from its smallest number to its largest, infinite for none,
+        shape (targets,), float64.
     deviation: unit of ``sdid``, by the number of records.
     owned: the records of the units that are counted, which are the targets; None: records count.
     """
@@ -95,6 +98,7 @@ class _Masked:
     true: FloatArray
     place: IntArray
     counts: IntArray
+    width: FloatArray
     deviation: float
     owned: OwnedRecords | None
 
@@ -129,13 +133,38 @@ class _Masked:
         """
         if self.owned is None:
             return exact_sum(hits * self.counts, among) / int(self.counts.sum())
-        owned, number = self.owned, self.owned.number
-        true = np.unique(self.true, return_inverse=True)[1]
-        guess = true * (len(self.numbers) + 1) + self.place + 1
+        owned, number, guess = self.owned, self.owned.number, self._guess
         first = numbered([owned.target, owned.members, guess], len(guess))[1]
         if len(first) == number:
             return exact_sum(hits[first], among[first]) / number
         return float(owned.found(guess, hits / among, once=False)[0].mean())
+
+    @property
+    def _guess(self) -> IntArray:
+        """Number of the pair of a true and a published number of each target, shape (targets,), int64."""
+        true = np.unique(self.true, return_inverse=True)[1]
+        return true * (len(self.numbers) + 1) + self.place + 1
+
+    def ranked(self, hits: IntArray, among: IntArray) -> Ranking:
+        """Return the targets by the width of their published values, the narrowest first; as ``share``.
+
+        Of a unit the narrowest counts.
+        """
+        if self.owned is None:
+            return Ranking(-self.width, self.counts, hits, among)
+        if len(self.true) == self.owned.number:
+            return Ranking(-self.width, self.counts, hits, among)
+        narrowest = np.full(self.owned.number, np.inf)
+        np.minimum.at(narrowest, self.owned.target, self.width)
+        return Ranking.of(-narrowest, self.owned.found(self._guess, hits / among, once=False)[0])
+
+    def ranked_blindly(self, hits: IntArray, among: IntArray) -> Ranking | None:
+        """Return the units by their numbers of records; None if each target is one, as all are alike."""
+        if self.owned is None or len(self.true) == self.owned.number:
+            return None
+        records = np.bincount(self.owned.target, minlength=self.owned.number)
+        found = self.owned.found(self._guess, hits / among, once=False)[0]
+        return Ranking.of(records.astype(np.float64), found)
 
 
 def _most(first: IntArray, last: IntArray, counts: IntArray) -> int:
@@ -174,17 +203,25 @@ class _Rule(ABC):
 
     def success(self) -> Share:
         """Return the expected share of targets with the true number inside; a tie of n counts 1/n."""
+        return self.masked.share(*self._hits())
+
+    def _hits(self) -> tuple[IntArray, IntArray]:
         own = self.masked.place >= 0
-        hits, among = np.zeros_like(self.masked.place), np.ones_like(self.masked.place)
-        if own.any():
-            hits, among = np.where(own, self.inside(), 0), np.where(own, self._ties(), 1)
-        return self.masked.share(hits, among)
+        if not own.any():
+            return np.zeros_like(self.masked.place), np.ones_like(self.masked.place)
+        return np.where(own, self.inside(), 0), np.where(own, self._ties(), 1)
 
     def chance(self) -> Share:
         """Return the expected share of targets inside after a permutation of the published column."""
-        if not self.total:
-            return Fraction(0)
-        return self.masked.share(self.anywhere(), np.full_like(self.masked.place, self.total))
+        return self.masked.share(*self._by_chance()) if self.total else Fraction(0)
+
+    def _by_chance(self) -> tuple[IntArray, IntArray]:
+        return self.anywhere(), np.full_like(self.masked.place, self.total)
+
+    def exposed(self, result: AttackResult) -> AttackResult:
+        """Return a result with its most exposed: those whose published values are the narrowest."""
+        blind = self.masked.ranked_blindly(*self._by_chance()) if self.total else None
+        return exposing(result, self.masked.ranked(*self._hits()), blind, estimated=True)
 
     def best(self) -> Fraction:
         """Return the share of targets inside around the best number for everybody."""
@@ -344,7 +381,8 @@ class Interval(Attack):
         if owned is not None:
             knowledge["unit"] = owned.unit
         details = {"best_guess": float(rule.best())}
-        return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
+        result = AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
+        return replace(rule.exposed(result), ceiling=1.0)
 
     def _masked(self, adversary: AdversaryView, original: Original, name: str) -> _Masked:
         release, owned = adversary.release, self.settings.owned(adversary)
@@ -358,7 +396,7 @@ class Interval(Attack):
         meaning = original.meanings[own]
         assert meaning.column.numbers is not None
         of_text = (meaning.low + meaning.high) / 2
-        published = of_text[release.codes[:, other]]
+        published, width = (each[release.codes[:, other]] for each in (of_text, meaning.high - meaning.low))
         present = ~np.isnan(published)
         numbers, place = np.unique(published[present], return_inverse=True)
         places = np.full(len(published), -1, dtype=np.int64)
@@ -375,6 +413,7 @@ class Interval(Attack):
             true[known],
             places[released[known]],
             counts[known],
+            np.where(np.isnan(width), np.inf, width)[released[known]],
             _deviation(*spread),
             None if owned is None else owned.at(known),
         )

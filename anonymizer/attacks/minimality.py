@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.attacks.base import Attack, AttackResult, UnitSettings, known_columns, targets_of
+from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes
@@ -112,7 +113,7 @@ class Minimality(Attack):
             known["unit"] = owned.unit
             told = disclosed[links.of_pairs(owned.original, owned.release)]
             success, number = owned.reached(told), owned.number
-        return [self.counted(adversary, known, success, Fraction(0), details, number)]
+        return [exposing_certain(self.counted(adversary, known, success, Fraction(0), details, number))]
 
 
 def _parts(adversary: AdversaryView, original: Original, position: int, level: int) -> _Parts:

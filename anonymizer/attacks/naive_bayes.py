@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,9 +106,25 @@ class NaiveBayes:
 
     def guesses(self, people: IntArray, strength: float) -> IntArray:
         """Return the most likely sensitive value of each row, the first on a tie, shape (rows,), int64."""
-        step = max(_CELLS // len(self.prior), 1)
-        parts = [
-            self.scores(people[start : start + step], strength).argmax(axis=1)
-            for start in range(0, len(people), step)
-        ]
+        parts = [own.argmax(axis=1) for own in self._blocks(people, strength)]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def confidence(self, people: IntArray, strength: float) -> FloatArray:
+        """Return the probability of the most likely sensitive value of each row, shape (rows,)."""
+        parts = [largest_chance(own) for own in self._blocks(people, strength)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _blocks(self, people: IntArray, strength: float) -> Iterator[FloatArray]:
+        step = max(_CELLS // len(self.prior), 1)
+        for start in range(0, len(people), step):
+            yield self.scores(people[start : start + step], strength)
+
+
+def largest_chance(scores: FloatArray) -> FloatArray:
+    """Return the largest probability of each row, given logarithms up to a constant, shape (rows,).
+
+    >>> largest_chance(np.log([[2.0, 6.0], [3.0, 3.0]])).round(2).tolist()
+    [0.75, 0.5]
+    """
+    found: FloatArray = 1 / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.naming import ColumnName
@@ -228,7 +229,11 @@ class NoiseRemoval(Attack):
             "error": errors.root_mean_square(found),
             "error_as_published": errors.root_mean_square(published),
         }
-        return AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
+        result = AttackResult(self.name, knowledge, success, baseline, low, high, targets, details)
+        # Noise is alike for all: nobody knows whose number it moved least.
+        hits = np.array([errors.inside(found)])
+        nobody = Ranking(np.zeros(1), np.array([targets]), hits, np.array([targets]))
+        return replace(exposing(result, nobody), ceiling=1.0)
 
 
 @dataclass(frozen=True, eq=False)

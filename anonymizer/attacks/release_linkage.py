@@ -37,6 +37,7 @@ from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.pairs import SMALL
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.attacks.pace import step
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.labels import SUPPRESSED
@@ -255,6 +256,26 @@ class _Candidates:
     right: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Links of records of two releases.
+
+    Attributes
+    ----------
+    right: chance that each link is right, shape (links,), float64; of records if true links are unknown.
+    worth: records of each, shape (links,), int64.
+    sure: the adversary's own chance, shape (links,), float64.
+    details: for the report.
+    others: as ``right``, by what was learned from other links; None if nothing was learned.
+    """
+
+    right: FloatArray
+    worth: IntArray
+    sure: FloatArray
+    details: dict[str, Any]
+    others: FloatArray | None = None
+
+
 class ReleaseLinkage(Attack):
     """The share of the records of one release that are linked to the same person's record in another.
 
@@ -339,25 +360,27 @@ class ReleaseLinkage(Attack):
             "truth": truth.value,
             "sampled": int(drawn.sum()) < int(counts.sum()),
         }
-        if self.settings.linkage is LinkageMethod.LEARNED:
-            assert space.truth is not None, "it is a requirement"
-            breadth = np.ones(len(space.sizes))
-            targets = targets_of_links(space.truth, len(names), space.differences, space.sizes, breadth)
-            learned = learn(targets, FAMILIES[self.settings.by](len(names)), Fast(), random)
-            right, worth, held_out = learned.shares, space.truth.counts, learned.held_out
-            share = None if held_out is None else held_out.right / held_out.records
-            more = learned.details(names) | {"held_out": share}
-        else:
-            found = _nearest(space, rows)
-            expected = float(found.chance @ _weights(space, rows, drawn)) / int(drawn.sum())
-            covered = float(found.covered @ _weights(space, rows, drawn)) / int(drawn.sum())
-            more = {"expected": expected, "overlapping": covered}
-            worth = drawn[rows] if space.truth is None else space.truth.counts
-            right = found.chance if space.truth is None else found.right
-        result = self._finding(space, right, worth, details | more)
+        learns = self.settings.linkage is LinkageMethod.LEARNED
+        made = self._learned(space, rows, random) if learns else _by_model(space, rows, drawn)
+        result = self._finding(space, made.right, made.worth, details | made.details)
+        honest = made.right if made.others is None else made.others
+        further = [] if made.others is None else [Ranking.of(made.sure, made.right, made.worth)]
+        result = exposing(result, Ranking.of(made.sure, honest, made.worth), further=further)
         if space.truth is None and adversary.original is not None:
             result = replace(result, knowledge={**result.knowledge, "unlinked": True})
         return [result]
+
+    def _learned(self, space: _Space, rows: IntArray, random: np.random.Generator) -> _Made:
+        """Link by learned weights, which say who is nearest; how sure that is, the model says."""
+        assert space.truth is not None, "it is a requirement"
+        family, breadth = FAMILIES[self.settings.by](len(space.names)), np.ones(len(space.sizes))
+        targets = targets_of_links(space.truth, len(space.names), space.differences, space.sizes, breadth)
+        learned = learn(targets, family, Fast(), random)
+        held_out = learned.held_out
+        share = None if held_out is None else held_out.right / held_out.records
+        details = learned.details(space.names) | {"held_out": share}
+        sure = _nearest(space, rows).chance[np.searchsorted(rows, space.truth.original)]
+        return _Made(learned.shares, space.truth.counts, sure, details, learned.others)
 
     def _known(self, adversary: AdversaryView, pair: ReleasePair) -> tuple[str, ...]:
         what = "a quasi-identifier of both releases"
@@ -372,13 +395,27 @@ class ReleaseLinkage(Attack):
         knowledge: dict[str, Any] = {"attributes": list(space.names), "linkage": self.settings.linkage.value}
         if self.settings.linkage is LinkageMethod.LEARNED:
             knowledge["distance"] = self.settings.by.value
+        ceiling = 1.0
         if space.truth is None:
             knowledge["target"] = EXPECTED
         else:
             own = space.truth.counts / space.sizes[space.truth.release]
-            details["ceiling"] = max(float(own.sum()) / targets, links / targets)
+            ceiling = max(float(own.sum()) / targets, links / targets)
         baseline = Fraction(1, int(space.sizes.sum()))
-        return AttackResult(self.name, knowledge, links / targets, baseline, low, high, targets, details)
+        result = AttackResult(self.name, knowledge, links / targets, baseline, low, high, targets, details)
+        return replace(result, ceiling=ceiling)
+
+
+def _by_model(space: _Space, rows: IntArray, drawn: IntArray) -> _Made:
+    """Link with the nearest, then the most likely record."""
+    found = _nearest(space, rows)
+    expected = float(found.chance @ _weights(space, rows, drawn)) / int(drawn.sum())
+    covered = float(found.covered @ _weights(space, rows, drawn)) / int(drawn.sum())
+    details = {"expected": expected, "overlapping": covered}
+    if space.truth is None:
+        return _Made(found.chance, drawn[rows], found.chance, details)
+    sure = found.chance[np.searchsorted(rows, space.truth.original)]
+    return _Made(found.right, space.truth.counts, sure, details)
 
 
 def _space(

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, known_columns
 from anonymizer.attacks.subsets import known_subsets
+from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.plugins import Exact, WholeNumber
@@ -164,7 +165,8 @@ class SpecialUniquesAttack(Attack):
         release, names = adversary.release, adversary.release.known(self.settings.knowledge)
         details = details_of(release, names, self.settings.size, float(self.settings.fraction))
         success = Fraction(details["special_uniques"], release.records)
-        return [self.counted(adversary, {"attributes": list(names)}, success, Fraction(0), details)]
+        known = {"attributes": list(names)}
+        return [exposing_certain(self.counted(adversary, known, success, Fraction(0), details))]
 
 
 def details_of(release: PublishedTable, names: Sequence[str], most: int, fraction: float) -> dict[str, Any]:

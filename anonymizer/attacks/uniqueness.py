@@ -30,6 +30,7 @@ from anonymizer.attacks.base import (
 )
 from anonymizer.attacks.copula import Copula, correct_in, unique_in
 from anonymizer.attacks.subsets import KnownSubset, by_size, known_subset, known_subsets, owned_subsets
+from anonymizer.attacks.tail import exposing_certain
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
@@ -330,7 +331,7 @@ class Uniqueness(Attack):
             known |= {"unit": held.unit, **with_links(held)}
             if held.linked:
                 details["classes_by_size"] = _by_class_size(sizes)
-        return [self.counted(adversary, known, share, Fraction(0), details, number)]
+        return [exposing_certain(self.counted(adversary, known, share, Fraction(0), details, number))]
 
     def sample(self, release: PublishedTable, names: Sequence[str] | None = None) -> SampleClasses:
         """Return the class sizes in the release, f, and their estimates in the population, F.

@@ -16,6 +16,7 @@ from anonymizer.attacks.base import (
     target_of,
     targets_of,
 )
+from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import BoolArray, IntArray, numbered
 from anonymizer.model.owners import OwnedRecords
@@ -66,7 +67,7 @@ class Wildcard(Attack):
             success, number = owned.reached(told), owned.number
             details = {"blank_cells": blanks, "unique_records": int(told.sum())}
             known = knowledge | {"unit": owned.unit}
-            return [self.counted(adversary, known, success, Fraction(0), details, number)]
+            return [exposing_certain(self.counted(adversary, known, success, Fraction(0), details, number))]
         classes = release.classes()
         alone = np.flatnonzero(classes.sizes[classes.class_of] == 1)
         pattern_of, patterns = _patterns(release.blanks[alone])
@@ -79,7 +80,7 @@ class Wildcard(Attack):
             unique += int((release.count_matching(alone[pattern_of == number], left) == 1).sum())
         success = Fraction(unique, release.records)
         details = {"blank_cells": blanks, "unique_records": unique}
-        return [self.counted(adversary, knowledge, success, Fraction(0), details)]
+        return [exposing_certain(self.counted(adversary, knowledge, success, Fraction(0), details))]
 
 
 def _alone(release: PublishedTable, owned: OwnedRecords) -> BoolArray:

@@ -33,6 +33,7 @@ from anonymizer.report.wording import (
     best_of,
     by_unit,
     by_weights,
+    exposed_sentence,
     floored,
     measured_of,
     rejected_by_estimates,
@@ -325,4 +326,5 @@ def attack_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
 cases; by chance 0.02 %."]
     """
     for entry in entries:
-        yield f"{entry['attack']}: {attack_sentence(entry)}".replace("\xa0", " ")
+        said = f"{entry['attack']}: {attack_sentence(entry)} {exposed_sentence(entry)}"
+        yield said.rstrip().replace("\xa0", " ")

@@ -21,9 +21,9 @@ from math import gcd, isfinite, isnan, log
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from anonymizer.attacks.base import Attack, AttackResult
+from anonymizer.attacks.base import TAILS, Attack, AttackResult
 from anonymizer.errors import PlugInFault
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
@@ -459,6 +459,40 @@ class RiskSettings(PlugInSettings):
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum success of the attack")]
 
 
+def _is_tail(at: Decimal | None) -> Decimal | None:
+    if at is not None and Fraction(at) not in TAILS.values():
+        raise ValueError(f"at is {at}; accepted: {', '.join(TAILS)}")
+    return at
+
+
+class TailSettings(RiskSettings):
+    """The parameters of models that may bound the success among the most exposed."""
+
+    at: Annotated[
+        Exact | None,
+        AfterValidator(_is_tail),
+        WithJsonSchema({"type": "number", "enum": [float(share) for share in TAILS]}),
+        Field(
+            description="0.01, 0.05 or 0.1: limit the success among this share of the targets, those of whom "
+            "the adversary is surest; default: among all"
+        ),
+    ] = None
+
+    @property
+    def tail(self) -> str | None:
+        """Key of the share whose success is limited; None for all targets."""
+        return (
+            None if self.at is None else next(key for key, own in TAILS.items() if own == Fraction(self.at))
+        )
+
+    @property
+    def whom(self) -> str:
+        """The share in words that follow a promise; empty for all targets."""
+        if self.at is None:
+            return ""
+        return f" among the {100 * float(self.at):g} % of whom the adversary is surest"
+
+
 class ReleaseRisk(TableModel):
     """A risk of the whole release, as a rule of re-identification: a share or mean of at most ``max``."""
 
@@ -532,6 +566,11 @@ class AttackModel(PrivacyModel):
     def allowed_success(self) -> Decimal | None:
         """Maximum success of the attack."""
         return self.settings.max
+
+    def bounded(self, found: Sequence[AttackResult]) -> Sequence[AttackResult]:
+        """Return the results for the targets that ``max`` is about: all, or the most exposed."""
+        share = self.settings.tail if isinstance(self.settings, TailSettings) else None
+        return found if share is None else [each.among(share) for each in found]
 
     def fault(self, attributes: Sequence[QuasiIdentifier]) -> str | None:
         """Return why the attack measures nothing on a table with these quasi-identifiers, with the remedy."""
@@ -820,9 +859,9 @@ class ReleaseConstraint(_Binding):
         target = adversary if self.attribute is None else adversary.about(self.attribute)
         attack = self.model.attack()
         if self.unit is None:
-            return attack.run(target.without_owners(), random)
+            return self.model.bounded(attack.run(target.without_owners(), random))
         attack.settings = attack.settings.model_copy(update={"unit": self.unit})
-        return attack.run(target, random)
+        return self.model.bounded(attack.run(target, random))
 
 
 CountedConstraint = ClassConstraint | TableConstraint

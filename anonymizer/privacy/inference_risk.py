@@ -15,7 +15,7 @@ from anonymizer.errors import listed
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.naming import ColumnName
 from anonymizer.plugins import Exact, Threat, WholeNumber
-from anonymizer.privacy.base import AttackModel, RiskSettings
+from anonymizer.privacy.base import AttackModel, TailSettings
 
 CHAINS = 4
 """Markov chains; few, as a search attacks many candidates."""
@@ -31,7 +31,7 @@ class Guesser(StrEnum):
     INFERENCE = "inference"
 
 
-class InferenceRiskSettings(RiskSettings):
+class InferenceRiskSettings(TailSettings):
     """Parameters of the inference constraint: the attack, and those of its options that were given."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of values guessed correctly")]
@@ -87,7 +87,7 @@ class InferenceRiskSettings(RiskSettings):
     @property
     def _options(self) -> dict[str, Any]:
         """The options of the attack that were given."""
-        return self.model_dump(exclude={"max", "attack"}, exclude_none=True)
+        return self.model_dump(exclude={"max", "at", "attack"}, exclude_none=True)
 
     def built(self) -> Attack:
         """Return the attack with its options."""
@@ -102,7 +102,8 @@ class InferenceRisk(AttackModel):
     The adversary knows the original quasi-identifiers and the class or bucket of each record and runs the
     attack ``definetti``, or knows the quasi-identifiers of records that were held out and runs ``inference``;
     the upper end of the 95% interval decides. No release is below the share of its most frequent value. It is
-    the share of persons, or other units, where constraints count these.
+    the share of persons, or other units, where constraints count these. With ``at`` it is the share among the
+    guesses of which the adversary is surest.
     """
 
     name = "inference-risk"

@@ -13,10 +13,10 @@ from anonymizer.errors import listed, suggestion
 from anonymizer.model.features import Feature
 from anonymizer.model.table import QuasiIdentifier
 from anonymizer.plugins import Exact
-from anonymizer.privacy.base import AttackModel, RiskSettings
+from anonymizer.privacy.base import AttackModel, TailSettings
 
 
-class IntervalRiskSettings(IntervalOptions, RiskSettings):
+class IntervalRiskSettings(IntervalOptions, TailSettings):
     """Parameters of the interval constraint."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of true numbers in the interval")]
@@ -27,7 +27,8 @@ class IntervalRisk(AttackModel):
 
     Measured by the attack ``interval`` on every released record whose true number is known and present. The
     share itself counts, not the end of its interval: generalizing draws nothing. Where units are counted, it
-    is the share of those with a true number in the interval.
+    is the share of those with a true number in the interval. With ``at`` it is the share among those whose
+    published values are the narrowest.
 
     Source: Domingo-Ferrer, Torra, "A quantitative comparison of disclosure control methods for microdata" (in
     Confidentiality, Disclosure and Data Access, North-Holland 2001).
@@ -48,7 +49,9 @@ class IntervalRisk(AttackModel):
 
     def attack(self) -> Attack:
         """Return the interval attack."""
-        return Interval(IntervalSettings(**self.settings.model_dump(exclude={"max"}, exclude_none=True)))
+        return Interval(
+            IntervalSettings(**self.settings.model_dump(exclude={"max", "at"}, exclude_none=True))
+        )
 
     def worst(self, found: Sequence[AttackResult]) -> float:
         """Return the largest share; 0 if no released record has a number."""

@@ -22,10 +22,10 @@ from anonymizer.attacks.linkage.attack import (
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact
-from anonymizer.privacy.base import WHO, AttackModel, RiskSettings
+from anonymizer.privacy.base import WHO, AttackModel, TailSettings
 
 
-class LinkageRiskSettings(RiskSettings):
+class LinkageRiskSettings(TailSettings):
     """Parameters of the linkage constraint."""
 
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of correct links")]
@@ -62,7 +62,7 @@ class LinkageRiskSettings(RiskSettings):
 
     def attack(self) -> LinkageSettings:
         """Return the parameters of the attack."""
-        return LinkageSettings(**self.model_dump(exclude={"max"}, exclude_none=True))
+        return LinkageSettings(**self.model_dump(exclude={"max", "at"}, exclude_none=True))
 
 
 class LinkageRisk(AttackModel):
@@ -72,7 +72,7 @@ class LinkageRisk(AttackModel):
     and links them by the attack ``linkage``; ties of n count 1/n. The upper end of the interval decides: of
     95 % if targets are sampled or errors are drawn, the most links of equally good assignments if there are
     several. Where units are counted, it is the expected share of units of whom a record is linked to one of
-    their own.
+    their own. With ``at`` it is the share among the links of which the adversary is surest.
     """
 
     name = "linkage-risk"
@@ -116,5 +116,7 @@ class LinkageRisk(AttackModel):
     def attack(self) -> Attack:
         """Return the linkage attack, without what only a report shows."""
         found = Linkage(self.settings.attack())
-        found.at_most = float(self.settings.max)
+        # Which links are the surest, all of them tell.
+        found.ranked = self.settings.at is not None
+        found.at_most = 1.0 if found.ranked else float(self.settings.max)
         return found

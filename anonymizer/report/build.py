@@ -6,13 +6,13 @@ The attack-by-model matrix sets what the constraints claim to mitigate against w
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 
-from anonymizer.attacks.base import AttackResult, threat_of
+from anonymizer.attacks.base import AttackResult, MostExposed, threat_of
 from anonymizer.attacks.vulnerability import Aim
 from anonymizer.distribution import own_version, version_of
 from anonymizer.model.classes import Measurement
@@ -25,7 +25,10 @@ from anonymizer.privacy.base import WHO, Constraint, PrivacyModel, TableModel
 from anonymizer.report.wording import contradictions, guess_warnings
 from anonymizer.utility.base import UtilityFinding
 
-ATTACK_KEYS = ["attack", "knowledge", "success", "baseline", "low", "high", "records", "seconds", "details"]
+ATTACK_KEYS = [
+    *("attack", "knowledge", "success", "baseline", "low", "high", "records", "ceiling"),
+    *("tail", "tail_low", "tail_high", "tail_baseline", "seconds", "details"),
+]
 """Keys of an entry of ``attacks``, in order."""
 
 
@@ -43,9 +46,19 @@ def attack_entry(finding: AttackResult, seconds: float) -> dict[str, Any]:
         "low": finding.low,
         "high": finding.high,
         "records": finding.records,
+        "ceiling": finding.ceiling,
+        "tail": _of_tails(finding, lambda best: float(best.success)),
+        "tail_low": _of_tails(finding, lambda best: best.low),
+        "tail_high": _of_tails(finding, lambda best: best.high),
+        "tail_baseline": _of_tails(finding, lambda best: float(best.baseline)),
         "seconds": round(seconds, 3),
         "details": finding.details,
     }
+
+
+def _of_tails(finding: AttackResult, figure: Callable[[MostExposed], float]) -> dict[str, float] | None:
+    """Return a figure for each share of the most exposed; None if the attack does not rank its targets."""
+    return {share: figure(best) for share, best in finding.tail.items()} or None
 
 
 PACKAGES = ("duckdb", "networkx", "numpy", "ortools", "pandas", "pydantic", "scipy")

@@ -68,6 +68,7 @@ from anonymizer.report.wording import (
     left_of,
     masked_count,
     measured_of,
+    most_exposed,
     number,
     parameters_of,
     percent,
@@ -248,6 +249,7 @@ def attacks_chart(report: dict[str, Any]) -> Chart | None:
             percent(each["success"]),
             percent(guess_of(each)),
             interval(each),
+            most_exposed(each),
         )
         for each in entries
     )
@@ -256,7 +258,7 @@ def attacks_chart(report: dict[str, Any]) -> Chart | None:
         if best["success"] > guess_of(best)
         else "No attack succeeds more often than a guess."
     )
-    head = ("attack", "in words", "success", "guess", "95 % interval")
+    head = ("attack", "in words", "success", "guess", "95 % interval", "most exposed 1 %")
     return Chart("Success of each attack", svg, finding, Grid("Attacks", head, rows), ("attack", "guess"))
 
 

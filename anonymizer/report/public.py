@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from anonymizer.attacks.base import ATTACKS, LINKS, USED, threat_of
+from anonymizer.attacks.base import ATTACKS, LINKS, TAILS, USED, threat_of
+from anonymizer.attacks.tail import number_of
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, FlatSource, HierarchySource, make_source
 from anonymizer.loss.base import LOSS_METRICS, loss_key
@@ -327,6 +328,18 @@ def _success(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     return _rounded(value, entry, terms) if _of_release_alone(entry, terms.attributes) else None
 
 
+def _tail(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
+    """Show the success among the most exposed where the success is shown, and these are not few."""
+    if value is None:
+        return None
+    shown = _of_release_alone(entry, terms.attributes)
+    numbers = {share: number_of(TAILS[share], entry["records"]) for share in value}
+    return {
+        share: _rounded(own, entry, terms) if shown and numbers[share] >= terms.smallest else None
+        for share, own in value.items()
+    }
+
+
 def _targets(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:
     """Show the number of targets where the success is shown; else it may count what the release hides."""
     return _count(value, entry, terms) if _of_release_alone(entry, terms.attributes) else None
@@ -459,7 +472,8 @@ PLACED: Mapping[str, Rule] = {
     **_each("attacks/[]/knowledge/", _exact, f"unit {LINKS}"),
     # A number, or words about values, as the config has them.
     "attacks/[]/knowledge/facts": _written,
-    **_each("attacks/[]/", _success, "success baseline low high"),
+    **_each("attacks/[]/", _success, "success baseline low high ceiling"),
+    **_each("attacks/[]/", _tail, "tail tail_low tail_high tail_baseline"),
     "attacks/[]/records": _targets,
     # Details of PUBLIC_DETAILS are added for attacks that the recipient can run.
     **_each("attacks/[]/", _left_out, "seconds details"),
@@ -504,7 +518,7 @@ def _rule_of(key: str, placement: Placement) -> Any:
 def _fits(value: Any, rule: Rule) -> bool:
     """Return whether a rule applies to a value; keys below a value must be listed themselves."""
     items = value if isinstance(value, list) else [value]
-    return rule in (_written, _left_out, _acknowledged) or not any(
+    return rule in (_written, _left_out, _acknowledged, _tail) or not any(
         isinstance(each, (Mapping, list)) for each in items
     )
 

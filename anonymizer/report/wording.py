@@ -286,6 +286,36 @@ always guessing the most frequent value would be right for 40 %."
     return f"{sentence} This ignores that pseudonyms link the rows of a person: the risk may be larger."
 
 
+def exposed_sentence(entry: Mapping[str, Any]) -> str:
+    """Return the success among the most exposed as a sentence; empty if it is not above others.
+
+    >>> own = {"success": 0.14, "baseline": 0.003, "ceiling": 1.0, "tail": {"0.01": 0.6}, "details": {},
+    ...        "tail_low": {"0.01": 0.1}, "tail_high": {"0.01": 0.9}, "tail_baseline": {"0.01": 0.003}}
+    >>> exposed_sentence(own).replace("\xa0", " ")
+    'Among the surest 1 %: 60 % (10 % to 90 %); by a guess 0.3 %.'
+    """
+    tail = (entry.get("tail") or {}).get(MOST)
+    # What is counted of a release and needs no guess, an adversary always attacks first.
+    if tail is None or entry["ceiling"] is None:
+        return ""
+    low, high, guess = (entry[f"tail_{end}"][MOST] for end in ("low", "high", "baseline"))
+    if tail <= max(entry["success"], guess):
+        return ""
+    ends = "" if low == high else f" ({percent(low)} to {percent(high)})"
+    return f"Among the surest {percent(float(MOST))}: {percent(tail)}{ends}; by a guess {percent(guess)}."
+
+
+def most_exposed(entry: Mapping[str, Any]) -> str:
+    """Return the success among the most exposed percent with that of a guess, "–" without one."""
+    if not entry.get("tail"):
+        return "–"
+    return f"{percent(entry['tail'][MOST])} (guess {percent(entry['tail_baseline'][MOST])})"
+
+
+MOST = "0.01"
+"""The share of the most exposed that the terminal and the page show, a key of ``tail``."""
+
+
 NOT_PEOPLE = ", not people"
 """In the warning that persons have several records."""
 

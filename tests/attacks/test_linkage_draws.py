@@ -14,8 +14,8 @@ from tests.helpers.linkage import frame_scene, linkage
 
 
 def draw(success: float, low: float, high: float, records: int = 100) -> AttackResult:
-    details = {"sampled": True, "held_records": 1000, "ceiling": 0.9, "estimated": False}
-    return AttackResult("linkage", {}, success, 0.001, low, high, records, details)
+    details = {"sampled": True, "held_records": 1000, "estimated": False}
+    return AttackResult("linkage", {}, success, 0.001, low, high, records, details, ceiling=0.9)
 
 
 def test_draws_that_differ_as_chance_does_count_all_their_targets():

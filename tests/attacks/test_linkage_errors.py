@@ -225,8 +225,8 @@ def test_every_way_to_link_copes_with_errors(parameters):
     exact = linkage(scene, aligned=True, **parameters)
     knowledge = {"of": ["a", "b", "c"], "noise": 0.1, "missing": 0.15, "year": 0.1, "typing": 0.05}
     found = linkage(scene, aligned=True, knowledge=knowledge, **parameters)
-    assert 0.1 < found.success < exact.success <= exact.details["ceiling"] + 1e-9
-    assert exact.details["ceiling"] == pytest.approx(found.details["ceiling"])
+    assert 0.1 < found.success < exact.success <= exact.ceiling + 1e-9
+    assert exact.ceiling == pytest.approx(found.ceiling)
     assert found.knowledge["missing"] == 0.15
     text = Linkage.sentence(found.knowledge, "1 %", "2 %")
     assert "10 % wrong, 15 % unknown, 10 % a year or one off and 5 % mistyped of the values" in text

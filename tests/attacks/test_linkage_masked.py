@@ -224,4 +224,4 @@ def test_wrong_values_are_drawn_at_their_share():
     assert found.knowledge["noise"] == 0.3
     # Linked where fewer than two of three values are wrong, and sometimes where two are.
     assert 0.7**3 < found.success < 1
-    assert found.details["ceiling"] == 1
+    assert found.ceiling == 1

@@ -145,13 +145,13 @@ def test_persons_and_households_who_are_found(case: Case, known: tuple[str, ...]
     one_link = twins.best_guess(rows, persons, at, by_record=True)
     assert found.details["each_guess"] == pytest.approx(float(sum(one_link.values()) / len(one_link)))
     # Each nearest record is in the right class, as all values are covered.
-    assert found.details["ceiling"] == pytest.approx(float(found.success))
-    assert found.details["ceiling"] >= found.success
+    assert found.ceiling == pytest.approx(float(found.success))
+    assert found.ceiling >= found.success
     linked = twins.linked_members(rows, homes, at)
     found = one("linkage", scene, knowledge=known, unit="household")
     assert found.success == pytest.approx(float(sum(linked.values()) / len(linked)))
-    assert found.details["ceiling"] == pytest.approx(float(found.success))
-    assert found.details["ceiling"] >= found.success
+    assert found.ceiling == pytest.approx(float(found.success))
+    assert found.ceiling >= found.success
 
 
 @pytest.mark.parametrize("linkage", ["nearest", "assignment"])
@@ -161,7 +161,7 @@ def test_links_of_a_person_into_a_class_lead_to_different_records(linkage: str) 
     scene, _ = view((cells, [0, 0, 1, 2, 3, 3, 4, 5], list(range(8))))
     found = one("linkage", scene, knowledge=["age", "sex"], linkage=linkage)
     assert found.success == pytest.approx((5 / 6 + 1 / 4 + 1 / 4) / 3)
-    assert found.details["ceiling"] == pytest.approx(float(found.success))
+    assert found.ceiling == pytest.approx(float(found.success))
 
 
 @pytest.mark.parametrize("linkage", ["nearest", "assignment"])
@@ -279,7 +279,7 @@ def test_no_linkage_finds_more_than_its_ceiling(case: Case, unit: str) -> None:
     scene, _ = view(case)
     for linkage in ("nearest", "assignment", "probabilistic"):
         found = one("linkage", scene, linkage=linkage, unit=unit)
-        assert found.details["ceiling"] >= found.success
+        assert found.ceiling >= found.success
 
 
 @FEWER

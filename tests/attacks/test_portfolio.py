@@ -95,7 +95,7 @@ def test_the_report_names_every_attacker_and_the_strongest(name):
         assert sum(found.details["chosen"].values()) == 36
         assert {"learned", "learned, assignment"}.isdisjoint(found.details["chosen"])
     assert found.records == found.details["held_records"] == 36
-    assert found.success <= found.details["ceiling"] + 1e-9
+    assert found.success <= found.ceiling + 1e-9
     assert found.knowledge["attacker"] in Linkage.sentence(found.knowledge, "1 %", "2 %")
     assert {"euclidean", "euclidean, assignment", "mahalanobis, assignment"} <= set(told)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.attacks.linkage.sinkhorn import scaled
+from anonymizer.attacks.linkage.chances import scaled
 from anonymizer.masking.noise import AdditiveNoise, CorrelatedNoise
 from tests.helpers.linkage import frame_scene, linkage
 

@@ -633,3 +633,18 @@ def test_similarity_along_a_hierarchy_from_the_input_is_not_shown() -> None:
     one, other = pairs(frame, config, 40, pay="99999")
     assert one == other
     assert one["attacks"][0]["success"] is None
+
+
+def test_the_most_exposed_are_shown_where_they_are_not_few(tmp_path: Path) -> None:
+    """A hundredth of these records is one, a tenth several; what needs original records is not shown."""
+    job = Job(tmp_path).rows(people(120))
+    job.config["attacks"] = ["vulnerability", "linkage"]
+    assert job.run().code == 0
+    public = json.loads(job.public_report.read_text(encoding="utf-8"))["attacks"]
+    own = job.report()["attacks"]
+    for each, entry in zip(public, own, strict=True):
+        hidden = each["attack"] == "linkage"
+        for key in ("tail", "tail_low", "tail_high", "tail_baseline"):
+            assert each[key]["0.01"] is None
+            assert each[key]["0.1"] == (None if hidden else float(f"{entry[key]['0.1']:.3g}"))
+        assert each["ceiling"] == (None if hidden else float(f"{entry['ceiling']:.3g}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    TAILS,
     Attack,
     AttackResult,
     KnowledgeSettings,
@@ -24,7 +25,15 @@ from anonymizer.attacks.base import (
 from anonymizer.attacks.definetti.groups import Groups
 from anonymizer.attacks.definetti.model import NaiveBayes
 from anonymizer.attacks.definetti.sampling import Convergence, Posterior, SamplerSettings, posterior
-from anonymizer.attacks.definetti.scores import Expected, Score, expected_accuracy
+from anonymizer.attacks.definetti.scores import (
+    Expected,
+    Score,
+    attainable,
+    best_chance,
+    expected_accuracy,
+    ranked,
+    ranked_by_others,
+)
 from anonymizer.attacks.definetti.views import (
     AnatomyFeatures,
     FeatureSource,
@@ -35,6 +44,7 @@ from anonymizer.attacks.definetti.views import (
     View,
 )
 from anonymizer.attacks.definetti.worlds import every_world
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Truth
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.features import NO_LIMITS, Limit
@@ -258,9 +268,18 @@ class Definetti(Attack):
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name, **whom}
         ends = [judged.low, judged.high, *(judged.by_chain if view.true is not None else ())]
         success, baseline = judged.success, judged.baseline
-        return AttackResult(
+        result = AttackResult(
             self.name, knowledge, success, baseline, min(ends), max(ends), judged.targets, details
         )
+        if view.true is None:
+            return replace(_expected_tail(result, view.groups, found), ceiling=1.0)
+        own, blind = (
+            ranked(view.groups, each, view.true) if whose is None else whose.ranked(each)
+            for each in (found.chances, view.groups.shares)
+        )
+        alone = whose is None or len(whose.entries) == whose.number
+        ceiling = max(attainable(view.groups, view.true), float(success)) if alone else 1.0
+        return replace(exposing(result, own, blind), ceiling=ceiling)
 
 
 @dataclass(frozen=True)
@@ -317,6 +336,20 @@ def _believed(groups: Groups, found: Posterior) -> _Judged:
     if found.convergence is None:
         low = high = expected.success
     return _Judged(expected.success, baseline, low, high, groups.people, expected.by_chain, details)
+
+
+def _expected_tail(result: AttackResult, groups: Groups, found: Posterior) -> AttackResult:
+    """Return a result with the success that chains expect among those of whom the others are surest."""
+    every = ranked_by_others(groups, found.by_chain)
+    most = Ranking.promised(best_chance(groups, found.chances), groups.counts)
+    blind = Ranking.promised(best_chance(groups, groups.shares), groups.counts)
+    tail = {}
+    for key, own in exposing(result, most, blind).tail.items():
+        chances = [float(each.success(TAILS[key])) for each in every]
+        success, low = max(float(np.mean(chances)), float(own.baseline)), float(own.baseline)
+        ends = (success, success) if found.convergence is None else (low, max(own.high, *chances, success))
+        tail[key] = replace(own, success=success, low=ends[0], high=ends[1], ends=ends)
+    return replace(result, tail=tail)
 
 
 def _linked(adversary: AdversaryView) -> bool:

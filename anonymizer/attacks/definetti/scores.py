@@ -9,6 +9,7 @@ import numpy as np
 
 from anonymizer.attacks.base import CONFIDENCE
 from anonymizer.attacks.definetti.groups import Groups
+from anonymizer.attacks.tail import Ranking
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 
 SURE = 0.8
@@ -69,6 +70,25 @@ def likeliest(groups: Groups, chances: FloatArray) -> tuple[BoolArray, IntArray]
     starts = groups.first[:-1]
     best = chances == np.maximum.reduceat(chances, starts)[groups.kind]
     return best, np.add.reduceat(best.astype(np.int64), starts)
+
+
+def best_chance(groups: Groups, chances: FloatArray) -> FloatArray:
+    """Return the probability of the most likely value of each kind, shape (kinds,)."""
+    found: FloatArray = np.maximum.reduceat(chances, groups.first[:-1])
+    return found
+
+
+def ranked(groups: Groups, chances: FloatArray, true: IntArray) -> Ranking:
+    """Return the records by the probability of their most likely value; ``true`` as in ``Score.of``."""
+    best, ties = likeliest(groups, chances)
+    starts = groups.first[:-1]
+    right, counts = np.add.reduceat(np.where(best, true, 0), starts), np.add.reduceat(true, starts)
+    return Ranking(best_chance(groups, chances), counts, right, ties * np.maximum(counts, 1))
+
+
+def attainable(groups: Groups, true: IntArray) -> float:
+    """Return the accuracy of the best guess about each kind, which nobody who sees only these exceeds."""
+    return int(np.maximum.reduceat(true, groups.first[:-1]).sum()) / int(true.sum())
 
 
 def _right(groups: Groups, chances: FloatArray, true: IntArray) -> Fraction:
@@ -151,4 +171,18 @@ def _guessed_by_others(groups: Groups, sums: FloatArray, sizes: IntArray) -> lis
         best = np.isclose(others, np.maximum.reduceat(others, starts)[groups.kind], rtol=1e-12, atol=0)
         chance = np.add.reduceat(best * own / size, starts) / np.add.reduceat(best, starts)
         found.append(float(chance @ groups.counts) / groups.people)
+    return found
+
+
+def ranked_by_others(groups: Groups, by_chain: FloatArray) -> list[Ranking]:
+    """Return for each chain the records as all others rank and guess them, right as often as it finds.
+
+    A single chain, which is exact, ranks and guesses for itself.
+    """
+    starts, total, found = groups.first[:-1], by_chain.sum(axis=0), []
+    for own in by_chain:
+        others = total - own if len(by_chain) > 1 else own
+        best = np.isclose(others, np.maximum.reduceat(others, starts)[groups.kind], rtol=1e-12, atol=0)
+        chance = np.add.reduceat(best * own, starts) / np.add.reduceat(best, starts)
+        found.append(Ranking.of(best_chance(groups, others), chance, groups.counts))
     return found

@@ -12,8 +12,9 @@ import numpy as np
 from anonymizer.attacks.base import Share, best_blind, exact_sum
 from anonymizer.attacks.definetti.groups import Groups, groups_of
 from anonymizer.attacks.definetti.model import Feature, Similar
-from anonymizer.attacks.definetti.scores import likeliest
+from anonymizer.attacks.definetti.scores import best_chance, likeliest
 from anonymizer.attacks.linkage.distances import gaps_of, standard_scale
+from anonymizer.attacks.tail import Ranking
 from anonymizer.errors import InputError
 from anonymizer.model.adversary import AdversaryView, AnatomyRelease, Original, ValueCoverage
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
@@ -176,6 +177,20 @@ class GuessedUnits:
             return exact_sum(right, ties[kind]) / self.number
         found, _ = self.owned.found(pairs, (right / ties[kind])[pairs], once=False)
         return float(found.mean())
+
+    def ranked(self, chances: FloatArray) -> Ranking:
+        """Return the units by the probability that a guess about them is true, as ``success`` counts them."""
+        pairs, kind, records = self._pairs
+        best, ties = likeliest(self.groups, chances)
+        right = count(pairs[records], best[self.entries[records]].astype(np.int64), len(kind))
+        promised = best_chance(self.groups, chances)[kind]
+        if len(kind) == self.number:
+            return Ranking(promised, np.ones_like(right), right, ties[kind])
+        sure, found = (
+            self.owned.found(pairs, own[pairs], once=False)[0]
+            for own in (np.minimum(promised, 1.0), right / ties[kind])
+        )
+        return Ranking.of(sure, found)
 
 
 class FeatureSource(ABC):

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.joins import CoveringJoin
+from anonymizer.attacks.linkage.chances import TINY, scaled, steepness
 from anonymizer.attacks.linkage.distances import ComparisonSpace, Distance, Distancing, Linked, Linking
 from anonymizer.attacks.linkage.linkers import nearest
 from anonymizer.attacks.pace import step
@@ -98,29 +100,37 @@ def matched(
 ) -> list[Linked]:
     """Return the links of methods that link the records of a pool together; all have the same pools.
 
+    An assignment does not say how sure its links are: the largest chances over all assignments do.
+
     Parameters
     ----------
     solvers: each returns the chances of the true links of a pool with the fewest, a random and the most
         correct links, shape (3, links).
     """
-    waiting = Waiting.of(distance.space, exact=distance.exact)
+    space, ranked = distance.space, distance.space.ranked
+    waiting = Waiting.of(space, exact=distance.exact)
+    doubt = waiting.doubt.copy()
     chances = [np.tile(waiting.certain, (3, 1)) for _ in solvers]
-    reached = waiting.records[distance.space.truth.original] == 0
+    reached = waiting.records[space.truth.original] == 0
     number = 0
     for pool in pools(Comparison.of(distance, waiting), random):
         for chance, solve in zip(chances, solvers, strict=True):
             chance[:, pool.links] += solve(pool)
         reached[pool.links] = True
+        if ranked:
+            own = pool.originals[pool.targets]
+            doubt[own] = 1 / pool.chances[pool.targets].max(axis=1, initial=TINY) - 1
         number += 1
     details = {"blocks": number} | distance.details
     if not waiting.at_once:
-        alone = nearest(distance)
+        alone = nearest(distance).right
         for chance in chances:
             chance[2] = _at_most(distance, chance[2], reached, alone)
         details[NOTE] = " ".join([CAUTION, *([details[NOTE]] if NOTE in details else [])])
     estimated = not (waiting.at_once and waiting.proven)
+    about = doubt[space.truth.original] if ranked else None
     return [
-        Linked(drawn, dict(details), least, most, estimated=estimated, together=True)
+        Linked(drawn, dict(details), least, most, estimated=estimated, together=True, doubt=about)
         for least, drawn, most in chances
     ]
 
@@ -152,12 +162,14 @@ class Waiting:
     records: of each original, shape (originals,), int64.
     places: of each class, shape (classes,), int64.
     certain: probability that a record of each true link is linked correctly as a certain original.
+    doubt: about the link of each original, infinite while it waits, shape (originals,), float64.
     proven: whether the certain originals have their places in an assignment of all with the least sum.
     """
 
     records: IntArray
     places: IntArray
     certain: FloatArray
+    doubt: FloatArray
     proven: bool = True
 
     @classmethod
@@ -167,7 +179,8 @@ class Waiting:
         Certain originals alone are an assignment without any distance. If more have to be assigned, another
         assignment may have a smaller sum, so that nobody is certain unless there are too many for all.
         """
-        everyone = cls(space.records, space.sizes, np.zeros(len(space.truth.counts)))
+        nobody = np.zeros(len(space.truth.counts)), np.full(len(space.records), np.inf)
+        everyone = cls(space.records, space.sizes, *nobody)
         if not (exact and space.by_covering):
             return everyone
         found = everyone._without(space, *_sure(space))
@@ -181,9 +194,10 @@ class Waiting:
         own = np.full(len(records), -1, dtype=np.int64)
         own[originals] = classes
         certain = (own[truth.original] == truth.release) / space.sizes[truth.release]
-        return Waiting(
-            records, self.places - count(classes, space.records[originals], len(self.places)), certain
-        )
+        doubt = np.full(len(records), np.inf)
+        doubt[originals] = space.sizes[classes] - 1
+        places = self.places - count(classes, space.records[originals], len(self.places))
+        return Waiting(records, places, certain, doubt)
 
     @property
     def at_once(self) -> bool:
@@ -221,6 +235,9 @@ class Pool:
     ends: original and class of each of them in this pool, shape (2, links), int64.
     worth: targets of each of them, shape (links,), int64.
     scale: of costs that decide.
+    steep: surprise per unit of the costs.
+    originals: of the rows, shape (originals,), int64.
+    targets: places of those whose links are counted, shape (targets,), int64.
     """
 
     costs: FloatArray
@@ -231,6 +248,19 @@ class Pool:
     ends: IntArray
     worth: IntArray
     scale: float
+    steep: float
+    originals: IntArray
+    targets: IntArray
+
+    @cached_property
+    def chances(self) -> FloatArray:
+        """Chance of the link of a record with one of each class over all assignments, shape as ``costs``."""
+        if not (self.records.any() and self.places.any()):
+            return np.zeros(self.costs.shape)
+        found = scaled(-self.steep * self.costs, self.records, self.places)
+        found /= self.sizes
+        found /= self.records[:, None]
+        return found
 
     def expected(self, random: np.random.Generator) -> FloatArray:
         """Return the chances of the true links with the fewest, a random and the most correct links."""
@@ -334,6 +364,9 @@ class Comparison:
             np.stack([np.searchsorted(known, own) for known, own in ends]),
             truth.counts[links],
             self.scale,
+            steepness(self.distance, self.scale),
+            originals,
+            np.searchsorted(originals, targets),
         )
 
 

@@ -14,9 +14,11 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from anonymizer.attacks.base import (
     NOTE,
+    TAILS,
     AlignedSettings,
     Attack,
     AttackResult,
+    MostExposed,
     Named,
     UnitSettings,
     clopper_pearson,
@@ -53,6 +55,7 @@ from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.portfolio import PortfolioLinking, strongest
 from anonymizer.attacks.linkage.sinkhorn import SinkhornLinking
 from anonymizer.attacks.links import links_of_pairs, located
+from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.errors import InputError, listed, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
@@ -401,6 +404,7 @@ class Linkage(Attack):
     ----------
     at_most: of a constraint, which asks for the success alone, and whether it is more than this share; None
         for everything that a report shows.
+    ranked: whether the most exposed are asked for.
     """
 
     name = "linkage"
@@ -409,6 +413,7 @@ class Linkage(Attack):
     settings: LinkageSettings
     examples = ({"linkage": "nearest", "distance": "euclidean", "overlap": 0.25},)
     at_most: float | None = None
+    ranked: bool = True
     unasked = True
 
     @classmethod
@@ -485,6 +490,7 @@ class Linkage(Attack):
         held, own = self._drawn(original, links, random)
         each = self.settings.standardise is Standardisation.EACH
         space = directed(comparison_space(adversary.release, original, names, held, own, each=each))[0]
+        space = replace(space, ranked=self.ranked)
         case = _Case(adversary.release, original, links, space, owned, drawing is not None)
         most = self.settings.targets or max(linking.most(space, WORK), LEAST)
         if self.quick:
@@ -529,14 +535,19 @@ class Linkage(Attack):
         best = owned.found(of_members, one_link, once=True)[1]
         details = {
             **found.details,
-            "ceiling": max(ceiling, success),
             "each_guess": best,
             "of_records": float(found.success),
             "estimated": low < high,
         }
         details.pop("bound", None)  # of records, which are linked more rarely
         known, baseline = {**found.knowledge, "unit": owned.unit}, Fraction(1, number)
-        return AttackResult(self.name, known, success, baseline, low, high, number, details)
+        result = AttackResult(self.name, known, success, baseline, low, high, number, details)
+
+        def ranked(own: Linked, right: FloatArray) -> Ranking:
+            return Ranking.of(_sure_of_units(owned, space, own, rows), found_by(right[place]))
+
+        chance = blind_on_units(owned, case.release.records)
+        return self._exposed(case, result, linked, ranked, Ranking.of(chance, chance), ceiling)
 
     def _linking(self, at_most: float | None) -> Linking:
         method = self.settings.linkage
@@ -598,23 +609,49 @@ class Linkage(Attack):
             "held_records": int(space.records.sum()),
             "sampled": targets < space.held.records,
             "estimated": low < high,
-            "ceiling": max(space.ceiling, success),
             "without_original": adversary_records - case.links.records,
             "left_out": {name: list(columns) for name, columns in case.original.unmatched_columns.items()},
         }
         if self.quick:
             details[NOTE] = LEFT_OUT
         baseline = Fraction(1, adversary_records)
-        return AttackResult(
-            self.name,
-            self._knowledge(space),
-            success,
-            baseline,
-            low,
-            high,
-            targets,
-            details | linked.details,
-        )
+        known, every = self._knowledge(space), details | linked.details
+        result = AttackResult(self.name, known, success, baseline, low, high, targets, every)
+
+        def ranked(own: Linked, right: FloatArray) -> Ranking:
+            assert own.doubt is not None, "it was asked for"
+            return Ranking.of(-own.doubt, right, space.truth.counts, 1 / (1 + own.doubt))
+
+        return self._exposed(case, result, linked, ranked, None, space.ceiling)
+
+    def _exposed(
+        self,
+        case: _Case,
+        result: AttackResult,
+        linked: Linked,
+        ranked: Callable[[Linked, FloatArray], Ranking],
+        blind: Ranking | None,
+        ceiling: float,
+    ) -> AttackResult:
+        """Return a result with the success among the most exposed, if it is asked for.
+
+        Parameters
+        ----------
+        ranked: returns the targets by the doubts of links, and their success by the chances of true links.
+        blind: the same without the release.
+        """
+        result = replace(result, ceiling=max(ceiling, float(result.success)))
+        if not case.space.ranked:
+            return result
+        tail = {}
+        for share in TAILS:
+            own = linked.tails.get(share, linked)
+            honest = own.others or own
+            ends = [ranked(own, right) for right in own.outcomes]
+            estimated = case.estimates(linked) or honest is not own
+            found = exposing(result, ranked(honest, honest.right), blind, further=ends, estimated=estimated)
+            tail[share] = found.tail[share]
+        return replace(result, tail=tail)
 
     def _knowledge(self, space: ComparisonSpace) -> dict[str, Any]:
         """Return what the adversary knows, and how records are linked."""
@@ -688,6 +725,28 @@ class _Case:
         return replace(self, space=self.space.targeting(targets), owned=owned)
 
 
+def _sure_of_units(owned: OwnedRecords, space: ComparisonSpace, linked: Linked, rows: IntArray) -> FloatArray:
+    """Return how sure an adversary is to find each unit by any of its known records, shape (units,).
+
+    Parameters
+    ----------
+    rows: original of each record in the space, shape (records,), int64.
+    """
+    assert linked.doubt is not None, "it was asked for"
+    doubt = np.full(len(space.records), np.inf)
+    doubt[space.truth.original] = linked.doubt
+    one = numbered([owned.target, rows], len(rows))[1]
+    return owned.by_any(one, 1 / (1 + doubt[rows[one]]))
+
+
+def blind_on_units(owned: OwnedRecords, records: int) -> FloatArray:
+    """Return the chance to find each unit by random links of all of its records, shape (units,)."""
+    everybody = np.full(len(owned.target), records)
+    right = reached_in(owned.target, 1 / everybody, everybody)
+    one = np.unique(owned.target, return_index=True)[1]
+    return owned.by_any(one, right[one])
+
+
 def reached_in(own: IntArray, right: FloatArray, sizes: IntArray) -> FloatArray:
     """Return the probability that a link of the unit's records in a class finds any of these.
 
@@ -744,11 +803,40 @@ def pooled(draws: Sequence[AttackResult], *, together: bool) -> AttackResult:
     details = first | {
         "sampled": bool(first["sampled"]) and number < first["held_records"],
         "estimated": low < high,
-        "ceiling": max(float(np.mean([each.details["ceiling"] for each in draws])), success),
         "draws": [own for own, _, _ in ends],
     }
     records = min(number, first["held_records"])
-    return replace(draws[0], success=success, low=low, high=high, records=records, details=details)
+    tail = {
+        share: _pooled_tail([each.tail[share] for each in draws], worth / number) for share in draws[0].tail
+    }
+    ceiling = max(float(np.mean([each.ceiling or 0.0 for each in draws])), success)
+    return replace(
+        draws[0],
+        success=success,
+        low=low,
+        high=high,
+        records=records,
+        details=details,
+        tail=tail,
+        ceiling=ceiling,
+    )
+
+
+def _pooled_tail(draws: Sequence[MostExposed], worth: float) -> MostExposed:
+    """Return the success among the most exposed over several draws of errors.
+
+    Parameters
+    ----------
+    worth: of a target, as one of several independent ones.
+    """
+    targets = np.array([each.targets for each in draws])
+    ends = [(float(each.success), each.low, each.high) for each in draws]
+    success, low, high = np.average(ends, axis=0, weights=targets).tolist()
+    number = max(int(targets.sum() * worth), 1)
+    low, high = _interval(low, high, number, estimated=True)
+    return replace(
+        draws[0], success=success, low=low, high=high, ends=(low, high), targets=int(targets.sum())
+    )
 
 
 def _interval(least: float, most: float, targets: int, *, estimated: bool) -> tuple[float, float]:

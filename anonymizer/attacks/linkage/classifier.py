@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.attacks.boosting import Bins, Growth, Tree, grow
+from anonymizer.attacks.linkage.chances import scaled, steepness_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
@@ -27,7 +28,7 @@ from anonymizer.attacks.linkage.distances import (
     SwapPartners,
 )
 from anonymizer.attacks.linkage.linkers import nearest
-from anonymizer.attacks.linkage.sinkhorn import expected_links, scaled, steepness
+from anonymizer.attacks.linkage.sinkhorn import expected_links
 from anonymizer.attacks.pace import step
 from anonymizer.model.arrays import FloatArray, IntArray
 
@@ -95,7 +96,7 @@ class ClassifierLinking(Linking):
     @staticmethod
     def alone(distance: ClassifiedDistance) -> Linked:
         """Return the links of each original by itself."""
-        return Linked(nearest(distance), distance.details)
+        return nearest(distance)
 
     def classified(self, space: ComparisonSpace, random: np.random.Generator) -> ClassifiedDistance:
         """Return the distance that the classifier has learned."""
@@ -121,8 +122,7 @@ class PairFeatures:
         self.together = compared_together(space)
         self._distances = distances
         self._by_rank, self._by_value = RankDistance(space), Euclidean(space)
-        probes = np.arange(len(space.records))[:: -(-len(space.records) // PROBES)]
-        self._steep = [steepness(each, _scale(each, probes)) for each in distances]
+        self._steep = [steepness_of(each) for each in distances]
         everyone = np.arange(len(space.records))
         self._chances = [self._scaled(*each, everyone) for each in self._weighted] if self.together else []
         self._kept: tuple[IntArray, FloatArray] | None = None
@@ -185,17 +185,8 @@ class PairFeatures:
         return candidates, np.stack(found, axis=-1).astype(np.float32)
 
 
-PROBES = 200
-"""Originals from which the scale of a distance is found."""
-
 NEVER = 1e-30
 """Smallest chance of a link."""
-
-
-def _scale(distance: Distance, probes: IntArray) -> float:
-    """Return the median distance to the nearest class among some originals, where it is not 0."""
-    closest = np.concatenate([distance.rows(block).min(axis=1) for block in distance.blocks(probes)])
-    return float(np.median(closest[closest > 0])) if (closest > 0).any() else 1.0
 
 
 def _ranks(chances: FloatArray, number: int) -> IntArray:

@@ -7,7 +7,7 @@ the range of a rank swapping can rule out every record whose rank would have mov
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -264,6 +264,7 @@ class ComparisonSpace:
     each: whether published numbers are scaled by themselves where they are not the original's values.
     held_links: true links of all held records where the targets are a sample of them; else None.
     mirrored: attributes whose published numbers are scaled by themselves, and fall where the original's rise.
+    ranked: whether linkers say how sure they are of each link.
     """
 
     names: tuple[str, ...]
@@ -276,6 +277,7 @@ class ComparisonSpace:
     each: bool = True
     held_links: Links | None = None
     mirrored: frozenset[int] = frozenset()
+    ranked: bool = True
 
     @property
     def held(self) -> Links:
@@ -660,6 +662,11 @@ class Linked:
         count by their expected value.
     estimated: whether the method only approximates what it is named for.
     together: whether the link of one record depends on those of others.
+    doubt: how many other records are as likely as the one that a target is linked to, by what the adversary
+        sees, for the target of each true link, shape (links,), float64; None if nobody asks.
+    others: links by what was learned from the links of others, if these were learned from the links
+        themselves; None if nothing was learned.
+    tails: links among which the most exposed are, by the keys of ``TAILS``, if they are not these.
     """
 
     right: FloatArray
@@ -668,6 +675,9 @@ class Linked:
     most: FloatArray | None = None
     estimated: bool = False
     together: bool = False
+    doubt: FloatArray | None = None
+    others: Linked | None = None
+    tails: Mapping[str, Linked] = field(default_factory=dict)
 
     @property
     def outcomes(self) -> tuple[FloatArray, FloatArray, FloatArray]:

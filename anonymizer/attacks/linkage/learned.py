@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from math import lcm
@@ -555,6 +556,7 @@ class Learned:
     records: that are linked.
     equal: expected correct links with equal weights, the Euclidean distance.
     held_out: success on held-out targets; None with fewer than two.
+    others: as ``shares``, by weights that were learned from other targets; None with fewer than two.
     """
 
     family: Family
@@ -563,6 +565,7 @@ class Learned:
     records: int
     equal: float
     held_out: HeldOut | None
+    others: FloatArray | None = None
 
     @property
     def success(self) -> float:
@@ -612,11 +615,11 @@ def learn(
         fit = Fit(family.equal(), linked, float(targets.records))
     else:
         fit = learner.fit(pairs, random)
-    held_out = None
+    held_out, others = None, None
     if pairs.number > 1 and at_most is None:
         others = held_out_shares(targets, family, random)
         held_out = HeldOut(targets.records, float(others @ targets.worth), linked)
-    return Learned(family, fit, pairs.shares(fit.weights), targets.records, linked, held_out)
+    return Learned(family, fit, pairs.shares(fit.weights), targets.records, linked, held_out, others)
 
 
 def held_out_shares(
@@ -683,21 +686,29 @@ class LearnedLinking(Linking):
         return PASSES * len(np.unique(space.truth.original)) * space.cells
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:
-        """Learn the weights, and link by them."""
-        return self.learned(space, random)[0]
+        """Learn the weights, and link by them; others say of whom weights learned from others are sure."""
+        apart = deepcopy(random)
+        linked, weighted = self.learned(space, random)
+        if weighted is None or not space.ranked or self._at_most is not None:
+            return linked
+        distance = self.held_out(space, apart)
+        return linked if distance is None else replace(linked, others=nearest(distance))
 
     def learned(self, space: ComparisonSpace, random: np.random.Generator) -> tuple[Linked, Distance | None]:
         """Return the links by learned weights, and the distance; None if there is nothing to learn."""
         if self._is_certain(space):
             plain = nearest(Euclidean(space))
-            equal = _share(space, plain)
-            return Linked(plain, {"learned": False, "equal_weights": equal, "bound": equal}), None
+            equal = _share(space, plain.right)
+            found = {"learned": False, "equal_weights": equal, "bound": equal}
+            return replace(plain, details=found), None
         distance, family = self._distance(space), self._family(len(space.names))
         targets = compared(space, distance)
         learned = learn(targets, family, self._learner, random, at_most=self._at_most)
         found = {"learned": learned.fit.right > learned.equal + SMALL} | learned.details(space.names)
         found |= distance.details
-        return Linked(learned.shares, found), WeightedDistance(distance, family, learned.fit.weights)
+        weighted = WeightedDistance(distance, family, learned.fit.weights)
+        doubt = nearest(weighted).doubt if space.ranked else None
+        return Linked(learned.shares, found, doubt=doubt), weighted
 
     def held_out(self, space: ComparisonSpace, random: np.random.Generator) -> Distance | None:
         """Return the distance with weights for each half of the originals that were learned from the other.

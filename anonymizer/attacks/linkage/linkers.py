@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from anonymizer.attacks.joins import CoveringJoin, spans
+from anonymizer.attacks.linkage.chances import steepness_of
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
     Distance,
@@ -18,10 +19,13 @@ from anonymizer.attacks.linkage.distances import (
     RankDistance,
     uncovered,
 )
-from anonymizer.model.arrays import FloatArray, IntArray, count, group_keys
+from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 
 TIED = 1e-9
 """Relative difference below which distances are equal."""
+
+UNLIKELY = 20.0
+"""Surprise, beyond that at the nearest class, from which on a class adds no doubt."""
 
 PAIR = 100
 """Cost of finding a covering pair, in compared values."""
@@ -51,24 +55,94 @@ class NearestLinking(Linking):
 
     def link(self, space: ComparisonSpace, random: np.random.Generator) -> Linked:  # noqa: ARG002 - it counts
         """Return the links; ties count by their expected value."""
-        distance = self._distance(space)
-        return Linked(nearest(distance), distance.details)
+        return nearest(self._distance(space))
 
 
-def nearest(distance: Distance) -> FloatArray:
-    """Return the probability that nearest linkage is correct for a record of each link, shape (links,)."""
+def nearest(distance: Distance) -> Linked:
+    """Return the links with the nearest record of the release; ties count by their expected value.
+
+    The doubt about a link counts each record of the release by its chance, relative to the linked one: by its
+    distance, and if that is no likelihood, by the number of vectors of values that its class covers.
+    """
     space = distance.space
-    truth = space.truth
-    right = np.zeros(len(truth.counts))
-    wanted = np.unique(truth.original)
+    wanted = np.unique(space.truth.original)
+    found = _Nearest.nothing(space)
     if distance.exact and space.by_covering:
-        wanted = _within_covering(space, wanted, right)
+        wanted = _within_covering(space, wanted, found)
+    steep = steepness_of(distance) if space.ranked and len(wanted) else 0.0
     for block in distance.blocks(wanted):
         distances = distance.rows(block)
         least = distances.min(axis=1, keepdims=True)
-        rows, classes = np.nonzero(distances <= least + TIED * np.abs(least))
-        _enter(space, right, block, rows, classes)
-    return right
+        tied = distances <= least + TIED * np.abs(least)
+        if not space.ranked:
+            rows, classes = np.nonzero(tied)
+            found.enter(block, rows, classes)
+            continue
+        gaps = steep * (distances - least)
+        rows, classes = np.nonzero(tied | (gaps <= UNLIKELY))
+        chance = np.exp(-gaps[rows, classes])
+        found.enter(block, rows, classes, tied[rows, classes], chance, by_breadth=not distance.surprise)
+    doubt = found.doubt[space.truth.original] if space.ranked else None
+    return Linked(found.right, distance.details, doubt=doubt)
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """What is known of the nearest records so far.
+
+    Attributes
+    ----------
+    right: probability that a record of each true link is linked correctly, shape (links,), float64.
+    doubt: of each original, see ``Linked.doubt``, shape (originals,), float64.
+    """
+
+    space: ComparisonSpace
+    right: FloatArray
+    doubt: FloatArray
+
+    @classmethod
+    def nothing(cls, space: ComparisonSpace) -> _Nearest:
+        """Return that nothing is known."""
+        return cls(space, np.zeros(len(space.truth.counts)), np.full(len(space.records), np.inf))
+
+    def enter(
+        self,
+        block: IntArray,
+        rows: IntArray,
+        classes: IntArray,
+        tied: BoolArray | None = None,
+        chance: FloatArray | None = None,
+        *,
+        by_breadth: bool = True,
+    ) -> None:
+        """Enter the originals of a block whose likely classes are known.
+
+        Parameters
+        ----------
+        block: originals, shape (originals,).
+        rows, classes: pairs of a position in ``block`` and a class, shape (pairs,), sorted by row.
+        tied: whether the class of each pair is one of the nearest, shape (pairs,); None for all.
+        chance: of each, relative to the nearest ones, by distance, shape (pairs,); None for 1.
+        by_breadth: whether a broader class is less likely at any distance.
+        """
+        if not len(rows):
+            return
+        space = self.space
+        tied = np.ones(len(rows), dtype=bool) if tied is None else tied
+        breadth, number = space.breadth[classes], len(block)
+        narrowest = np.full(number, np.inf)
+        np.minimum.at(narrowest, rows[tied], breadth[tied])
+        chosen = tied & (breadth <= narrowest[rows] * (1 + TIED))
+        alike = np.bincount(rows[chosen], weights=space.sizes[classes[chosen]], minlength=number)
+        links, row = _links_of(space, block)
+        wide = len(space.sizes)
+        found = np.isin(row * wide + space.truth.release[links], (rows * wide + classes)[chosen])
+        self.right[links[found]] = 1 / alike[row[found]]
+        if space.ranked:
+            likely = np.ones(len(rows)) if chance is None else chance
+            likely = likely * (narrowest[rows] / breadth) if by_breadth else likely
+            worth = np.where(chosen, 0.0, likely) * space.sizes[classes]
+            self.doubt[block] = alike - 1 + np.bincount(rows, weights=worth, minlength=number)
 
 
 def _pairs(space: ComparisonSpace, wanted: IntArray) -> int:
@@ -79,40 +153,16 @@ def _pairs(space: ComparisonSpace, wanted: IntArray) -> int:
     return found * len(wanted) // len(probe)
 
 
-def _within_covering(space: ComparisonSpace, wanted: IntArray, right: FloatArray) -> IntArray:
-    """Enter the probabilities of originals that a class covers, at distance 0; return the others."""
+def _within_covering(space: ComparisonSpace, wanted: IntArray, found: _Nearest) -> IntArray:
+    """Enter the originals that a class covers, at distance 0; return the others."""
     without: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     join = CoveringJoin(space.meanings, space.classes.astype(np.int64))
     for block, pairs in join.blocks(space.originals[wanted].astype(np.int64)):
         covered = np.zeros(len(block), dtype=bool)
         covered[pairs.original] = True
         without.append(wanted[block[~covered]])
-        _enter(space, right, wanted[block], pairs.original, pairs.published)
+        found.enter(wanted[block], pairs.original, pairs.published)
     return np.concatenate(without)
-
-
-def _enter(
-    space: ComparisonSpace, right: FloatArray, block: IntArray, rows: IntArray, classes: IntArray
-) -> None:
-    """Enter the probabilities of a block whose nearest classes are known.
-
-    Parameters
-    ----------
-    right: probabilities of the true links; changed in place.
-    block: originals, shape (originals,).
-    rows, classes: pairs of a position in ``block`` and a nearest class, shape (pairs,), sorted by row.
-    """
-    if not len(rows):
-        return
-    breadth = space.breadth[classes]
-    narrowest = np.full(len(block), np.inf)
-    np.minimum.at(narrowest, rows, breadth)
-    chosen = breadth <= narrowest[rows] * (1 + TIED)
-    rows, classes = rows[chosen], classes[chosen]
-    alike = np.bincount(rows, weights=space.sizes[classes], minlength=len(block))
-    links, row = _links_of(space, block)
-    found = np.isin(row * len(space.sizes) + space.truth.release[links], rows * len(space.sizes) + classes)
-    right[links[found]] = 1 / alike[row[found]]
 
 
 def _links_of(space: ComparisonSpace, block: IntArray) -> tuple[IntArray, IntArray]:
@@ -176,7 +226,7 @@ class ProbabilisticLinking(Linking):
         share = min(space.records[taught].sum(), space.sizes.sum()) / patterns.pairs.sum()
         estimate = _maximize(patterns, share, evidence.of_nearest(taught))
         details = _probabilities(space, estimate) | self._classified(patterns, estimate)
-        return Linked(nearest(Evidence(space, estimate.weights)), details)
+        return replace(nearest(Evidence(space, estimate.weights)), details=details)
 
     def _classified(self, patterns: _Patterns, estimate: _Estimate) -> dict[str, Any]:
         weights = patterns.evidence(estimate.weights)
@@ -204,6 +254,7 @@ class Evidence(RankDistance):
     name = "evidence"
     # Agreement in all attributes need not have the highest weight.
     exact = False
+    surprise = True
 
     def __init__(self, space: ComparisonSpace, weights: FloatArray | None = None) -> None:
         super().__init__(space)

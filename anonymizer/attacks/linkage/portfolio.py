@@ -7,14 +7,14 @@ adversary knows from other records; the upper end of the interval is what the be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import AttackResult
+from anonymizer.attacks.base import TAILS, AttackResult, MostExposed
 from anonymizer.attacks.linkage.assignment import AssignmentLinking, assigned
 from anonymizer.attacks.linkage.classifier import ClassifierLinking, compared_together
 from anonymizer.attacks.linkage.directions import directed
@@ -36,8 +36,9 @@ from anonymizer.attacks.linkage.learned import LearnedLinking
 from anonymizer.attacks.linkage.linkers import NearestLinking, ProbabilisticLinking, nearest
 from anonymizer.attacks.linkage.local_search import Fast
 from anonymizer.attacks.linkage.sinkhorn import assigned_and_expected, expected_links
+from anonymizer.attacks.tail import Ranking, composed, simplest
 from anonymizer.errors import listed
-from anonymizer.model.arrays import FloatArray, IntArray
+from anonymizer.model.arrays import IntArray
 
 CHOSEN = "chosen"
 """Name of the links of the chosen attackers, and of their detail."""
@@ -144,7 +145,7 @@ class PortfolioLinking(Linking):
         for name, (scaled, distance) in {**learning, "learned likelihood": (space, self._likelihood)}.items():
             others = self._held_out(distance, scaled, random)
             if others is not None:
-                yield f"{name} on others", Linked(nearest(others)), False
+                yield f"{name} on others", replace(nearest(others), details={}), False
                 if compared_together(scaled):
                     yield f"{name} on others, sinkhorn", expected_links(others, deepcopy(random)), False
         classified = self._classifier.classified(space, deepcopy(random))
@@ -188,7 +189,8 @@ def chosen(space: ComparisonSpace, attackers: Mapping[str, Linked], random: np.r
     """Return the links of the attackers that are chosen for each fold of the originals by the other folds.
 
     It is the simplest one that links, within a standard error, as many of these as the best. Where all link
-    alike, nothing is chosen, and what was counted stays counted.
+    alike, nothing is chosen, and what was counted stays counted. For the most exposed, an attacker is chosen
+    in the same way by whom it links among those of whom it is surest.
 
     Parameters
     ----------
@@ -196,29 +198,37 @@ def chosen(space: ComparisonSpace, attackers: Mapping[str, Linked], random: np.r
     """
     names, truth = list(attackers), space.truth
     rights = np.stack([own.right for own in attackers.values()])
-    if np.allclose(rights, rights[0], rtol=0, atol=ALL):
-        return attackers[names[0]]
+    alike = bool(np.allclose(rights, rights[0], rtol=0, atol=ALL))
     fold = np.empty(len(space.records), dtype=np.int64)
-    fold[random.permutation(len(fold))] = np.arange(len(fold)) % CHOICES
+    fold[(deepcopy(random) if alike else random).permutation(len(fold))] = np.arange(len(fold)) % CHOICES
     of_link = fold[truth.original]
-    best = np.array([_simplest(rights, truth.counts * (of_link != own)) for own in range(CHOICES)])
+    tails = _surest(space, list(attackers.values()), of_link)
+    if alike:
+        return replace(attackers[names[0]], tails=tails)
+    best = np.array([simplest(rights, truth.counts * (of_link != own)) for own in range(CHOICES)])
     right = rights[best[of_link], np.arange(len(of_link))]
     number = np.bincount(best[of_link], weights=truth.counts, minlength=len(names))
     told = {names[each]: int(number[each]) for each in np.argsort(-number, kind="stable") if number[each]}
     together = any(attackers[name].together for name in told)
-    return Linked(right, {CHOSEN: told}, estimated=True, together=together)
+    return Linked(right, {CHOSEN: told}, estimated=True, together=together, tails=tails)
 
 
-def _simplest(rights: FloatArray, counts: IntArray) -> int:
-    """Return the first attacker that does not link fewer records than the best by more than chance.
+def _surest(space: ComparisonSpace, attackers: Sequence[Linked], of_link: IntArray) -> dict[str, Linked]:
+    """Return links among which the most exposed are, by the keys of ``TAILS``; none if nobody is asked.
 
     Parameters
     ----------
-    rights: probability that a record of each link is linked correctly, shape (attackers, links).
-    counts: records of each link by which is chosen, shape (links,).
+    attackers: the simplest first.
+    of_link: fold of each link, shape (links,), int64.
     """
-    behind = rights[(rights @ counts).argmax()] - rights
-    return int(np.argmax(behind @ counts <= np.sqrt(np.square(behind) @ counts) + ALL))
+    if not space.ranked:
+        return {}
+    nothing, counts = np.zeros(len(of_link)), space.truth.counts
+    rankings = [
+        Ranking.of(nothing if own.doubt is None else -own.doubt, own.right, counts) for own in attackers
+    ]
+    every = {key: composed(rankings, of_link, share) for key, share in TAILS.items()}
+    return {key: Linked(own.chances, doubt=-own.confidence) for key, own in every.items()}
 
 
 def scales(space: ComparisonSpace) -> dict[str, ComparisonSpace]:
@@ -268,10 +278,7 @@ def strongest(found: Mapping[str, AttackResult]) -> AttackResult:
             name = next(iter(own.details[CHOSEN]))
         best, success, low = attackers[name], own.success, own.low
     high = max(float(success), *(own.high for own in attackers.values()))
-    details |= {
-        "estimated": low < high,
-        "ceiling": max(best.details.get("ceiling", float(success)), float(success)),
-    }
+    details["estimated"] = low < high
     return replace(
         best,
         success=success,
@@ -279,4 +286,25 @@ def strongest(found: Mapping[str, AttackResult]) -> AttackResult:
         low=low,
         high=high,
         details={**best.details, **details},
+        tail=_strongest_tail(found, attackers),
+        ceiling=max(best.ceiling or 0.0, float(success)),
     )
+
+
+def _strongest_tail(
+    found: Mapping[str, AttackResult], attackers: Mapping[str, AttackResult]
+) -> dict[str, MostExposed]:
+    """Return the most exposed of a portfolio, by the same rule as its success."""
+    tail = {}
+    for share in next(iter(attackers.values())).tail:
+        every = [own.tail[share] for own in attackers.values()]
+        best = max(every, key=lambda own: own.success)
+        if CHOSEN in found:
+            best = found[CHOSEN].tail[share]
+        else:
+            best = replace(best, low=max(own.low for own in every))
+        low, most = best.ends
+        high = max(float(best.success), best.high, *(own.high for own in every))
+        most = max(float(best.success), most, *(own.ends[1] for own in every))
+        tail[share] = replace(best, high=high, ends=(low, most))
+    return tail
