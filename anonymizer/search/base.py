@@ -344,6 +344,7 @@ def _attacker(found: AttackResult) -> dict[str, Any]:
         "baseline": float(found.baseline),
         "low": found.low,
         "high": found.high,
+        "ceiling": None if found.ceiling is None else float(found.ceiling),
         "learned": found.details.get("learned"),
         **({"best_guess": found.details["best_guess"]} if "best_guess" in found.details else {}),
     }
