@@ -6,7 +6,7 @@ A database is a DuckDB file or the URL of a server.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +21,19 @@ from pydantic import (
 )
 
 from anonymizer.config.section import Section, ShortSection, problem, refusal
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect, reads_back
+from anonymizer.data.source import (
+    CSV_FILES,
+    EXCEL_FILES,
+    FEATHER_FILES,
+    FILE_FORMATS,
+    JSON_LINES_FILES,
+    PARQUET_FILES,
+    READABLE,
+    RELEASED,
+    CsvDialect,
+    FileFormat,
+    reads_back,
+)
 from anonymizer.errors import shown
 from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.naming import ColumnName, Name
@@ -203,6 +215,13 @@ class PopulationSettings(ShortSection):
     )
 
 
+TYPED = tuple(each for each in FILE_FORMATS if each is not CSV_FILES)
+"""Formats without a separator."""
+
+IN_UNICODE = (PARQUET_FILES, JSON_LINES_FILES, FEATHER_FILES, EXCEL_FILES)
+"""Formats whose texts have one encoding; the others may be in another one that the file does not state."""
+
+
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
@@ -297,12 +316,11 @@ class InputSettings(Section):
         """Notation of numbers in text."""
         return Numerals(self.decimal.value)
 
-    @property
-    def _all_parquet(self) -> bool:
-        """Whether the input is in Parquet, and so are all people that are read like it."""
+    def _all_in(self, formats: Collection[FileFormat]) -> bool:
+        """Return whether the input is in one of some formats, and so are all people that are read like it."""
         people = (self.control, None if self.population is None else self.population.path)
-        known = [path for path in people if path is not None]
-        return self.path is not None and all(map(PARQUET_FILES.named, (self.path, *known)))
+        paths = [path for path in (self.path, *people) if path is not None]
+        return self.path is not None and all(any(each.named(path) for each in formats) for path in paths)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -314,8 +332,8 @@ class InputSettings(Section):
         for key in ("table", "query", "allow_files"):
             if not in_database and getattr(self, key):
                 raise refusal([problem("needs database or url; add one of them, or remove the key", (key,))])
-        for key, default in (("separator", None), ("encoding", "utf-8")):
-            if (in_database or self._all_parquet) and getattr(self, key) != default:
+        for key, default, without in (("separator", None, TYPED), ("encoding", "utf-8", IN_UNICODE)):
+            if (in_database or self._all_in(without)) and getattr(self, key) != default:
                 raise refusal([problem("applies to text files only; remove it", (key,))])
         return self
 
@@ -364,7 +382,7 @@ class OutputSettings(Section):
     missing: Marker | None = Field(
         default=None,
         description="one text for the missing values of all columns of a text file, and '' for a null in "
-        "all columns of a Parquet file or a table; default: <missing> in quasi-identifiers, and in other "
+        "all columns of another file or a table; default: <missing> in quasi-identifiers, and in other "
         "columns the text of the input",
     )
 

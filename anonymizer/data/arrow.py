@@ -110,7 +110,9 @@ def number_column(values: Any) -> Any:
         values = np.array(values, dtype=np.float64)
     absent = np.isnan(values)
     known = values[~absent]
-    if len(known) and (known == np.floor(known)).all() and (np.abs(known) < EXACT).all():
+    whole = (known == np.floor(known)).all() and (np.abs(known) < EXACT).all()
+    # A whole number has no zero with a sign.
+    if len(known) and whole and not np.signbit(known[known == 0]).any():
         return pa.array(np.where(absent, 0, values).astype(np.int64), mask=absent)
     return pa.array(values, mask=absent)
 

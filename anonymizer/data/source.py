@@ -60,11 +60,11 @@ class FileFormat:
 
 CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
 PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
-JSON_LINES_FILES = FileFormat((".jsonl", ".jsonl.gz", ".ndjson"), ())
-FEATHER_FILES = FileFormat((".feather", ".arrow"), ())
-EXCEL_FILES = FileFormat((".xlsx", ".xlsm"), ())
-SPSS_FILES = FileFormat((".sav", ".zsav"), ())
-STATA_FILES = FileFormat((".dta",), ())
+JSON_LINES_FILES = FileFormat((".jsonl", ".jsonl.gz", ".ndjson"), (".jsonl",))
+FEATHER_FILES = FileFormat((".feather", ".arrow"), (".feather",))
+EXCEL_FILES = FileFormat((".xlsx", ".xlsm"), (".xlsx",))
+SPSS_FILES = FileFormat((".sav", ".zsav"), (".sav",))
+STATA_FILES = FileFormat((".dta",), (".dta",))
 SAS_FILES = FileFormat((".sas7bdat", ".xpt"), ())
 FILE_FORMATS = (
     CSV_FILES,

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from itertools import combinations
@@ -16,6 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from anonymizer.data.codebook import ColumnLabels
+from anonymizer.data.duckdb.released import Staged, writer_of
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Coding, DistinctRows, KeyWords, Relation, UnitFacts, column_statistics
 from anonymizer.data.source import CsvDialect, EngineOptions, MissingTexts
@@ -308,6 +310,44 @@ def check_input_format(suffix: str, write: Writer) -> None:
             form.expect(path, ["a"], [("x",)], "by a name that is a pattern or has a quote")
         capital = form.file(["a"], [["x"]]).rename(form.folder / f"CAPITAL{suffix.upper()}")
         form.expect(capital, ["a"], [("x",)], "by a name in capitals")
+
+
+def check_round_trip(suffix: str, staged: Path, labels: Mapping[str, ColumnLabels] | None = None) -> Path:
+    """Check that a release in a format has the texts of the Parquet file that it is written from.
+
+    Parameters
+    ----------
+    suffix: of a format that is written.
+    staged: a Parquet file; the release is written next to it.
+    labels: of the columns of the input.
+
+    Returns
+    -------
+    The release.
+
+    Raises
+    ------
+    AssertionError: it is read with other texts, or a second writing has other bytes.
+    OutputError: the format cannot hold a value.
+    """
+    path = staged.with_name(f"release{suffix}")
+    writer = writer_of(path)
+    assert writer is not None, f"releases are not written as {suffix}"
+    given = Staged(staged, staged.parent, labels=labels or {})
+    writer.write(given, path)
+    first = path.read_bytes()
+    with open_file(staged) as before, open_file(path) as after:
+        if before.columns != after.columns or before.rows != after.rows:
+            fail(f"{after.rows} records of {after.columns} instead of {before.rows} of {before.columns}")
+        for name in before.columns:
+            for own, read in zip(_texts(before, name), _texts(after, name), strict=True):
+                # Some formats write a missing text as an empty one, or the other way.
+                if (own or "") != (read or ""):
+                    fail(f"'{name}' is read as {read!r} instead of {own!r}")
+    writer.write(given, path)
+    if path.read_bytes() != first:
+        fail("a second writing has other bytes")
+    return path
 
 
 class _Format:

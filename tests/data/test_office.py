@@ -53,7 +53,7 @@ def test_labels_and_kinds_of_missing_are_read_as_people_read_them(tmp_path: Path
             ("Male", "34", "1.5", "Children", "1980-02-29", "2024-01-02 03:04:05", "03:04:05"),
             ("Female", "Refused", "2", "Surgery", "1582-10-15", "2024-01-02", None),
             ("Female", "98", None, "Children", None, None, None),
-            ("Refused", "51", "0.1", "", "9999-12-31", None, None),
+            ("Refused", "51", "0.1", None, "9999-12-31", None, None),
             (None, "missing 998", "3", "Surgery", "2000-01-01", None, "23:59:59"),
         ]
         assert relation.labels["sex"] == ColumnLabels(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -16,11 +17,21 @@ from xml.etree import ElementTree
 
 from anonymizer.data.arrow import number_column
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
+from anonymizer.data.duckdb.relation import DuckRelation
+from anonymizer.data.duckdb.released import (
+    FINITE,
+    SECONDS,
+    Staged,
+    WrittenFormat,
+    first_text,
+    refusal,
+    texts_in,
+    typed_file,
+)
 from anonymizer.data.foreign import needing
 from anonymizer.data.frames import value_text
-from anonymizer.data.source import CHUNK, EXCEL_FILES, FileSource, Naming, name_columns
-from anonymizer.errors import DataError
+from anonymizer.data.source import CHUNK, EXCEL_FILES, FileSource, Naming, name_columns, quoted
+from anonymizer.errors import DataError, OutputError
 
 LEAD = 50
 """Number of rows with one value, from which the sheet has one column."""
@@ -43,7 +54,7 @@ KINDS = {
 }
 
 
-class Excel(InputFormat):
+class Excel(WrittenFormat):
     """A workbook; numbers, dates, times and truth values have their types, and an empty cell is a null.
 
     The table begins at the first row with two values, or with one if no row has more, and ends at the first
@@ -113,6 +124,102 @@ class Excel(InputFormat):
         if first is None:
             raise DataError(f"{path}: no sheet has cells; a row of names with records below it is needed")
         return first
+
+    def write(self, release: Staged, path: Path) -> None:
+        """Write one sheet with a row of names; numbers beyond 15 digits and dates before 1900 are texts.
+
+        Raises
+        ------
+        OutputError: more rows or columns than a sheet has, a text with a character that it lacks.
+        """
+        with needing(path):
+            import openpyxl  # noqa: PLC0415 - an extra
+            import pyarrow.parquet as pq  # noqa: PLC0415
+
+        book = openpyxl.Workbook(write_only=True)
+        sheet = book.create_sheet("release")
+        given = typed_file(release, STORED, lambda database: _check_texts(database, path))
+        with pq.ParquetFile(given) as rows:
+            names = rows.schema_arrow.names
+            if rows.metadata.num_rows >= MOST_ROWS or len(names) > MOST_COLUMNS:
+                raise OutputError(
+                    f"{path.name}: a sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns; set "
+                    "output.path to a .csv"
+                )
+            sheet.append([_cell(sheet, name) for name in names])
+            for batch in rows.iter_batches(ROWS):
+                columns = [[_cell(sheet, value) for value in column.to_pylist()] for column in batch.columns]
+                for record in zip(*columns, strict=True):
+                    sheet.append(record)
+        staged = release.scratch / "untimed.xlsx"
+        book.save(staged)
+        _without_times(staged, path)
+        staged.unlink()
+
+
+MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14
+
+_DAYS = "v >= DATE '1900-03-01' AND v <= DATE '9999-12-31'"
+
+STORED = {
+    "BIGINT": "v BETWEEN -999999999999999 AND 999999999999999",
+    "DOUBLE": f"{FINITE} AND NOT (v = 0 AND signbit(v))",
+    "BOOLEAN": "",
+    "DATE": _DAYS,
+    "TIMESTAMP": f"{_DAYS} AND {SECONDS}",
+    "TIME": "microsecond(v) % 1000000 = 0",
+}
+"""What cells hold exactly: Excel shows 15 digits, and has no days before 1900."""
+
+_LACKING = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]|_x[0-9A-Fa-f]{4}_"
+"""Characters that cells cannot have, and texts that stand for one."""
+
+
+def _check_texts(database: Database, path: Path) -> None:
+    """Check that cells can have all texts.
+
+    Raises
+    ------
+    OutputError: naming the first that they cannot.
+    """
+    for condition, why in (
+        (f"regexp_matches(v, {quoted(_LACKING)})", "with a character that cells cannot have"),
+        ("length(v) > 32767", "longer than the 32,767 characters of a cell"),
+    ):
+        found = first_text(database, texts_in(database), condition)
+        if found is not None:
+            raise refusal(path, *found, why)
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    """Return what is appended for a value: a cell with a type where openpyxl would take another."""
+    if isinstance(value, str) and value[:1] in ("=", "#"):
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - an extra
+
+        cell = WriteOnlyCell(sheet, value)
+        cell.data_type = "s"
+        return cell
+    if isinstance(value, float) and float(f"{value:.16g}") != value:
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - an extra
+
+        # It would write 16 digits.
+        cell = WriteOnlyCell(sheet, repr(value))
+        cell.data_type = "n"
+        return cell
+    return value
+
+
+def _without_times(staged: Path, path: Path) -> None:
+    """Write a workbook again without the time of writing, so that a run repeats byte for byte."""
+    with zipfile.ZipFile(staged) as given, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in given.namelist():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with given.open(name) as source, made.open(entry, "w", force_zip64=True) as target:
+                if name == "docProps/core.xml":
+                    target.write(re.sub(rb"\d{4}-\d\d-\d\dT[0-9:]+Z", b"1980-01-01T00:00:00Z", source.read()))
+                else:
+                    shutil.copyfileobj(source, target, CHUNK)
 
 
 @dataclass(eq=False)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from anonymizer.data.arrow import worked_column
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
+from anonymizer.data.duckdb.relation import DuckRelation
+from anonymizer.data.duckdb.released import Staged, WrittenFormat
 from anonymizer.data.foreign import needing
 from anonymizer.data.source import FEATHER_FILES, FileSource, Naming, name_columns, pandas_index
 from anonymizer.errors import DataError
 
 
-class Feather(InputFormat):
+class Feather(WrittenFormat):
     """A Feather file, of Arrow's version or the older one; columns have their own types and nulls."""
 
     name = "feather"
@@ -57,3 +58,10 @@ class Feather(InputFormat):
         )
         relation.index_columns = index
         return relation
+
+    def write(self, release: Staged, path: Path) -> None:
+        """Write the columns as Parquet has them."""
+        with needing(path):
+            import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+            from pyarrow import feather  # noqa: PLC0415
+        feather.write_feather(pq.read_table(release.path).replace_schema_metadata(None), str(path))

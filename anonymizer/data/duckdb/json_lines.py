@@ -7,15 +7,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from anonymizer.data.duckdb.database import Database, plain_name
-from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
-from anonymizer.data.source import JSON_LINES_FILES, FileSource, is_gzipped, name_columns, quoted
+from anonymizer.data.duckdb.relation import DuckRelation
+from anonymizer.data.duckdb.released import FINITE, Staged, WrittenFormat, typed
+from anonymizer.data.source import (
+    JSON_LINES_FILES,
+    EngineOptions,
+    FileSource,
+    is_gzipped,
+    name_columns,
+    quoted,
+)
 from anonymizer.errors import DataError
 
 _STORED = {"BIGINT": "BIGINT", "UBIGINT": "UBIGINT", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 """Types of JSON whose values are stored as such; all others are texts."""
 
 
-class JsonLines(InputFormat):
+class JsonLines(WrittenFormat):
     """Objects with texts, numbers, truth values and nulls; a key that an object lacks is a null."""
 
     name = "json-lines"
@@ -58,6 +66,12 @@ class JsonLines(InputFormat):
         )
         database.run("DROP TABLE lines")
         return DuckRelation(database, str(path), naming)
+
+    def write(self, release: Staged, path: Path) -> None:
+        """Write an object a record; dates and times are texts."""
+        with Database(EngineOptions()) as database:
+            typed(database, release, {"BIGINT": "", "DOUBLE": FINITE, "BOOLEAN": ""})
+            database.copy(f"COPY (SELECT * FROM typed) TO {quoted(path)} (FORMAT json)", [], path)
 
 
 _LONG = "SELECT 1 FROM lines WHERE regexp_full_match(json_extract_string(json, {}), '-?[0-9]{{16,}}') LIMIT 1"

@@ -211,7 +211,8 @@ class _Column:
 
         letters = None
         if self.of_texts:
-            self.pieces.append(pa.array(values, pa.large_string()))
+            # A blank text is how these files write a missing one.
+            self.pieces.append(pa.array([text or None for text in values], pa.large_string()))
         elif isinstance(next((each for each in values if each is not None), None), date | time):
             self.pieces.append(pa.array(values))
         else:
@@ -279,9 +280,8 @@ class _Column:
         labels = ColumnLabels(
             declared.title, {}, {text: _plain(code) for code, text in absent.items()}, declared.measure
         )
-        # An empty text is no value, and needs no label.
-        if own and own.keys() >= set(codes) - absent.keys() - {""}:
-            texts = [absent.get(code) or own.get(code, "") for code in codes]
+        if own and own.keys() >= set(codes) - absent.keys():
+            texts = [absent.get(code) or own[code] for code in codes]
             _check_distinct(where, texts, codes, absent)
             return _Read(pa.array(texts, pa.large_string()).take(at), replace(labels, codes=_by_label(own)))
         if self.of_texts:
