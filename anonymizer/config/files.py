@@ -344,6 +344,34 @@ def _only_one(section: Section, keys: tuple[str, ...]) -> None:
         raise refusal([problem(f"give only one of {', '.join(keys)}", (given[1],))])
 
 
+AS_TEXT = ("separator", "encoding", "missing")
+"""Keys of ``output`` that ask for a file of text."""
+
+
+def with_released_name(data: Any) -> Any:
+    """Return a raw config whose release has the format of the input, unless it says another.
+
+    A format that is only read, or a key that is for text, leaves the default: CSV.
+
+    >>> with_released_name({"input": {"path": "people.sav"}})["output"]
+    {'path': 'release.sav'}
+    >>> "output" in with_released_name({"input": {"path": "people.xpt"}})
+    False
+    """
+    if not isinstance(data, Mapping):
+        return data
+    given, own = data.get("input"), data.get("output", {})
+    if not isinstance(given, Mapping) or not isinstance(own, Mapping):
+        return data
+    path = given.get("path")
+    if not isinstance(path, str) or own.keys() & {"path", "database", "url"} or any(map(own.get, AS_TEXT)):
+        return data
+    form = next((each for each in TYPED if each.named(path)), CSV_FILES)
+    if form is CSV_FILES or not form.released:
+        return data
+    return {**data, "output": {**own, "path": f"release{form.released[0]}"}}
+
+
 class Order(StrEnum):
     """The order of the released records, which must not reveal the order of the input."""
 
@@ -357,7 +385,8 @@ class OutputSettings(Section):
     path: str | None = Field(
         default="release.csv",
         description=f"file name in share/; {', '.join(RELEASED[:-1])} or {RELEASED[-1]}; with the engine "
-        "spark also a URL such as hdfs://host/release.parquet",
+        "spark also a URL such as hdfs://host/release.parquet; default: release. and the format of the input "
+        "where it can be written, else release.csv",
     )
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from anonymizer.config.files import TYPED
 from anonymizer.config.written import comment, flow, text
 from anonymizer.model.table import POINT, Role
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
@@ -42,7 +43,7 @@ def config_text(
         _search(proposal, limit),
         _objective(proposal),
         _attacks(proposal),
-        *([] if "output" in further else [_output(proposal)]),
+        *([] if "output" in further else [_output(proposal, data)]),
         *([f"{name}: {flow(section)}"] for name, section in further.items()),
         ways_in_text(proposal.ways),
     ]
@@ -164,8 +165,11 @@ def _attacks(proposal: Proposal) -> Iterator[str]:
     yield f"attacks: {flow(attacks)}"
 
 
-def _output(proposal: Proposal) -> Iterator[str]:
+def _output(proposal: Proposal, data: Mapping[str, str]) -> Iterator[str]:
     marker = proposal.marker
     if marker is not None:
+        # Without a path the release has the format of the input, and only text has a word for a null.
+        typed = any(each.released and each.named(data.get("path", "")) for each in TYPED)
+        marker = EMPTY if typed else marker
         yield "# How all columns write missing values; without it, recoded columns have <missing>."
         yield f"output: {flow({'missing': marker})}"
