@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.data.codebook import Code
 from anonymizer.data.relation import ColumnStatistics, Relation, column_statistics
 from anonymizer.data.table import wrong_weights
 from anonymizer.data.values import WHOLE, detecting_key_of, key_of, looks_coded, whole_key
@@ -79,6 +80,7 @@ class ColumnFacts:
     numerals: notation of numbers in the values.
     dates: formats of the values if these, or nearly all, are dates of another form than ISO 8601.
     title: label of the column in the file, such as the text of a question; empty without one.
+    codes: labels of the values in the file with their codes; empty if the values have none.
     """
 
     name: str
@@ -93,6 +95,7 @@ class ColumnFacts:
     numerals: Numerals = POINT
     dates: DateReading | None = None
     title: str = ""
+    codes: tuple[tuple[str, Code], ...] = ()
 
     @property
     def dated(self) -> bool:
@@ -434,7 +437,9 @@ def measure(relation: Relation) -> Measured:
         if facts.missing > spread.nulls:
             missing |= texts_among(relation, name, BESIDE_NUMBERS)
         own = relation.labels.get(name)
-        columns.append(facts if own is None else replace(facts, title=own.title))
+        if own is not None:
+            facts = replace(facts, title=own.title, codes=tuple(own.codes.items()))
+        columns.append(facts)
     warnings = (*writing.warnings, *blank_warnings(relation, columns))
     return Measured(tuple(with_known_order(columns)), as_setting(missing), writing.numerals, warnings)
 

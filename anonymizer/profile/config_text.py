@@ -9,12 +9,15 @@ from typing import Any
 
 from anonymizer.config.files import TYPED
 from anonymizer.config.written import comment, flow, text
-from anonymizer.model.table import POINT, Role
+from anonymizer.model.table import LEFT_OUT, POINT, Role
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 from anonymizer.profile.spellings import EMPTY
 from anonymizer.profile.ways import ways_in_text, ways_note
 
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+MOST_CODES = 12
+"""Codes of a column that are listed with their labels."""
+
 SECONDS = 30
 """Time budget of the search."""
 
@@ -108,6 +111,10 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     yield from comment(f"{ground}{column.reason}{doubt}", "  ")
     if column.rule:
         yield from comment(f"rule: {column.rule}", "  ")
+    codes = [f"{code} {label}" for label, code in column.facts.codes]
+    if codes and column.role not in LEFT_OUT:
+        more = ", …" if len(codes) > MOST_CODES else ""
+        yield from comment(f"labels of the codes: {', '.join(codes[:MOST_CODES])}{more}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
         yield from comment(column.draft.reason, "  ")

@@ -56,7 +56,9 @@ def test_a_survey_keeps_its_labels(tmp_path: Path, capsys: pytest.CaptureFixture
     said = drafted(path, capsys)
     # The text of a question says what q1 does not.
     assert "label suggests demography" in said
-    config = yaml.safe_load(path.with_suffix(".yaml").read_text(encoding="utf-8"))
+    text = path.with_suffix(".yaml").read_text(encoding="utf-8")
+    assert "# labels of the codes: 1 Male, 2 Female\n" in text
+    config = yaml.safe_load(text)
     assert config["input"]["missing"] == ["", "No answer"]
     assert config["attributes"]["q1"]["type"] == "integer"
     assert "output" not in config

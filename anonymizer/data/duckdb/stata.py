@@ -55,7 +55,7 @@ class Stata(Readstat, CodedFormat):
     def absent_codes(self, texts: Sequence[str], known: ColumnLabels) -> dict[str, Code]:
         """Return the letters of the input; numbers get letters that are free."""
         own = {text: str(known.absent[text]) for text in texts if isinstance(known.absent[text], str)}
-        codes = {text: code.lower() for text, code in own.items() if len(code) == 1}
+        codes = {text: code.lower() for text, code in own.items() if len(code) == 1 and code.isalpha()}
         free = (letter for letter in ascii_lowercase if letter not in codes.values())
         return {text: codes[text] if text in codes else next(free) for text in texts[: len(ascii_lowercase)]}
 
