@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import zipfile
 from collections.abc import Callable
 from datetime import date, datetime, time
 from pathlib import Path
@@ -189,6 +191,23 @@ def test_what_is_no_table_is_refused_by_cell(
     book.save(path)
     with pytest.raises(DataError, match=said):
         open_file(path)
+
+
+def test_a_formula_whose_value_is_an_empty_text_has_a_value(tmp_path: Path) -> None:
+    path, made = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    book = workbook(path, ["a", "n"], ["x", 1], ["y", 2])
+    _formula(book)
+    book.save(path)
+    with zipfile.ZipFile(path) as given, zipfile.ZipFile(made, "w") as written:
+        for name in given.namelist():
+            stored = re.sub(rb'<c r="B3"[^>]*><f>[^<]*</f><v ?/?>(</v>)?', _as_text, given.read(name))
+            written.writestr(name, stored)
+    with open_file(made) as relation:
+        assert rows(relation) == [("x", "1"), ("y", None)]
+
+
+def _as_text(_: re.Match[bytes]) -> bytes:
+    return b'<c r="B3" t="str"><f>IF(A3="y","")</f><v></v>'
 
 
 def test_a_workbook_with_a_password_is_refused(tmp_path: Path) -> None:

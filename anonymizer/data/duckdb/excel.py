@@ -394,11 +394,11 @@ def _check_content(path: Path) -> None:
 
 
 _OF_CELLS = re.compile(
-    rb'<(?:\w+:)?c r="([A-Z]+[0-9]+)"[^>]*><(?:\w+:)?f(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)'
+    rb'<(?:\w+:)?c r="([A-Z]+[0-9]+)"(?![^>]* t="str")[^>]*><(?:\w+:)?f(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)'
     rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>"
     rb'|<(?:\w+:)?mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+([0-9]+))"'
 )
-"""A cell with a formula and no value, or merged cells; each with its name."""
+"""A cell with a formula and no value, which may be an empty text, or merged cells; each with its name."""
 
 LONGEST = 1 << 16
 """Maximum bytes of what is searched in a sheet; a formula has at most 8,192 characters."""
