@@ -317,10 +317,10 @@ def test_places_that_are_not_read(
 @pytest.mark.parametrize(
     ("name", "function"),
     [
-        ("a.sav", "read_spss"),
-        ("b c.dta", "read_stata"),
-        ("it's.xlsx", "read_excel"),
-        ("a.jsonl", "read_json"),
+        ("a.orc", "read_orc"),
+        ("b c.xml", "read_xml"),
+        ("it's.xls", "read_excel"),
+        ("a.json", "read_json"),
     ],
 )
 def test_files_that_are_not_read(

@@ -6,7 +6,7 @@ A database is a DuckDB file or the URL of a server.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +21,19 @@ from pydantic import (
 )
 
 from anonymizer.config.section import Section, ShortSection, problem, refusal
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, READABLE, RELEASED, CsvDialect, reads_back
+from anonymizer.data.source import (
+    CSV_FILES,
+    EXCEL_FILES,
+    FEATHER_FILES,
+    FILE_FORMATS,
+    JSON_LINES_FILES,
+    PARQUET_FILES,
+    READABLE,
+    RELEASED,
+    CsvDialect,
+    FileFormat,
+    reads_back,
+)
 from anonymizer.errors import shown
 from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.naming import ColumnName, Name
@@ -203,6 +215,13 @@ class PopulationSettings(ShortSection):
     )
 
 
+TYPED = tuple(each for each in FILE_FORMATS if each is not CSV_FILES)
+"""Formats without a separator."""
+
+IN_UNICODE = (PARQUET_FILES, JSON_LINES_FILES, FEATHER_FILES, EXCEL_FILES)
+"""Formats whose texts have one encoding; the others may be in another one that the file does not state."""
+
+
 class InputSettings(Section):
     """The file or table to anonymize and how to read it."""
 
@@ -297,12 +316,11 @@ class InputSettings(Section):
         """Notation of numbers in text."""
         return Numerals(self.decimal.value)
 
-    @property
-    def _all_parquet(self) -> bool:
-        """Whether the input is in Parquet, and so are all people that are read like it."""
+    def _all_in(self, formats: Collection[FileFormat]) -> bool:
+        """Return whether the input is in one of some formats, and so are all people that are read like it."""
         people = (self.control, None if self.population is None else self.population.path)
-        known = [path for path in people if path is not None]
-        return self.path is not None and all(map(PARQUET_FILES.named, (self.path, *known)))
+        paths = [path for path in (self.path, *people) if path is not None]
+        return self.path is not None and all(any(each.named(path) for each in formats) for path in paths)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -314,8 +332,8 @@ class InputSettings(Section):
         for key in ("table", "query", "allow_files"):
             if not in_database and getattr(self, key):
                 raise refusal([problem("needs database or url; add one of them, or remove the key", (key,))])
-        for key, default in (("separator", None), ("encoding", "utf-8")):
-            if (in_database or self._all_parquet) and getattr(self, key) != default:
+        for key, default, without in (("separator", None, TYPED), ("encoding", "utf-8", IN_UNICODE)):
+            if (in_database or self._all_in(without)) and getattr(self, key) != default:
                 raise refusal([problem("applies to text files only; remove it", (key,))])
         return self
 
@@ -324,6 +342,34 @@ def _only_one(section: Section, keys: tuple[str, ...]) -> None:
     given = [key for key in keys if getattr(section, key) is not None]
     if len(given) > 1:
         raise refusal([problem(f"give only one of {', '.join(keys)}", (given[1],))])
+
+
+AS_TEXT = ("separator", "encoding", "missing")
+"""Keys of ``output`` that ask for a file of text."""
+
+
+def with_released_name(data: Any) -> Any:
+    """Return a raw config whose release has the format of the input, unless it says another.
+
+    A format that is only read, or a key that is for text, leaves the default: CSV.
+
+    >>> with_released_name({"input": {"path": "people.sav"}})["output"]
+    {'path': 'release.sav'}
+    >>> "output" in with_released_name({"input": {"path": "people.xpt"}})
+    False
+    """
+    if not isinstance(data, Mapping):
+        return data
+    given, own = data.get("input"), data.get("output", {})
+    if not isinstance(given, Mapping) or not isinstance(own, Mapping):
+        return data
+    path = given.get("path")
+    if not isinstance(path, str) or own.keys() & {"path", "database", "url"} or any(map(own.get, AS_TEXT)):
+        return data
+    form = next((each for each in TYPED if each.named(path)), CSV_FILES)
+    if form is CSV_FILES or not form.released:
+        return data
+    return {**data, "output": {**own, "path": f"release{form.released[0]}"}}
 
 
 class Order(StrEnum):
@@ -339,7 +385,8 @@ class OutputSettings(Section):
     path: str | None = Field(
         default="release.csv",
         description=f"file name in share/; {', '.join(RELEASED[:-1])} or {RELEASED[-1]}; with the engine "
-        "spark also a URL such as hdfs://host/release.parquet",
+        "spark also a URL such as hdfs://host/release.parquet; default: release. and the format of the input "
+        "where it can be written, else release.csv",
     )
     database: DatabaseFile | None = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
@@ -364,7 +411,7 @@ class OutputSettings(Section):
     missing: Marker | None = Field(
         default=None,
         description="one text for the missing values of all columns of a text file, and '' for a null in "
-        "all columns of a Parquet file or a table; default: <missing> in quasi-identifiers, and in other "
+        "all columns of another file or a table; default: <missing> in quasi-identifiers, and in other "
         "columns the text of the input",
     )
 

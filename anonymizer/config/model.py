@@ -19,6 +19,7 @@ from pydantic import (
 
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.features import conflicts
+from anonymizer.config.files import with_released_name
 from anonymizer.config.plugin_sections import (
     ConstraintSettings,
 )
@@ -48,6 +49,11 @@ class Config(ConfigSections):
     """A whole config. ``load_config`` returns one for a file or a mapping."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @classmethod
+    def normalize_input(cls, data: Any) -> Any:
+        """Return the raw config with the name of the release in the format of the input."""
+        return with_released_name(super().normalize_input(data))
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -9,8 +9,11 @@ back if its values are values of the input.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.duckdb.relation import DuckError
@@ -85,6 +88,33 @@ def worked_column(where: str, column: Any) -> tuple[Any, WayBack | None]:
             place.setdefault(text, number)
     shown = pa.chunked_array([pa.array(texts, pa.large_string())])
     return shown, WayBack(given, shown.type, plain.combine_chunks(), place)
+
+
+EXACT = float(1 << 53)
+"""Whole numbers below it are exact in the 64 bits of a fraction."""
+
+
+def number_column(values: Any) -> Any:
+    """Return an array of numbers, as whole ones if all are.
+
+    Parameters
+    ----------
+    values: an array of fractions with NaN for nulls, or a list of numbers and None.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if isinstance(values, list):
+        if not any(isinstance(each, float) for each in values):
+            with suppress(OverflowError, pa.ArrowInvalid):
+                return pa.array(values, pa.int64())
+        values = np.array(values, dtype=np.float64)
+    absent = np.isnan(values)
+    known = values[~absent]
+    whole = (known == np.floor(known)).all() and (np.abs(known) < EXACT).all()
+    # A whole number has no zero with a sign.
+    if len(known) and whole and not np.signbit(known[known == 0]).any():
+        return pa.array(np.where(absent, 0, values).astype(np.int64), mask=absent)
+    return pa.array(values, mask=absent)
 
 
 def _chunks(column: Any) -> list[Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from anonymizer.data.source import split_suffix
+from anonymizer.distribution import installing
+from anonymizer.errors import InputError
 from anonymizer.system import shell_words
 
 HADOOP = re.compile(r"abfss?|adl|alluxio|cosn|dbfs|file|gs|o3fs|ofs|oss|s3[an]|(sweb|web)?hdfs|viewfs|wasbs?")
@@ -34,8 +38,6 @@ _CONVERTED = {
     ".xls": ("read_excel", "xlrd"),
     ".ods": ("read_excel", "odfpy"),
     ".json": ("read_json", None),
-    ".jsonl": ("read_json", None),
-    ".ndjson": ("read_json", None),
     ".feather": ("read_feather", "pyarrow"),
     ".arrow": ("read_feather", "pyarrow"),
     ".orc": ("read_orc", "pyarrow"),
@@ -56,8 +58,8 @@ _OPTIONS = {
 def conversion(path: Path) -> str:
     """Return the line about how to convert a file of an unknown kind; empty if it is not known how.
 
-    >>> print(conversion(Path("a.dta")).strip())
-    to convert it: python -c 'import pandas; pandas.read_stata("a.dta").to_csv("a.csv", index=False)'
+    >>> print(conversion(Path("a.xml")).partition("; ")[2])
+    pandas.read_xml("a.xml").to_csv("a.csv", index=False)' (needs the package lxml)
     """
     suffix = path.suffix.lower()
     if suffix in (".rds", ".rda", ".rdata"):
@@ -73,6 +75,23 @@ def conversion(path: Path) -> str:
     script = f"import pandas; pandas.{function}({given}{options}).to_csv({made}, index=False)"
     needs = "" if package is None else f" (needs the package {package})"
     return f"\n  to convert it: {shell_words(['python', '-c', script])}{needs}"
+
+
+@contextmanager
+def needing(path: Path) -> Iterator[None]:
+    """Replace the error of an import in the block by one that says how to go on with a file.
+
+    Raises
+    ------
+    InputError: a library that reads or writes such files is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise InputError(
+            f"{path}: {path.suffix.lower()} files need the package {error.name}; "
+            f"{installing('office')}{conversion(path)}"
+        ) from None
 
 
 def _literal(text: str) -> str:

@@ -31,6 +31,7 @@ from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.source import (
     CHUNK,
     PARQUET_FILES,
@@ -448,6 +449,7 @@ class Relation(Closing):
     separator: of a CSV file, as given or detected; None otherwise.
     index_columns: columns of the file that are left out as the index of pandas.
     renamed: a warning for each column whose name is not the input's.
+    labels: what the file says about columns beside their values; columns may lack it.
     marker: text by which records with missing values are sorted and written as text; None if every column
         keeps its own.
     """
@@ -459,6 +461,7 @@ class Relation(Closing):
     separator: str | None
     index_columns: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
+    labels: Mapping[str, ColumnLabels] = MappingProxyType({})
     spelled: Mapping[str, str] = {}
     marker: str | None = None
 

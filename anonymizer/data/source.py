@@ -60,11 +60,27 @@ class FileFormat:
 
 CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
 PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
-SUFFIXES = CSV_FILES.suffixes + PARQUET_FILES.suffixes
-RELEASED = CSV_FILES.released + PARQUET_FILES.released
+JSON_LINES_FILES = FileFormat((".jsonl", ".jsonl.gz", ".ndjson"), (".jsonl",))
+FEATHER_FILES = FileFormat((".feather", ".arrow"), (".feather",))
+EXCEL_FILES = FileFormat((".xlsx", ".xlsm"), (".xlsx",))
+SPSS_FILES = FileFormat((".sav", ".zsav"), (".sav",))
+STATA_FILES = FileFormat((".dta",), (".dta",))
+SAS_FILES = FileFormat((".sas7bdat", ".xpt"), ())
+FILE_FORMATS = (
+    CSV_FILES,
+    PARQUET_FILES,
+    JSON_LINES_FILES,
+    FEATHER_FILES,
+    EXCEL_FILES,
+    SPSS_FILES,
+    STATA_FILES,
+    SAS_FILES,
+)
+SUFFIXES = tuple(suffix for each in FILE_FORMATS for suffix in each.suffixes)
+RELEASED = tuple(suffix for each in FILE_FORMATS for suffix in each.released)
 
 
-READABLE = f"such as {listed(SUFFIXES, 'or')}"
+READABLE = f"such as {listed((*CSV_FILES.suffixes, *PARQUET_FILES.suffixes), 'or')}"
 """Input files, for help and descriptions: plug-ins can add formats, which only messages load and list."""
 
 

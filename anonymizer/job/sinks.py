@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
+from anonymizer.data.duckdb.released import Staged, writer_of
 from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_by_engine, open_frame
 from anonymizer.data.relation import EngineFolder, Relation, ReleaseQuery
@@ -19,6 +20,7 @@ from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableNa
 from anonymizer.errors import OutputError
 from anonymizer.job.source import DataSource, open_release, release_dialect
 from anonymizer.job.verify import release_names
+from anonymizer.model.table import LEFT_OUT
 from anonymizer.plan.engine import reading_release
 from anonymizer.plan.memory import plugged_engine
 from anonymizer.plan.plan import Plan
@@ -172,13 +174,36 @@ class FileSink(FolderSink):
         super().__init__(folder, options)
         self.titles = [f"share/{name}" for name in folder.names]
         self._config = config
+        names = [name for name, own in config.attributes.items() if own.role not in LEFT_OUT]
+        for path in folder.files:
+            writer = writer_of(path)
+            if writer is not None:
+                writer.check_names(path, names)
 
     def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:
         """Write the files in the formats of their suffixes."""
         dialect = release_dialect(self._config, source.separator)
         for table, path in zip(tables, self._folder.files, strict=True):
-            table.write(path, dialect)
+            writer = writer_of(path)
+            if writer is None:
+                table.write(path, dialect)
+            else:
+                writer.write(self._staged(table, source), path)
             self.dialect = dialect if CSV_FILES.named(path.name) else None
+
+    def _staged(self, table: ReleaseQuery, source: Relation) -> Staged:
+        """Write the rows as Parquet, for a library that writes another format from it."""
+        path = self.scratch / "release.parquet"
+        table.copy(path, None)
+        kinds = {name: own.type for name, own in self._config.attributes.items()}
+        numbers = [
+            name
+            for name in source.columns
+            if source.stores_whole_numbers(name)
+            or not source.is_text(name)
+            or ((kind := kinds.get(name)) is not None and kind.numeric)
+        ]
+        return Staged(path, self.scratch, frozenset(numbers), source.labels)
 
     def read_back(self) -> Sequence[Relation]:
         """Open the files."""

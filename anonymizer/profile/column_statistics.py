@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.data.codebook import Code
 from anonymizer.data.relation import ColumnStatistics, Relation, column_statistics
 from anonymizer.data.table import wrong_weights
 from anonymizer.data.values import WHOLE, detecting_key_of, key_of, looks_coded, whole_key
@@ -78,6 +79,8 @@ class ColumnFacts:
     values: distinct values with their records, sorted by code point: all of them or a sample.
     numerals: notation of numbers in the values.
     dates: formats of the values if these, or nearly all, are dates of another form than ISO 8601.
+    title: label of the column in the file, such as the text of a question; empty without one.
+    codes: labels of the values in the file with their codes; empty if the values have none.
     """
 
     name: str
@@ -91,6 +94,8 @@ class ColumnFacts:
     values: tuple[tuple[str, int], ...]
     numerals: Numerals = POINT
     dates: DateReading | None = None
+    title: str = ""
+    codes: tuple[tuple[str, Code], ...] = ()
 
     @property
     def dated(self) -> bool:
@@ -195,7 +200,9 @@ def texts_among(relation: Relation, column: str, texts: Collection[str]) -> set[
 
 def as_setting(found: Collection[str]) -> tuple[str, ...]:
     """Return the value of ``input.missing``: the empty text and the texts found, in a fixed order."""
-    return tuple(text for text in (*CLEAR, *BESIDE_NUMBERS) if text == EMPTY or text in found)
+    known = (*CLEAR, *BESIDE_NUMBERS)
+    listed = (text for text in known if text == EMPTY or text in found)
+    return (*listed, *sorted(set(found).difference(known)))
 
 
 LEAST_DATES = 4
@@ -414,17 +421,24 @@ class Measured:
 
 def measure(relation: Relation) -> Measured:
     """Return the statistics of every column."""
-    spreads = {name: relation.profiling.spread(name, SAMPLE, ABSENT) for name in relation.columns}
+    declared = {name: relation.labels[name].absent for name in relation.columns if name in relation.labels}
+    spreads = {
+        name: relation.profiling.spread(name, SAMPLE, (*ABSENT, *declared.get(name, ())))
+        for name in relation.columns
+    }
     texts = {name: spread.sample for name, spread in spreads.items() if relation.is_text(name)}
     writing = writing_of(texts, relation.separator)
     missing: set[str] = set()
     columns = []
     for name, spread in spreads.items():
-        missing |= clear_texts(relation, name, spread)
+        missing |= clear_texts(relation, name, spread) | set(declared.get(name, ()))
         numerals = writing.numerals if name in texts else POINT
         facts = _measured(relation, name, spread, numerals)
         if facts.missing > spread.nulls:
             missing |= texts_among(relation, name, BESIDE_NUMBERS)
+        own = relation.labels.get(name)
+        if own is not None:
+            facts = replace(facts, title=own.title, codes=tuple(own.codes.items()))
         columns.append(facts)
     warnings = (*writing.warnings, *blank_warnings(relation, columns))
     return Measured(tuple(with_known_order(columns)), as_setting(missing), writing.numerals, warnings)

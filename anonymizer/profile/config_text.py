@@ -7,13 +7,17 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from anonymizer.config.files import TYPED
 from anonymizer.config.written import comment, flow, text
-from anonymizer.model.table import POINT, Role
+from anonymizer.model.table import LEFT_OUT, POINT, Role
 from anonymizer.profile.proposal import LIMIT, ColumnProposal, Proposal
 from anonymizer.profile.spellings import EMPTY
 from anonymizer.profile.ways import ways_in_text, ways_note
 
 NOTHING: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+MOST_CODES = 12
+"""Codes of a column that are listed with their labels."""
+
 SECONDS = 30
 """Time budget of the search."""
 
@@ -42,7 +46,7 @@ def config_text(
         _search(proposal, limit),
         _objective(proposal),
         _attacks(proposal),
-        *([] if "output" in further else [_output(proposal)]),
+        *([] if "output" in further else [_output(proposal, data)]),
         *([f"{name}: {flow(section)}"] for name, section in further.items()),
         ways_in_text(proposal.ways),
     ]
@@ -107,6 +111,10 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     yield from comment(f"{ground}{column.reason}{doubt}", "  ")
     if column.rule:
         yield from comment(f"rule: {column.rule}", "  ")
+    codes = [f"{code} {label}" for label, code in column.facts.codes]
+    if codes and column.role not in LEFT_OUT:
+        more = ", …" if len(codes) > MOST_CODES else ""
+        yield from comment(f"labels of the codes: {', '.join(codes[:MOST_CODES])}{more}", "  ")
     section = flow(column.settings(column.role))
     if column.role is Role.QUASI_IDENTIFIER and column.draft is not None:
         yield from comment(column.draft.reason, "  ")
@@ -164,8 +172,11 @@ def _attacks(proposal: Proposal) -> Iterator[str]:
     yield f"attacks: {flow(attacks)}"
 
 
-def _output(proposal: Proposal) -> Iterator[str]:
+def _output(proposal: Proposal, data: Mapping[str, str]) -> Iterator[str]:
     marker = proposal.marker
     if marker is not None:
+        # Without a path the release has the format of the input, and only text has a word for a null.
+        typed = any(each.released and each.named(data.get("path", "")) for each in TYPED)
+        marker = EMPTY if typed else marker
         yield "# How all columns write missing values; without it, recoded columns have <missing>."
         yield f"output: {flow({'missing': marker})}"

@@ -785,9 +785,9 @@ class NamesRead:
     @classmethod
     def of(cls, columns: Collection[ColumnFacts], choices: Choices) -> NamesRead:
         """Count the names; a column whose role the user set needs none."""
-        names = [each.name for each in columns if each.name not in choices.roles]
-        decided = Role.QUASI_IDENTIFIER in choices.roles.values()
-        return cls(sum(map(readable, names)), len(names), decided)
+        asked = [each for each in columns if each.name not in choices.roles]
+        read = sum(readable(each.name) or readable(each.title) for each in asked)
+        return cls(read, len(asked), Role.QUASI_IDENTIFIER in choices.roles.values())
 
     @property
     def most(self) -> bool:
@@ -954,6 +954,7 @@ class Proposal:
     names: how many names of columns could be read.
     ways: drafts that were tried as the first would lose too much, that first; none where it does not.
     preset: the rule that the draft follows; None without one.
+    kinds: whether the file declares kinds of missing values.
     """
 
     rows: int
@@ -970,6 +971,7 @@ class Proposal:
     names: NamesRead = ALL_READ
     ways: tuple[Way, ...] = ()
     preset: type[Preset] | None = None
+    kinds: bool = False
 
     @property
     def person(self) -> str | None:
@@ -988,9 +990,12 @@ class Proposal:
 
     @property
     def marker(self) -> str | None:
-        """How a release writes missing values: as a word of the input, or empty; None if there are none."""
+        """How a release writes missing values: as a word of the input, or empty.
+
+        None if there are none, or several kinds that are told apart.
+        """
         released = (each for each in self.columns if each.role not in LEFT_OUT)
-        if not any(each.facts.missing for each in released):
+        if not any(each.facts.missing for each in released) or self.kinds:
             return None
         words = (text for text in self.missing if any(map(str.isalpha, text)))
         return next(words, EMPTY)
@@ -1113,6 +1118,7 @@ def propose(
         (*fallback, *_notes(columns, joint, cautious)),
         _usable_weight(columns, relation),
         names=replace(names, left_out=sum(each.reason.startswith(UNREAD) for each in columns)),
+        kinds=any(each.absent for each in relation.labels.values()),
     )
 
 
@@ -1122,11 +1128,26 @@ def _decided(column: ColumnProposal, decide: Decide) -> ColumnProposal:
     return replace(column, role=decide(column), answered=decide is not as_proposed)
 
 
+def _by_name_or_title(column: ColumnFacts, *, names_read: bool) -> RoleProposal:
+    """Return the proposed role of a column, by its label in the file if its name says nothing.
+
+    The text of a question says more than ``q17_3``.
+    """
+    found = findings(column)
+    if column.title and not found and subject_of(column.name) in (None, ANSWER):
+        told = replace(column, name=column.title)
+        said = findings(told)
+        if said or subject_of(column.title) not in (None, ANSWER):
+            own = role_of(told, said, names_read=True)
+            return replace(own, reason=re.sub("name (suggests|perhaps)", r"label \1", own.reason))
+    return role_of(column, found, names_read=names_read)
+
+
 def _with_roles(
     measured: tuple[ColumnFacts, ...], counter: UniquenessProfile, choices: Choices, names: NamesRead
 ) -> tuple[list[ColumnProposal], list[str]]:
     """Return the columns with their roles and reasons, and a note if nothing is known outside."""
-    proposals = {column.name: role_of(column, findings(column), names_read=names.most) for column in measured}
+    proposals = {column.name: _by_name_or_title(column, names_read=names.most) for column in measured}
     decided = {
         name: replace(each, role=choices.roles.get(name, each.role)) for name, each in proposals.items()
     }

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from anonymizer.data.source import SUFFIXES, split_suffix
+from anonymizer.data.source import CSV_FILES, RELEASED, split_suffix
 from anonymizer.errors import OutputError
 from anonymizer.system import (
     LockedFolder,
@@ -408,15 +408,16 @@ def check_name(name: str) -> None:
 
     Raises
     ------
-    OutputError: it is not a plain name of a CSV or Parquet file, or a system refuses it.
+    OutputError: it is not a plain name of a file in a format that is written, or a system refuses it.
     """
     if Path(name).name != name or name.casefold() == PUBLIC_REPORT:
         raise OutputError(f"output.path '{name}': accepted: a plain file name, such as release.csv")
     fault = output_fault(name)
     if fault is not None:
         raise OutputError(f"output.path: {fault}")
-    if not split_suffix(name)[1]:
-        accepted = f"a name ending in {', '.join(SUFFIXES)}"
+    known = tuple(dict.fromkeys((*CSV_FILES.suffixes, *RELEASED)))
+    if not split_suffix(name, known)[1]:
+        accepted = f"a name ending in {', '.join(known)}"
         raise OutputError(f"output.path '{name}': unknown file format; accepted: {accepted}")
 
 

@@ -56,7 +56,7 @@ def test_outputs_that_are_refused(output: str, tmp_path: Path, message: Snapshot
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("given", [".", "..", "nowhere.csv", "people.xlsx"])
+@pytest.mark.parametrize("given", [".", "..", "nowhere.csv", "people.ods"])
 def test_what_is_no_data_file(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: SnapshotAssertion
 ) -> None:

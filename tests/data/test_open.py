@@ -39,7 +39,7 @@ BAD_FILES: dict[str, tuple[str, str | bytes]] = {
     "damaged gzip": ("a.csv.gz", b""),
     "empty Parquet": ("a.parquet", ""),
     "no Parquet": ("a.parquet", "a,b\n1,2\n"),
-    "suffix": ("a.xlsx", "a,b\n1,2\n"),
+    "suffix": ("a.ods", "a,b\n1,2\n"),
     "no suffix": ("data", "a,b\n1,2\n"),
 }
 

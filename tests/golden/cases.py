@@ -832,7 +832,7 @@ def refused() -> list[Case]:
     changes: dict[str, Changes] = {
         "separator": {"input.separator": ";"},
         "no-such-input": {"input.path": "nowhere.csv"},
-        "format": {"input.path": "people.xlsx"},
+        "format": {"input.path": "people.ods"},
         "declared-integer": {"attributes.zip": {**QUASI, "type": "date"}},
         "unknown-column": {"attributes.agee": INSENSITIVE},
         "column-without-role": {"attributes.note": None},
@@ -880,7 +880,7 @@ def refused() -> list[Case]:
         "memory-limit": {"engine": {"name": "duckdb", "memory_limit": "lots"}},
         "temp-directory": {"engine": {"name": "duckdb", "options": {"temp_directory": "nowhere"}}},
         "budget": {"budget": {"nodes": 0, "second": 5}},
-        "output-format": {"output": {"path": "release.xlsx"}},
+        "output-format": {"output": {"path": "release.ods"}},
         "output-outside": {"output": {"path": "../people.csv"}},
         "database": {"input": {"database": "no.duckdb", "table": "people"}},
         "url-password": {"input": {"url": "postgresql://ana:secret@db.example/clinic", "table": "people"}},

@@ -483,7 +483,9 @@ class DuckRelation(EngineRelation):
         self, new: ReleaseQuery, path: Path, scratch: Path, *, shuffled: bool = False
     ) -> DuckAppendedQuery:
         """Return a query for these records together with new ones, which the database reads from a file."""
-        further = scratch / f"new{''.join(path.suffixes[-2:])}"
+        # Other formats than CSV are staged as Parquet.
+        suffix = ".parquet" if self.separator is None else "".join(path.suffixes[-2:])
+        further = scratch / f"new{suffix}"
         return DuckAppendedQuery(self._database, self, new, further, shuffled)
 
     def checksum(self, recoded: Collection[str]) -> int:

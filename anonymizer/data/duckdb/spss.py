@@ -1,0 +1,98 @@
+"""Files of SPSS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.duckdb.coded import Coded, CodedFormat
+from anonymizer.data.duckdb.readstat import Readstat
+from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
+from anonymizer.data.source import SPSS_FILES
+from anonymizer.errors import OutputError
+
+_TIMES = slice(92, 109)
+"""Where the header has the day and time of writing."""
+
+
+class Spss(Readstat, CodedFormat):
+    """A file of SPSS, by its labels."""
+
+    name = "spss"
+    kind = "an SPSS file"
+    suffixes = SPSS_FILES.suffixes
+    reader = "read_sav"
+    package = "SPSS"
+    names = re.compile(r"[^\W\d_](?:[\w.@#$]*[\w@#$])?")
+    longest_name, longest_title, longest_label, longest_text = 64, 256, 120, 32767
+    reserved = frozenset({"ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"})
+    lacking = "contains(v, chr(0)) OR suffix(v, ' ')"
+    stored = {
+        "BIGINT": EXACT,
+        "DOUBLE": f"{FINITE} AND abs(v) < 1e300",
+        "BOOLEAN": "",
+        "DATE": "v >= DATE '1582-10-15' AND v <= DATE '9999-12-31'",
+        "TIMESTAMP": f"v >= DATE '1582-10-15' AND v < DATE '9999-12-31' AND {SECONDS}",
+        "TIME": "microsecond(v) % 1000000 = 0",
+    }
+
+    def absent_codes(self, texts: Sequence[str], known: ColumnLabels) -> dict[str, Code]:
+        """Return the codes of the input; letters of Stata become numbers below zero."""
+        codes: dict[str, Code] = {}
+        numeric = not any(isinstance(code, str) for code in known.codes.values())
+        for text in texts:
+            code = known.absent[text]
+            letter = isinstance(code, str) and numeric and len(code) == 1
+            codes[text] = ord("`") - ord(str(code)) if letter else code
+        return codes
+
+    def unnamed(self, code: Code) -> str:
+        """Return the text that a missing value without a label is read as."""
+        return f"missing {code}"
+
+    def save(self, coded: Coded, path: Path) -> None:
+        """Write the columns, without the time of writing, so that a run repeats byte for byte."""
+        import pyreadstat  # noqa: PLC0415 - an extra
+
+        whole = [
+            name
+            for name, values in coded.columns.items()
+            if values.dtype.kind == "i" or (name in coded.labels and values.dtype.kind != "O")
+        ]
+        try:
+            pyreadstat.write_sav(
+                pd.DataFrame(coded.columns),
+                str(path),
+                row_compress=True,
+                column_labels=coded.titles,
+                variable_value_labels=coded.labels,
+                missing_ranges={name: self._ranges(name, coded) for name in coded.absent},
+                variable_measure=coded.measures,
+                variable_format=dict.fromkeys(whole, "F8.0"),
+            )
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+            raise OutputError(f"{path.name}: cannot be written: {error}; set output.path to a .csv") from None
+        with path.open("r+b") as file:
+            file.seek(_TIMES.start)
+            file.write(b"01 Jan 8000:00:00")
+
+    @staticmethod
+    def _ranges(name: str, coded: Coded) -> list[Any]:
+        """Return the missing values of a column: at most three, or a range and one beside it."""
+        absent = coded.absent[name]
+        if len(absent) <= 3 or any(isinstance(code, str) for code in absent):
+            return absent
+        values, order = coded.columns[name], sorted(absent)
+        present = values[~values.isin(absent)]
+        for inside, beside in ((order, []), (order[1:], order[:1]), (order[:-1], order[-1:])):
+            if not present.between(inside[0], inside[-1]).any():
+                return [{"lo": inside[0], "hi": inside[-1]}, *beside]
+        raise OutputError(
+            f"column '{name}' has {len(absent)} kinds of missing values among its values, of which SPSS has "
+            "three; set output.path to a .csv"
+        )

@@ -1,0 +1,135 @@
+"""From a file of SPSS, Stata or Excel to a release in its format, without an edit of the config between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyreadstat
+import pytest
+import yaml
+
+import anonymizer as an
+from anonymizer.cli.main import main
+from anonymizer.config.load import load_config
+from anonymizer.data.open import open_file
+
+N = 240
+
+
+def survey() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "q1": np.where(rng.random(N) < 0.1, 999.0, rng.integers(20, 80, N)),
+            "q2": rng.integers(1, 3, N).astype(float),
+            "q3": rng.integers(1, 6, N).astype(float),
+            "q4": rng.integers(1, 11, N).astype(float),
+        }
+    )
+
+
+LABELS = {
+    "q1": {999: "No answer"},
+    "q2": {1: "Male", 2: "Female"},
+    "q3": {number: f"Diagnosis {number}" for number in range(1, 6)},
+}
+TITLES = {"q1": "Age in years", "q2": "Sex", "q3": "Main diagnosis", "q4": "How satisfied are you?"}
+
+
+def drafted(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Draft a config, run it, and return what the draft said."""
+    assert main(["init", str(path), "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert main(["run", str(path.with_suffix(".yaml")), "--quiet"]) == 0
+    assert "read back and verified" in capsys.readouterr().out
+    return said
+
+
+def test_a_survey_keeps_its_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "survey.sav"
+    pyreadstat.write_sav(
+        survey(), path, column_labels=TITLES, variable_value_labels=LABELS, missing_ranges={"q1": [999]}
+    )
+    said = drafted(path, capsys)
+    # The text of a question says what q1 does not.
+    assert "label suggests demography" in said
+    text = path.with_suffix(".yaml").read_text(encoding="utf-8")
+    assert "# labels of the codes: 1 Male, 2 Female\n" in text
+    config = yaml.safe_load(text)
+    assert config["input"]["missing"] == ["", "No answer"]
+    assert config["attributes"]["q1"]["type"] == "integer"
+    assert "output" not in config
+    share = tmp_path / "survey-release" / "share"
+    found, facts = pyreadstat.read_sav(share / "release.sav", user_missing=True)
+    assert facts.column_names_to_labels == TITLES
+    assert facts.variable_value_labels["q3"] == LABELS["q3"]
+    # Groups of ages are whole numbers with the groups as labels.
+    ages = facts.variable_value_labels["q1"]
+    assert set(found["q1"]) == set(ages)
+    assert any("-" in label for label in ages.values())
+    assert main(["audit", str(share / "release.sav")]) == 0
+
+
+def test_stata_and_excel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = survey().rename(columns={"q1": "age", "q2": "sex", "q3": "diagnosis", "q4": "score"})
+    frame["age"] = frame["age"].replace(999.0, np.nan)
+    pyreadstat.write_dta(frame, tmp_path / "people.dta", variable_value_labels={"sex": LABELS["q2"]})
+    drafted(tmp_path / "people.dta", capsys)
+    with open_file(tmp_path / "people-release" / "share" / "release.dta") as release:
+        assert {text for text, _ in release.dictionary("sex")} <= {"Male", "Female", "*"}
+    frame.to_excel(tmp_path / "table.xlsx", index=False)
+    drafted(tmp_path / "table.xlsx", capsys)
+    sheet = openpyxl.load_workbook(tmp_path / "table-release" / "share" / "release.xlsx").active
+    assert [cell.value for cell in sheet[1]] == list(frame.columns)
+    # Scores are released unchanged, as numbers.
+    assert isinstance(sheet["D2"].value, int)
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        ({"input": {"path": "a.csv.gz"}}, "release.csv"),
+        ({"input": {"path": "a.PARQUET"}}, "release.parquet"),
+        ({"input": {"path": "a.zsav"}, "output": {"order": "shuffled"}}, "release.sav"),
+        ({"input": {"path": "a.xpt"}}, "release.csv"),
+        ({"input": {"path": "a.dta"}, "output": {"separator": ";"}}, "release.csv"),
+        ({"input": {"path": "a.dta"}, "output": {"path": "b.xlsx"}}, "b.xlsx"),
+    ],
+)
+def test_without_a_name_the_release_has_the_format_of_the_input(config: dict[str, object], name: str) -> None:
+    rest = {"attributes": {"a": {"role": "quasi-identifier"}}, "constraints": [{"k-anonymity": 2}]}
+    assert load_config({**config, **rest}).output.path == name
+
+
+def test_a_name_that_the_format_lacks_is_refused_before_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("hours per week\n1\n1\n", encoding="utf-8")
+    config = {
+        "input": {"path": "a.csv"},
+        "attributes": {"hours per week": {"role": "quasi-identifier"}},
+        "constraints": [{"k-anonymity": 2}],
+        "output": {"path": "release.sav"},
+    }
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    assert main(["run", str(tmp_path / "a.yaml"), "-o", str(tmp_path / "out")]) == 2
+    assert "SPSS has no column named 'hours per week'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_frame_is_saved_in_the_format_of_the_config(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [20, 21, 30, 31] * 3, "sex": ["m", "f"] * 6})
+    config = {
+        "attributes": {
+            "age": {"role": "quasi-identifier", "type": "integer"},
+            "sex": {"role": "insensitive"},
+        },
+        "constraints": [{"k-anonymity": 3}],
+        "output": {"path": "release.feather"},
+    }
+    an.anonymize(frame, config).save(tmp_path)
+    with open_file(tmp_path / "share" / "release.feather") as release:
+        assert release.rows == 12
