@@ -30,8 +30,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from anonymizer.config.search import Defaults
 from anonymizer.report.build import PACKAGES
 from tests.golden.wording import Leaves, Lines, Page, digest
+
+# What cases mean that name no algorithm and no attacks, also where they run in a process of their own.
+Defaults.algorithm, Defaults.attacks = "lattice", "none"
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "examples"

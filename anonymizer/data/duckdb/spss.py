@@ -64,13 +64,14 @@ class Spss(Readstat, CodedFormat):
             for name, values in coded.columns.items()
             if values.dtype.kind == "i" or (name in coded.labels and values.dtype.kind != "O")
         ]
+        labels: Any = coded.labels  # of texts, too, which the library writes
         try:
             pyreadstat.write_sav(
                 pd.DataFrame(coded.columns),
                 str(path),
                 row_compress=True,
-                column_labels=coded.titles,
-                variable_value_labels=coded.labels,
+                column_labels={**coded.titles},
+                variable_value_labels=labels,
                 missing_ranges={name: self._ranges(name, coded) for name in coded.absent},
                 variable_measure=coded.measures,
                 variable_format=dict.fromkeys(whole, "F8.0"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_lowercase
+from typing import Any
 
 import pandas as pd
 
@@ -70,12 +71,13 @@ class Stata(Readstat, CodedFormat):
         letters = {
             name: [code for code in absent if isinstance(code, str)] for name, absent in coded.absent.items()
         }
+        labels: Any = coded.labels  # of texts, too, which the library writes
         try:
             pyreadstat.write_dta(
                 pd.DataFrame(coded.columns),
                 str(path),
-                column_labels=coded.titles,
-                variable_value_labels=coded.labels,
+                column_labels={**coded.titles},
+                variable_value_labels=labels,
                 missing_user_values=letters,
             )
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
