@@ -183,7 +183,9 @@ def _for_lattice(problem: SearchProblem) -> str | None:
 
 def _against_local(table: Table, seconds: float | None, asked: Sequence[Feature]) -> str | None:
     """Return why local recoding does not serve; None if it does."""
-    missing = [each.value for each in asked if each not in SEARCH_ALGORITHMS[LOCAL].supports]
+    # Whole units are a matter of the table, below.
+    able = SEARCH_ALGORITHMS[LOCAL].supports | {Feature.WHOLE}
+    missing = [each.value for each in asked if each not in able]
     if missing:
         return f"{listed(missing)}: not supported by local recoding"
     if table.measure.ties is not None and any(

@@ -91,7 +91,7 @@ def test_what_needs_every_combination_is_refused_at_once(tmp_path: Path) -> None
     assert done.code == 2
     said = " ".join(done.err.split())
     assert "only 12,000 fit in memory" in said
-    assert "algorithm local (accepted: lattice" in said
+    assert "algorithm local (accepted: auto, lattice" in said
     assert "attacks[1]: linkage, which needs original records" in said
     assert "utility" in said
     assert not (tmp_path / "job-release").exists()

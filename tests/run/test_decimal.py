@@ -181,6 +181,7 @@ def test_stored_numbers_are_not_released_as_texts_that_mean_others(tmp_path: Pat
         "input": {"path": "people.parquet", "decimal": ","},
         "attributes": {"height": {"role": "insensitive"}, "kind": {"role": "quasi-identifier"}},
         "constraints": [{"model": "k-anonymity", "k": 2}],
+        "output": {"path": "release.csv"},
     }
     path = tmp_path / "c.json"
     path.write_text(json.dumps(settings), encoding="utf-8")

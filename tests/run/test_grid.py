@@ -81,6 +81,7 @@ ELSEWHERE = {
     Feature.PEOPLE_UNITS: "follows from POPULATION",
     Feature.SOME_KNOWN: "follows from SCENARIOS",
     Feature.SCENARIOS_BY_RECORD: "follows from SCENARIOS",
+    Feature.RECIPE: "of one attack: test_defaults.py, test_recipe.py",
     Feature.TWO_TABLES: "is what anatomy releases",
 }
 

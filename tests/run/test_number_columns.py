@@ -278,7 +278,8 @@ def test_a_group_of_one_value_above_the_lowest_level_is_that_number(tmp_path: Pa
 
 
 def test_ends_that_may_be_included_or_not_are_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
-    job = job_of(tmp_path, "low-high", "auto")
+    job = job_of(tmp_path, "low-high", "interval")
+    job.config["algorithm"] = {"name": "mondrian"}
     job.attribute("age", role="quasi-identifier", type="number", hierarchy=AGES, labels="low-high")
     job.attribute("zip", role="quasi-identifier", type="number")
     done = job.run()

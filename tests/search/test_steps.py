@@ -185,7 +185,7 @@ def test_every_step_is_refused_where_it_would_be_ignored(tmp_path: Path) -> None
     with pytest.raises(AssertionError, match="no constraint is measured by an attack"):
         report_of(tmp_path, rows(20), constraints=constraints, attackers="every-step")
     risk = [{"model": "linkage-risk", "max": 0.1}]
-    with pytest.raises(AssertionError, match="needs algorithm anatomy or lattice"):
+    with pytest.raises(AssertionError, match="needs algorithm anatomy or auto or lattice"):
         report_of(
             tmp_path, rows(20), constraints=risk, attackers="every-step", algorithm={"name": "mondrian"}
         )
