@@ -710,9 +710,9 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
             _needing_recipe,
             Cell(
                 ALGORITHM,
-                "{attack} knows only how full-domain recodings are found; set algorithm.name: {algorithms}, "
-                "or remove the attack",
-                here=True,
+                "{attack} knows only how full-domain recodings are found",
+                # Where the user chose another, the attack says so itself; a comparison goes on without it.
+                at=Stage.CHOICE,
             ),
         ),
         Row(

@@ -14,7 +14,7 @@ from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import EngineRelation, Relation
 from anonymizer.data.table import ColumnRequest, Encoded, EngineTables, ReadColumn, read_columns
 from anonymizer.data.values import absent_texts, number_key
-from anonymizer.errors import DataError, InputError
+from anonymizer.errors import DataError, InputError, listed
 from anonymizer.hierarchy.source import HierarchySource
 from anonymizer.job.exposure import check_acknowledged
 from anonymizer.model.adversary import AdversaryView, PublishedTable
@@ -167,11 +167,33 @@ def read_attributes(planned: Columns, target: Target, relation: Relation) -> dic
         for name in relation.columns
         if planned[name].role is role
     ]
+    _refuse_kinds_of_missing(planned, relation)
     _check_number_formats(planned, target, relation)
     _check_types(planned, target, relation)
     columns = read_columns(relation, planned.requests(names), planned.missing)
     _refuse_stars(relation, [columns[name].column for name in planned.with_role(Role.QUASI_IDENTIFIER)])
     return columns
+
+
+def _refuse_kinds_of_missing(planned: Columns, relation: Relation) -> None:
+    """Check that no sensitive column has values that its file declares as missing and the config does not.
+
+    They would count as values that differ: "refused" is no diagnosis, and protects nobody's.
+
+    Raises
+    ------
+    InputError: one has.
+    """
+    for name in planned.with_role(Role.SENSITIVE):
+        labels = relation.labels.get(name)
+        kinds = [] if labels is None else list(labels.absent)
+        unknown = sorted(set(kinds) - planned.absent_among(name, kinds))
+        if unknown:
+            codes = listed([f"'{each}'" for each in unknown[:4]])
+            raise InputError(
+                f"{relation.name}: '{name}' has values that the file declares as missing: {codes}; list them "
+                "in input.missing, so that they do not count as values (init does so)"
+            )
 
 
 def problem_of(

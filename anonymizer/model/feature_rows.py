@@ -35,6 +35,7 @@ class Stage(Enum):
     STORED = "when the engine keeps the distinct rows"
     BEYOND = "when the distinct rows do not fit in memory"
     SEARCH = "when a search begins without them"
+    CHOICE = "when an algorithm is chosen for the config"
     COMPARED = "when the records are compared with other people without them"
 
 
@@ -198,7 +199,7 @@ class Row(Generic[C]):
     def asks(self, side: Side[C]) -> bool:
         """Return whether the config alone says that a side has to support the feature."""
         cells = [each for each in self.cells if isinstance(each, Cell)]
-        return any(each.by is side and each.stage is Stage.CONFIG for each in cells)
+        return any(each.by is side and each.stage in (Stage.CONFIG, Stage.CHOICE) for each in cells)
 
     def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of the feature."""

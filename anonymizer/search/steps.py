@@ -6,7 +6,8 @@ was refused last, which is known at the end; for all others if every step is ask
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from anonymizer.model.recoding import Step
 
@@ -49,6 +50,14 @@ class StepLog(list[Step]):
             self._last = self._last if step.accepted else None
         elif not step.accepted:
             self.refused(explain)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Forget the steps within."""
+        number, last = len(self), self._last
+        yield
+        del self[number:]
+        self._last = last
 
     def refused(self, explain: Explain) -> None:
         """Let the last step be measured at the end, unless something else is refused before."""

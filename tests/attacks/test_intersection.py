@@ -206,6 +206,16 @@ def test_planted_signal_is_found_with_its_size() -> None:
     assert sampled.low < 0.4 < sampled.high
 
 
+def test_who_has_no_value_in_common_is_not_the_surest() -> None:
+    crossing = [("a", "x", "1"), ("a", "y", "2"), ("b", "x", "3"), ("b", "y", "4")] * 10
+    people = [*crossing, *[("c", "z", "1")] * 20]
+    first = [generalized(own, (0, 1)) for own in people]
+    second = [generalized((q, r, "9" if q == "c" else s), (2, 0)) for q, r, s in people]
+    found = one("intersection", two(people, first, second))
+    assert float(found.success) == pytest.approx(2 / 3)
+    assert {float(each.success) for each in found.tail.values()} == {1.0}
+
+
 def test_value_that_only_one_release_has_is_no_candidate_in_common() -> None:
     people = [("a", "x", "1"), ("a", "y", "2")]
     scene = two(people, [("a", "*", "1"), ("a", "*", "2")], [("*", "x", "1"), ("*", "x", "9")])

@@ -133,3 +133,57 @@ def test_a_frame_is_saved_in_the_format_of_the_config(tmp_path: Path) -> None:
     an.anonymize(frame, config).save(tmp_path)
     with open_file(tmp_path / "share" / "release.feather") as release:
         assert release.rows == 12
+
+
+def refusal(folder: Path, frame: pd.DataFrame, config: dict[str, object], **facts: object) -> str:
+    path = folder / "ill.sav"
+    pyreadstat.write_sav(frame, path, **facts)
+    with pytest.raises(an.AnonymizerError) as raised:
+        an.run({"input": {"path": str(path)}, **config}, folder / "out")
+    assert not (folder / "out").exists()
+    return str(raised.value)
+
+
+def people_and(ill: dict[str, object]) -> dict[str, object]:
+    return {
+        "attributes": {"ill": ill, "age": {"role": "quasi-identifier"}},
+        "constraints": [{"model": "k-anonymity", "k": 2}],
+    }
+
+
+ILL = pd.DataFrame({"ill": [1.0, 9.0, 2.0, 8.0] * 5, "age": [30.0, 40.0] * 10})
+
+
+def test_kinds_of_missing_are_no_diagnoses(tmp_path: Path) -> None:
+    labels = {"ill": {1: "flu", 2: "asthma", 8: "cough", 9: "refused"}}
+    config = people_and({"role": "sensitive"})
+    said = refusal(tmp_path, ILL, config, variable_value_labels=labels, missing_ranges={"ill": [9]})
+    assert "declares as missing: 'refused'; list them in input.missing" in said
+
+
+def test_a_kind_of_missing_is_not_read_as_a_value(tmp_path: Path) -> None:
+    config = people_and({"role": "insensitive"})
+    said = refusal(
+        tmp_path, ILL, config, variable_value_labels={"ill": {9: "2"}}, missing_ranges={"ill": [9]}
+    )
+    assert "column 'ill': the label '2' of missing values is another value" in said
+
+
+def test_two_kinds_of_missing_have_two_labels(tmp_path: Path) -> None:
+    config = people_and({"role": "insensitive"})
+    labels = {"ill": {8: "gone", 9: "gone"}}
+    said = refusal(tmp_path, ILL, config, variable_value_labels=labels, missing_ranges={"ill": [8, 9]})
+    assert "column 'ill': the label 'gone'" in said
+
+
+def test_a_record_of_nothing_is_no_row_of_a_sheet(tmp_path: Path) -> None:
+    path = tmp_path / "people.jsonl"
+    path.write_text('{"age": 30, "ill": "flu"}\n' * 4 + '{"age": null, "ill": null}\n' * 4, encoding="utf-8")
+    config = {
+        "input": {"path": str(path)},
+        **people_and({"role": "sensitive"}),
+        "output": {"path": "release.xlsx", "missing": ""},
+    }
+    with pytest.raises(an.AnonymizerError, match="a record of missing values alone would be an empty row"):
+        an.run(config, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -152,7 +152,7 @@ class CodedFormat(WrittenFormat):
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             keys = pa.chunked_array([column.combine_chunks()]).dictionary_encode().combine_chunks()
             texts: list[str] = keys.dictionary.to_pylist()
-            coding = self._coding(texts, known, grouped=name in release.numbers)
+            coding = self._coding(name, texts, known, grouped=name in release.numbers)
         if coding is None:
             coded.columns[name] = column.to_pandas()
             return
@@ -167,7 +167,9 @@ class CodedFormat(WrittenFormat):
         if coding.groups:
             coded.measures[name] = "ordinal"
 
-    def _coding(self, texts: Sequence[str], known: ColumnLabels, *, grouped: bool) -> Coding | None:
+    def _coding(
+        self, name: str, texts: Sequence[str], known: ColumnLabels, *, grouped: bool
+    ) -> Coding | None:
         """Return a code for each text of a column; None if its texts stay texts."""
         absent = self.absent_codes([text for text in texts if text in known.absent], known)
         others = [text for text in texts if text not in absent]
@@ -179,8 +181,13 @@ class CodedFormat(WrittenFormat):
             if of_texts and (groups or absent or not self.labels_texts):
                 return None
             codes |= self._numbered(groups, [*known.codes.values(), *absent.values()], low=True)
-        elif absent and all(map(_NUMBER.fullmatch, others)):
-            numbers = {text: float(text) if "." in text else int(text) for text in others}
+        elif absent and (numbers := _numbers(others)) is not None:
+            both = set(numbers.values()) & set(absent.values())
+            if both:
+                raise OutputError(
+                    f"column '{name}': {min(both, key=str)} is a value, and would be the code of a kind of "
+                    f"missing values in {self.package}; set output.path to a .csv"
+                )
             return Coding({**numbers, **absent}, named, groups=False)
         elif grouped or absent:
             groups = others
@@ -188,7 +195,14 @@ class CodedFormat(WrittenFormat):
         else:
             return None
         labels = {**{code: text for text, code in codes.items()}, **named}
-        if any(len(text.encode()) > self.longest_label for text in labels.values()):
+        long = [text for text in labels.values() if len(text.encode()) > self.longest_label]
+        if long and absent:
+            raise OutputError(
+                f"column '{name}': the label '{long[0][:40]}...' is longer than the {self.longest_label} "
+                f"bytes of {self.package}, and without labels its kinds of missing values would be texts; "
+                "set output.path to a .csv"
+            )
+        if long:
             return None
         return Coding({**codes, **absent}, labels, groups=bool(groups))
 
@@ -223,6 +237,14 @@ class Coding:
     codes: dict[str, Code]
     labels: dict[Code, str]
     groups: bool
+
+
+def _numbers(texts: Sequence[str]) -> dict[str, Code] | None:
+    """Return the number of each text; None if one is no number, or another text for it."""
+    if not all(map(_NUMBER.fullmatch, texts)):
+        return None
+    numbers: dict[str, Code] = {text: float(text) if "." in text else int(text) for text in texts}
+    return numbers if all(str(number) == text for text, number in numbers.items()) else None
 
 
 def _order(text: str) -> tuple[bool, float, str]:

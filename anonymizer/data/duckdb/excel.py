@@ -149,6 +149,12 @@ class Excel(WrittenFormat):
             for batch in rows.iter_batches(ROWS):
                 columns = [[_cell(sheet, value) for value in column.to_pylist()] for column in batch.columns]
                 for record in zip(*columns, strict=True):
+                    if all(cell is None for cell in record):
+                        sheet.close()
+                        raise OutputError(
+                            f"{path.name}: a record of missing values alone would be an empty row, at which "
+                            "a table ends; set output.missing to a text, or output.path to a .csv"
+                        )
                     sheet.append(record)
         staged = release.scratch / "untimed.xlsx"
         book.save(staged)

@@ -282,8 +282,10 @@ class _Column:
         )
         if own and own.keys() >= set(codes) - absent.keys():
             texts = [absent.get(code) or own[code] for code in codes]
-            _check_distinct(where, texts, codes, absent)
-            return _Read(pa.array(texts, pa.large_string()).take(at), replace(labels, codes=_by_label(own)))
+            _check_distinct(where, texts, codes)
+            by_label = _by_label(own, codes)
+            return _Read(pa.array(texts, pa.large_string()).take(at), replace(labels, codes=by_label))
+        _check_kinds(where, absent, codes)
         if self.of_texts:
             texts = [absent.get(code) or str(code) for code in codes]
             return _Read(pa.array(texts, pa.large_string()).take(at), labels)
@@ -297,19 +299,35 @@ class _Column:
         return _Read(stored, labels, kinds.take(at), kind)
 
 
-def _by_label(labels: Mapping[Code, str]) -> dict[str, Code]:
-    """Return the code of each label, in the order of the codes; the lowest if several have it."""
-    order = sorted(labels.items(), key=lambda each: (isinstance(each[0], str), each[0]))
+def _by_label(labels: Mapping[Code, str], present: Collection[Code]) -> dict[str, Code]:
+    """Return the code of each label, in the order of the codes; one that occurs if several have it."""
+    known = set(present)
+    order = sorted(labels.items(), key=lambda each: (each[0] not in known, isinstance(each[0], str), each[0]))
     codes: dict[str, Code] = {}
     for code, label in order:
         codes.setdefault(label, _plain(code))
     return codes
 
 
-def _check_distinct(
-    where: str, texts: Sequence[str], codes: Sequence[Code], absent: Collection[Code]
-) -> None:
-    """Check that no label stands for two values, or for a value and a missing one.
+def _check_kinds(where: str, absent: Mapping[Code, str], codes: Sequence[Code]) -> None:
+    """Check that no kind of missing values is read as another one, or as a value, is.
+
+    Raises
+    ------
+    DataError: one is.
+    """
+    kinds = list(absent.values())
+    values = {str(_plain(code)) for code in codes if code not in absent} if absent else set()
+    wrong = [text for place, text in enumerate(kinds) if text in values or text in kinds[:place]]
+    if wrong:
+        raise DataError(
+            f"{where}: the label '{wrong[0]}' of missing values is another value, or stands for two kinds of "
+            "them; give them different labels"
+        )
+
+
+def _check_distinct(where: str, texts: Sequence[str], codes: Sequence[Code]) -> None:
+    """Check that no text stands for two values, or for a value and a missing one.
 
     Raises
     ------
@@ -318,7 +336,7 @@ def _check_distinct(
     first: dict[str, Code] = {}
     for text, code in zip(texts, codes, strict=True):
         other = first.setdefault(text_identity(text), code)
-        if other != code and not (code in absent and other in absent):
+        if other != code:
             low, high = sorted((_plain(other), _plain(code)), key=str)
             raise DataError(
                 f"{where}: the values {low} and {high} have the same label '{text}'; give them "

@@ -918,9 +918,8 @@ class _Run(LatticeRun):
             self._prefer_finer()
         elif self._best_levels is None and not self._interrupted and np.isposinf(self._control.below):
             # Not a step, so that the steps so far repeat the search.
-            number = len(self._steps)
-            self._evaluate_top()
-            del self._steps[number:]
+            with self._steps.apart():
+                self._evaluate_top()
         lowest = self._lowest(bound)
         recoding = None if self._best_levels is None else self._recoded(self._best_levels)
         found = self._outcome(recoding, min(lowest, *self._doubts.values(), np.inf))
