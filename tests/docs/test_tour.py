@@ -48,7 +48,9 @@ def rows_of_table(head: str) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_the_record_is_released_as_the_tour_says(tmp_path: Path) -> None:
-    report = run(load_config(ROOT / "examples" / "sample.yaml"), tmp_path).to_dict()
+    report = run(
+        load_config(ROOT / "examples" / "full_domain.yaml", ["algorithm=mondrian"]), tmp_path
+    ).to_dict()
     before, after = ([*row[1:]] for row in rows_of_table("| | age |"))
     first = (ROOT / "examples" / "sample.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
     # Without the number, the income, the hours and the date.

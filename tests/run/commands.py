@@ -24,6 +24,9 @@ ROOT = Path(__file__).parents[2]
 COLUMNS = ("name", "age", "zip", "sex", "diagnosis", "note")
 DIAGNOSES = ("asthma", "cancer", "flu", "stroke")
 
+PROGRAM = [sys.executable, "-P", str(Path(__file__).with_name("program.py"))]
+"""The command in a process of its own."""
+
 CONFIG: dict[str, Any] = {
     "input": {"path": "people.csv"},
     "attributes": {
@@ -110,7 +113,7 @@ def python(*args: str | Path, **options: Any) -> Done:
 
 def spawn(*args: str | Path, **options: Any) -> Done:
     """Run a command as a user does, in a process of its own."""
-    return python("-m", "anonymizer", *args, **options)
+    return python(*PROGRAM[1:], *args, **options)
 
 
 def people(records: int = 60, seed: int = 1) -> list[tuple[str, ...]]:

@@ -29,7 +29,7 @@ from anonymizer.errors import ConfigError, InputError, OutputError
 from anonymizer.report.comparison import RunStatus, measured_of
 from tests.helpers.messages import exchange
 from tests.helpers.reports import without_times
-from tests.run.commands import ROOT, Job, call
+from tests.run.commands import PROGRAM, ROOT, Job, call
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_comparison_goes_on_after_a_kill_without_redoing(job: Job, tmp_path: P
     (tmp_path / "tmp").mkdir()
     vary = ["compare", str(job.write().file), "--vary", "constraints.0.k=2,61", "--workers", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "anonymizer", *vary],
+        [*PROGRAM, *vary],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
         stderr=subprocess.PIPE,
@@ -303,7 +303,7 @@ def test_a_comparison_goes_on_after_a_kill_without_redoing(job: Job, tmp_path: P
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(job: Job) -> None:
     vary = ["compare", str(job.write().file), "--vary", "constraints.0.k=2,3", "--workers", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "anonymizer", *vary],
+        [*PROGRAM, *vary],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

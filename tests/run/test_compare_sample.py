@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.run.commands import ROOT, call
+from tests.run.commands import PROGRAM, ROOT, call
 
 RECORDS = 500
 OPTIONS = ["--vary", "constraints.0.k=2,10", "--vary", "budget.seconds=0.5", "--workers", "2"]
@@ -38,9 +37,7 @@ def test_four_algorithms_by_two_k(tmp_path: Path) -> None:
     with (ROOT / "examples" / "sample.csv").open(encoding="utf-8") as stream:
         (desk / "sample.csv").write_text("".join(islice(stream, RECORDS + 1)), encoding="utf-8")
     command = ["compare", str(desk / "full_domain.yaml"), "-o", str(output), *OPTIONS]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "anonymizer", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*PROGRAM, *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     # A slow machine says between results what is still running.
     results = (line for line in process.stderr if "  running" not in line)

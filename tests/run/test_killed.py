@@ -11,7 +11,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.commands import ROOT, Job, call, people, snapshot
+from tests.run.commands import PROGRAM, ROOT, Job, call, people, snapshot
 
 KILLS = int(os.environ.get("KILLS", "10"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -73,7 +72,7 @@ def check_whole(job: Job) -> str:
 
 def killed(job: Job, words: tuple[str, ...], end: signal.Signals, seconds: float) -> int:
     """Start a run and send it a signal after some time, as often as it takes; return its exit code."""
-    command = [sys.executable, "-m", "anonymizer", "run", str(job.file), *words]
+    command = [*PROGRAM, "run", str(job.file), *words]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -190,6 +190,7 @@ def adult(folder: Path) -> dict[str, Any]:
         "constraints": [{"model": "k-anonymity", "k": 10}],
         "suppression": {"limit": 0.05},
         "output": {"path": "release.parquet"},
+        "algorithm": "lattice",
         "attacks": [],
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 from anonymizer import system
 from anonymizer.release import folder as release_folder
 from tests.helpers.slow import slow_but
-from tests.run.commands import COLUMNS, ROOT, Job, call, csv_bytes, people, python, snapshot
+from tests.run.commands import COLUMNS, PROGRAM, ROOT, Job, call, csv_bytes, people, python, snapshot
 from tests.run.grouped import anatomy_job
 
 
@@ -68,7 +67,9 @@ import os, sys
 from pathlib import Path
 from anonymizer import system
 from anonymizer.cli.main import main
+from anonymizer.config.search import Defaults
 from anonymizer.release import folder
+Defaults.algorithm, Defaults.attacks = "lattice", "none"
 system._c_function = lambda name: None
 if sys.argv[3] == "no locks":
     system.fcntl = None
@@ -207,7 +208,7 @@ def test_output_is_utf_8_whatever_the_console_has(environment: dict[str, str], t
     job.write()
     for words, code in ((("run", job.file, "--overwrite", "--json"), 0), (("run", tmp_path / "ß→.yaml"), 2)):
         done = subprocess.run(
-            [sys.executable, "-m", "anonymizer", *words],
+            [*PROGRAM, *words],
             cwd=ROOT,
             capture_output=True,
             timeout=60,
