@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.slow import slow_but
-from tests.run.commands import ROOT, Job, snapshot
+from tests.run.commands import PROGRAM, ROOT, Job, snapshot
 
 FULL = Path("/dev/full")
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="the shell and its devices are those of Linux")
@@ -22,7 +21,7 @@ NO_SPACE = "error: standard output: cannot be written: No space left on device; 
 
 def in_shell(command: str, *args: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a shell, whose text has ``"$@"`` for it and redirections after that."""
-    words = [sys.executable, "-m", "anonymizer", *map(str, args)]
+    words = [*PROGRAM, *map(str, args)]
     shell = ["bash", "-o", "pipefail", "-c", command, "bash", *words]
     return subprocess.run(shell, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
@@ -148,7 +147,7 @@ def test_the_result_is_for_stdout_though_the_live_line_is_on_a_terminal(tmp_path
     master, slave = pty.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "anonymizer", "run", job.file],
+            [*PROGRAM, "run", job.file],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=slave,

@@ -258,12 +258,13 @@ def test_stored_numbers_are_written_with_the_sign(tmp_path: Path) -> None:
     duckdb.sql(f"COPY ({PEOPLE}) TO '{tmp_path}/d.parquet' (FORMAT parquet)")
     with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
         connection.execute(f"CREATE TABLE d AS {PEOPLE}")
-    share = stored(tmp_path, {}, path="d.parquet")
+    share = stored(tmp_path, {"path": "release.csv"}, path="d.parquet")
     points = (share / "release.csv").read_text()
     expected = [[with_commas(cell) for cell in row] for row in csv.reader(io.StringIO(points))]
     expected = [[cell.replace(",,", ",") for cell in row] for row in expected]
     for source in ({"path": "d.parquet"}, {"database": "d.duckdb", "table": "d"}):
-        share = stored(tmp_path, {"decimal": ",", "separator": ";"}, **source)
+        named = {"path": "release.csv", "decimal": ",", "separator": ";"}
+        share = stored(tmp_path, named, **source)
         content = (share / "release.csv").read_text()
         assert list(csv.reader(io.StringIO(content), delimiter=";")) == expected
         assert call("audit", share / "release.csv", "--report", share.parent / "report.json").code == 0

@@ -27,7 +27,7 @@ ENDS = {
     "lattice": {},
     "local": {},
     "mondrian": {},
-    "auto": {},
+    "auto": {"name": "auto", "recoding": "full-domain"},
     "interval": {"name": "mondrian", "labels": "interval"},
 }
 

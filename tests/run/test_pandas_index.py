@@ -55,7 +55,7 @@ KINDS = ("unnamed", "named", "rewritten")
 def test_an_index_is_left_out_and_said(kind: str, tmp_path: Path) -> None:
     path, name = written(tmp_path, kind)
     warning = f"column '{name}' is the index of pandas and is left out"
-    done = call("run", job(tmp_path), "--quiet")
+    done = call("run", job(tmp_path, output={"path": "release.csv"}), "--quiet")
     assert done.code == 0, done.err
     report = json.loads((tmp_path / "job-release" / "report.json").read_text(encoding="utf-8"))
     assert [each for each in report["warnings"] if warning in each]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from anonymizer.data.codebook import Code, ColumnLabels
 from anonymizer.data.duckdb.database import Database
@@ -138,6 +137,7 @@ class CodedFormat(WrittenFormat):
 
     def _add(self, coded: Coded, name: str, column: Any, release: Staged) -> None:
         """Add a column: its values, or codes in place of texts."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         known = release.labels.get(name, NO_LABELS)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-import pandas as pd
 
 from anonymizer.data.arrow import number_column
 from anonymizer.data.codebook import Code, ColumnLabels
@@ -207,6 +206,7 @@ class _Column:
 
     def add(self, values: list[Any]) -> None:
         """Add the values of a piece."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         letters = None
@@ -254,12 +254,14 @@ class _Column:
     def _whole(self) -> Any:
         return np.concatenate(self.pieces) if self.pieces else np.empty(0)
 
-    def _codes(self) -> pd.Series[Any]:
+    def _codes(self) -> Any:
         """Return the numbers, with the letters of missing values among them."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
+
         if all(each is None for each in self.letters):
             return pd.Series(self._whole())
         pieces = zip(self.pieces, self.letters, strict=True)
-        whole: pd.Series[Any] = pd.concat(
+        whole: Any = pd.concat(
             [
                 pd.Series(own).astype(object) if other is None else other.where(other.notna(), pd.Series(own))
                 for own, other in pieces
@@ -268,8 +270,9 @@ class _Column:
         )
         return whole
 
-    def _coded(self, where: str, declared: _Declared, values: pd.Series[Any]) -> _Read:
+    def _coded(self, where: str, declared: _Declared, values: Any) -> _Read:
         """Return a column whose codes may have labels or be kinds of missing."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         places, found = pd.factorize(values)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from anonymizer.data.codebook import Code, ColumnLabels
 from anonymizer.data.duckdb.coded import Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
@@ -57,6 +55,7 @@ class Spss(Readstat, CodedFormat):
 
     def save(self, coded: Coded, path: Path) -> None:
         """Write the columns, without the time of writing, so that a run repeats byte for byte."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
         import pyreadstat  # noqa: PLC0415 - an extra
 
         whole = [

@@ -8,8 +8,6 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-import pandas as pd
-
 from anonymizer.data.codebook import Code, ColumnLabels
 from anonymizer.data.duckdb.coded import Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
@@ -66,6 +64,7 @@ class Stata(Readstat, CodedFormat):
 
     def save(self, coded: Coded, path: Path) -> None:
         """Write the columns, without the time of writing, so that a run repeats byte for byte."""
+        import pandas as pd  # noqa: PLC0415 - quick start-up
         import pyreadstat  # noqa: PLC0415 - an extra
 
         letters = {
