@@ -173,7 +173,8 @@ class Intersection(Attack):
             }
             baseline = max(alone, also)
             result = AttackResult(self.name, knowledge, success, baseline, low, high, number, details)
-            # The fewer values are left, the surer, but with none; a target by the record of which fewest are.
+            # The fewer values are left, the surer; where none is left, nothing is known. The surest record
+            # of a target counts.
             left = np.where(left == 0, np.inf, left)
             fewest = np.full(number, np.inf)
             np.minimum.at(fewest, targets.target, left)
