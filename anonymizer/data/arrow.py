@@ -111,8 +111,7 @@ def number_column(values: Any) -> Any:
     absent = np.isnan(values)
     known = values[~absent]
     whole = (known == np.floor(known)).all() and (np.abs(known) < EXACT).all()
-    # A whole number has no zero with a sign.
-    if len(known) and whole and not np.signbit(known[known == 0]).any():
+    if len(known) and whole:
         return pa.array(np.where(absent, 0, values).astype(np.int64), mask=absent)
     return pa.array(values, mask=absent)
 

@@ -68,14 +68,6 @@ def record_texts(series: pandas.Series[Any]) -> tuple[NDArray[np.intp], list[str
     if (positions < 0).any():
         positions[positions < 0] = len(texts)
         texts.append(None)
-    if values.dtype.kind == "f":
-        negative_zero = _negative_zeros(series)
-        if negative_zero.any():
-            texts = [
-                None if text is None else text.removeprefix("-") if text == "-0" else text for text in texts
-            ]
-            positions[negative_zero] = len(texts)
-            texts.append("-0")
     return _merged(positions, texts)
 
 
@@ -83,13 +75,6 @@ def _is_nested(dtype: Any) -> bool:
     """Return whether values are lists or mappings of Arrow, which pandas cannot factorize."""
     arrow = getattr(dtype, "pyarrow_dtype", None)
     return arrow is not None and arrow.num_fields > 0 and not hasattr(arrow, "index_type")
-
-
-def _negative_zeros(series: pandas.Series[Any]) -> NDArray[np.bool_]:
-    """Return which records are -0.0, which equals 0.0 but has another text, shape (records,), bool."""
-    numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    negative: NDArray[np.bool_] = (numbers == 0) & np.signbit(numbers)
-    return negative
 
 
 def _merged(
@@ -108,7 +93,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, float | np.floating):
-        return str(value).removesuffix(".0")
+        # Zero has one text, whatever its sign.
+        return str(value).removesuffix(".0") if value else "0"
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, date):

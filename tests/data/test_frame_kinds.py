@@ -132,6 +132,19 @@ def test_texts_are_those_of_the_same_parquet_file(tmp_path: Path) -> None:
         assert rows(here) == rows(there)
 
 
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Float64])
+def test_zero_has_one_text_whatever_its_sign(kind: Any, tmp_path: Path) -> None:
+    zeros = pl.DataFrame({"a": pl.Series([0.0, -0.0, 0.5, None, -0.0], dtype=kind)})
+    zeros.write_parquet(tmp_path / "zeros.parquet")
+    with (
+        open_frame(frame_kind(zeros).to_pandas(zeros)) as here,
+        open_file(tmp_path / "zeros.parquet") as there,
+    ):
+        for relation in (here, there):
+            assert dict(relation.dictionary("a")) == {"0": 3, "0.5": 1, None: 1}
+            assert rows(relation) == [("0",), ("0",), ("0.5",), (None,), ("0",)]
+
+
 def test_kept_columns_of_polars_keep_their_type() -> None:
     twice = pl.concat([TYPES, TYPES]).with_columns(age=pl.Series([1] * 6))
     roles: dict[str, Any] = {name: {"role": "insensitive"} for name in TYPES.columns}

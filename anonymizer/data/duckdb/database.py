@@ -218,12 +218,16 @@ NO_TEXT = "\uffff"
 
 
 def text_of(column: str, kind: str) -> str:
-    """Return SQL for the canonical text of a column: its cast, without ``.0`` or a time of midnight."""
+    """Return SQL for the canonical text of a column: its cast, without ``.0`` or a time of midnight.
+
+    Zero has one text, whatever its sign.
+    """
     if kind == "VARCHAR":
         return column
-    cast = f"CAST({column} AS VARCHAR)"
     if kind in {"FLOAT", "DOUBLE"}:
-        return f"regexp_replace({cast}, '\\.0$', '')"
+        # The sum of both zeros is the one without a sign.
+        return f"regexp_replace(CAST({column} + 0::{kind} AS VARCHAR), '\\.0$', '')"
+    cast = f"CAST({column} AS VARCHAR)"
     if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
         return f"regexp_replace({cast}, ' 00:00:00$', '')"
     return cast
