@@ -178,23 +178,25 @@ def run(config: Configured, folder: str | Path | None = None, *, overwrite: bool
 
 
 @checked_call
-def audit(path: str | Path, report: str | Path | None = None) -> ReleaseAudit:
+def audit(path: str | Path, report: str | Path | None = None, key: str | Path | None = None) -> ReleaseAudit:
     """Verify a release from the file and its report alone, as the command ``audit`` does.
 
     Parameters
     ----------
     path: the released file; for Anatomy, either of its two files.
     report: its report; default: ``report.public.json`` next to it.
+    key: file with the publisher's public key; a release that is not signed with it is not verified.
 
     Returns
     -------
-    The audit: ``verified``, ``constraints``, ``findings`` and ``not_checked``, as with ``--json``.
+    The audit: ``verified``, ``constraints``, ``findings``, ``not_checked`` and ``signature``, as with
+    ``--json``.
 
     Raises
     ------
-    InputError: the release or the report is missing, or is not one.
+    InputError: the release or the report is missing, or is not one; or the key cannot be used.
     """
-    return audit_release(Path(path), None if report is None else Path(report))
+    return audit_release(Path(path), *(None if each is None else Path(each) for each in (report, key)))
 
 
 @checked_call

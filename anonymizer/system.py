@@ -486,6 +486,11 @@ def check_file(path: Path) -> Path:
     return path
 
 
+def readable_by_others(path: Path) -> bool:
+    """Return whether others than its owner may read a file; False where the system does not say."""
+    return not WINDOWS and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
 def same_file(one: Path, other: Path) -> bool:
     """Return whether two paths are the same file, by any names, capitals and links; one may not exist.
 

@@ -20,6 +20,7 @@ from anonymizer.audit.case import AuditCase, AuditedReport, ReleaseAudit, missin
 from anonymizer.audit.checks import CHECKS, note_unmeasured
 from anonymizer.audit.claims import Claims, as_reported
 from anonymizer.audit.reported import read_content, read_reported
+from anonymizer.audit.signed import check_signatures
 from anonymizer.config.load import load_config
 from anonymizer.config.model import Config, Origin
 from anonymizer.data.labelled import ReadNumbers, labelled
@@ -82,7 +83,7 @@ MOST_REWRITTEN = 1_000_000
 """Maximum number of rows of a file that is rewritten to compare its bytes."""
 
 
-def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
+def audit_release(path: Path, report: Path | None = None, key: Path | None = None) -> ReleaseAudit:
     """Verify a release.
 
     Parameters
@@ -90,10 +91,11 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     report: public or internal report; default: ``report.public.json`` next to the release. Paths of
         hierarchies are relative to its folder; the path of the input of an internal report to that folder,
         its parent, or the current folder.
+    key: file with the publisher's public key; a release that is not signed with it is not verified.
 
     Raises
     ------
-    InputError: the report is missing or not a report, or the release is missing.
+    InputError: the report is missing or not a report, the release is missing, or the key cannot be used.
     """
     pair = find_anatomy_files(path)
     if pair is None and not is_url(str(path)) and not path.exists():
@@ -101,8 +103,17 @@ def audit_release(path: Path, report: Path | None = None) -> ReleaseAudit:
     if any((folder / PUBLIC_REPORT).is_file() for folder in (path, path / "share")):
         raise InputError(f"{path}: is the folder of a release; give the released file in it")
     given = report if report is not None else path.with_name(PUBLIC_REPORT)
-    claimed = AuditedReport(given, read_reported(given), Claims(read_content(given)), ReleaseAudit())
-    claims, found = claimed.claims, claimed.found
+    found = ReleaseAudit()
+    check_signatures(given, key, found)
+    try:
+        claimed = AuditedReport(given, read_reported(given), Claims(read_content(given)), found)
+    except InputError as error:
+        if not found.findings:
+            raise
+        found.refute(str(error))  # the signature says which files were altered
+        found.conclude()
+        return found
+    claims = claimed.claims
     files = [path] if pair is None else [pair.records, pair.values]
     if _same_files(files, claimed):
         with _noting(found), ExitStack() as stack:

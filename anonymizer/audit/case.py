@@ -41,6 +41,8 @@ class ReleaseAudit:
     findings: disagreements, which make ``verified`` False, and unverifiable constraints.
     not_checked: keys of the report that were not compared, a section as one if none of its keys was; and
         further properties that the files do not show.
+    signature: fingerprint of the ``key`` that the release is signed with, its ``parts``, and whether it is
+        ``valid``: every part as it was signed; None without one.
     """
 
     verified: bool = False
@@ -48,6 +50,7 @@ class ReleaseAudit:
     constraints: list[dict[str, Any]] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
+    signature: dict[str, Any] | None = None
 
     def refute(self, finding: str) -> None:
         """Add a disagreement."""

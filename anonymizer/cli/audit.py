@@ -21,9 +21,16 @@ ReportOption = Annotated[
 ]
 
 
+KeyOption = Annotated[
+    Path | None,
+    typer.Option("--key", help="The publisher's public key; a release not signed with it is not verified."),
+]
+
+
 def audit(
     release: Annotated[Path, typer.Argument(help="The released file; for Anatomy, either of its two files.")],
     report: ReportOption = None,
+    key: KeyOption = None,
     quiet: Quiet = False,  # noqa: ARG001 - it shows no progress anyway
     json: Json = False,
 ) -> int:
@@ -37,13 +44,16 @@ def audit(
     from anonymizer.cli.summary import verdict_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
 
-    found = audit_release(release, report)
+    found = audit_release(release, report, key)
     if json:
         write_line(to_json(found.to_dict()).rstrip())
     else:
         write_line(_headline(found))
         for each in found.constraints:
             write_line(f"  {verdict_line(each, each.get('scenario'))}")
+        if found.signature is not None and found.signature["valid"]:
+            parts = plural(len(found.signature["parts"]), "file")
+            write_line(f"  signed: {parts}, with the key {found.signature['key']}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

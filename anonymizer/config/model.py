@@ -29,6 +29,7 @@ from anonymizer.config.search import (
 )
 from anonymizer.config.section import KeyPath, dotted, problem, refusal
 from anonymizer.config.sections import ConfigSections
+from anonymizer.config.signing import FILE
 from anonymizer.data.source import is_url
 from anonymizer.errors import ConfigError, ConfigProblem
 from anonymizer.model.feature_rows import Stage
@@ -124,6 +125,8 @@ class Config(ConfigSections):
         for section, key in holders:
             if isinstance(section.get(key), str) and not is_url(section[key]):
                 section[key] = _path_from(folder, self.folder / section[key])
+        if self.sign is not None and (path := self.sign.path) is not None:
+            content["sign"] = {"key": FILE + _path_from(folder, self.folder / path)}
         return content
 
 

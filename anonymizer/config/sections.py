@@ -40,6 +40,7 @@ from anonymizer.config.search import (
     SuppressionSettings,
 )
 from anonymizer.config.section import JsonSchema, Section, ShortSection, problem, refusal
+from anonymizer.config.signing import SignSettings
 from anonymizer.errors import shown, suggestion
 from anonymizer.model.classes import Knowledge
 from anonymizer.model.features import Supporter
@@ -397,6 +398,9 @@ class ConfigSections(Section):
         description="an earlier run: recode the input as that run did and append it to that release",
     )
     output: OutputSettings = Field(default_factory=OutputSettings, description="the released file or table")
+    sign: SignSettings | None = Field(
+        default=None, description="sign all that is handed over, so that audit --key notices what was altered"
+    )
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
 
     @field_validator("preset")

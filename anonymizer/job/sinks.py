@@ -26,6 +26,7 @@ from anonymizer.plan.memory import plugged_engine
 from anonymizer.plan.plan import Plan
 from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, stage, table_digest
 from anonymizer.release.folder import ReleaseFolder
+from anonymizer.release.signature import Signer
 from anonymizer.system import Closing, real_path
 
 if TYPE_CHECKING:
@@ -324,8 +325,12 @@ def sink_of(
     people = [each.path for each in (plan.counting.population, plan.counting.control) if each is not None]
     files = [*source.files, *plan.columns.hierarchy_files, *people, *own, *source.earlier]
     names = () if path is None or is_url(path) else release_names(plan.goal, path)
+    signer = None
+    if config.sign is not None:
+        signer = Signer.of(config.sign.key, [config.folder])
+        files += [config.folder / config.sign.path] if config.sign.path is not None else []
     with (
-        ReleaseFolder(directory, names, files, overwrite=overwrite) as folder,
+        ReleaseFolder(directory, names, files, overwrite=overwrite, signer=signer) as folder,
         _sink(config, directory, folder, options, overwrite=overwrite) as sink,
     ):
         yield sink

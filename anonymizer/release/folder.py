@@ -19,6 +19,7 @@ from typing import Self
 
 from anonymizer.data.source import CSV_FILES, RELEASED, split_suffix
 from anonymizer.errors import OutputError
+from anonymizer.release.signature import SIGNATURE, Signer, is_own_signature
 from anonymizer.system import (
     LockedFolder,
     NoLocks,
@@ -147,6 +148,7 @@ def check_existing(directory: Path, release_names: Sequence[str], *, overwrite: 
             raise OutputError(f"{report}: is not a regular file; remove it, or choose another folder with -o")
     names = sorted(path.name for path in _files(share))
     own = {*release_names, *_own_names(share), PUBLIC_REPORT, *([LEGEND] if _has_own_legend(share) else [])}
+    own |= {SIGNATURE} if is_own_signature(share / SIGNATURE) else set()
     strange = sorted(set(names) - own)
     if strange:
         raise OutputError(
@@ -227,6 +229,7 @@ class ReleaseFolder:
     names: plain names of the released files, whose suffixes are their formats; none for a release elsewhere.
     inputs: every file that the run reads; none may be part of the output.
     overwrite: whether an earlier release may be replaced.
+    signer: signs all of share/.
     """
 
     def __init__(
@@ -236,11 +239,13 @@ class ReleaseFolder:
         inputs: Sequence[Path],
         *,
         overwrite: bool = False,
+        signer: Signer | None = None,
     ) -> None:
         self.directory = directory
         self.names = tuple(names)
         self._inputs = tuple(inputs)
         self._overwrite = overwrite
+        self._signer = signer
         self._made: list[Path] = []
         self._claim: LockedFolder | None = None
         self._internal: list[str] = []
@@ -333,6 +338,8 @@ class ReleaseFolder:
                 # It goes before the report comes.
                 moves.insert(-1, _Move(self.directory / name, self._staging / name))
         with self._refusals():
+            if self._signer is not None:
+                self._signer.sign(self._staging / SHARE)
             for name in self._internal:
                 (self._staging / name).chmod(PRIVATE)
             for move in moves:

@@ -423,7 +423,7 @@ PLACED: Mapping[str, Rule] = {
     **_each("config/", _exact, "reference preset"),
     "config/acknowledge": _acknowledged,
     "config/exposure/*": _exact,
-    **_each("config/", _left_out, "budget bound engine attackers steps apply seed"),
+    **_each("config/", _left_out, "budget bound engine attackers steps apply seed sign"),
     **_each("config/suppression/", _exact, "limit unit method keep_rows whole"),
     "config/output/path": _output_path,
     **_each("config/output/", _left_out, "database url"),

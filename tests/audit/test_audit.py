@@ -46,7 +46,7 @@ def change_report(path: Path, change: Callable[[dict[str, Any]], object]) -> Non
 def test_a_fresh_release_is_verified(job: Job) -> None:
     done = spawn("audit", job.release, "--json")
     assert (done.code, done.err) == (0, "")
-    assert set(done.json) == {"verified", "constraints", "findings", "not_checked"}
+    assert set(done.json) == {"verified", "constraints", "findings", "not_checked", "signature"}
     assert (done.json["verified"], done.json["findings"]) == (True, [])
     assert done.json["constraints"] == job.report()["constraints"]
 
