@@ -67,6 +67,7 @@ def test_roles_may_be_given(frame: pd.DataFrame) -> None:
     assert {"model": "l-diversity", "l": 3, "attribute": "zip"} in draft["constraints"]
 
 
+@pytest.mark.defaults
 def test_names_are_enough(frame: pd.DataFrame) -> None:
     before = frame.copy()
     result = an.anonymize(frame, qi=["age", "sex"], sensitive=["diagnosis"], k=7)

@@ -161,14 +161,16 @@ def _objective(proposal: Proposal) -> Iterator[str]:
 
 
 def _attacks(proposal: Proposal) -> Iterator[str]:
-    """Yield the attacks that need only the classes: within a second for a million records."""
-    attacks: list[Any] = ["vulnerability", "uniqueness"]
-    if proposal.weights is not None:
-        attacks[-1] = {"attack": "uniqueness", "weights": proposal.weights}
+    """Yield the attacks: the default ones, unless there are weights, which these do not use."""
+    if proposal.weights is None:
+        yield "# A few attacks run on the release, in a second or two; the command attack runs all that"
+        yield "# apply."
+        yield "# attacks: none"
+        return
+    attacks: list[Any] = ["vulnerability", {"attack": "uniqueness", "weights": proposal.weights}]
     if any(column.role is Role.SENSITIVE for column in proposal.columns):
         attacks.append("homogeneity")
-    yield "# These run on the release, quickly. Others, such as linkage, take longer: if a config lists none,"
-    yield "# the command attack runs all that apply."
+    yield "# These run on the release, quickly; the command attack runs all that apply."
     yield f"attacks: {flow(attacks)}"
 
 
