@@ -170,8 +170,8 @@ def unrelated(seed: int) -> AttackResult:
 @pytest.mark.slow
 def test_no_skill_is_invented():
     """Of unrelated files the best attacker in hindsight links three times as many as chance, and more."""
-    found = [unrelated(seed) for seed in range(40)]
-    assert sum(own.low <= own.baseline for own in found) >= 37
+    found = [unrelated(seed) for seed in range(16)]
+    assert sum(own.low <= own.baseline for own in found) >= 14
     assert np.mean([float(own.success) for own in found]) < 2 / 60
     assert np.mean([own.details["in_hindsight"]["success"] for own in found]) > 2 / 60
 
