@@ -189,6 +189,40 @@ def attacker_rows(seconds: float, only: str) -> Iterator[list[object]]:
             yield [name, title, *found, shown(own.bound)]
 
 
+T_CLOSE = {"model": "t-closeness", "t": 0.4, "distance": "equal"}
+LINKED = {**LEARNED, "max": 0.1}
+CARD: dict[str, Sequence[Mapping[str, Any]]] = {
+    "k": [],
+    "k, l 3": [{"model": "l-diversity", "l": 3}],
+    "k, l, t .4": [{"model": "l-diversity", "l": 3}, T_CLOSE],
+    "k, beta 2": [BETA],
+    "k, delta 1.5": [DELTA],
+    "all five": SENSITIVE["sample"]["all five"],
+    "k, linkage .10": [LINKED],
+    "k, l, t, linkage .10": [{"model": "l-diversity", "l": 3}, T_CLOSE, LINKED],
+    "all five, linkage .10": [*SENSITIVE["sample"]["all five"], LINKED],
+}
+"""Every kind of constraint on the sample, alone and together, with k = 5."""
+
+SEARCHES = ("lattice", "mondrian", "local", "auto")
+
+
+def card_rows(budgets: Sequence[float], only: str) -> Iterator[list[object]]:
+    """Yield what each algorithm loses under each set of constraints, and the bound on what it could."""
+    config = bases()["sample"]
+    for title, models in CARD.items():
+        asked = {**config, "constraints": [*config["constraints"], *models]}
+        for seconds in budgets if only in title else ():
+            cells: list[object] = []
+            for algorithm in SEARCHES:
+                found = searched(asked, Control(cpu_seconds=seconds), algorithm)
+                loss = found.objective
+                left = None if loss is None or found.bound is None or not loss else 1 - found.bound / loss
+                cells.append(shown(loss))
+                cells.append("proven" if found.optimal else "-" if left is None else f"{left:.0%}")
+            yield [title, f"{seconds:g} s", *cells]
+
+
 def million() -> str:
     """Run a million records with eight quasi-identifiers beside a bare GROUP BY; return Markdown."""
     names = [name for name in adult.ATTRIBUTES if name != adult.SENSITIVE]
@@ -224,7 +258,8 @@ def main() -> None:
     parser.add_argument("--skip-million", action="store_true", help="without the million records")
     parser.add_argument("--sensitive", action="store_true", help="models of a sensitive attribute alone")
     parser.add_argument("--attackers", action="store_true", help="attackers in the search alone")
-    parser.add_argument("--only", default="", help="rows of these two whose name has this text")
+    parser.add_argument("--card", action="store_true", help="all kinds of constraints on the sample alone")
+    parser.add_argument("--only", default="", help="rows of these three whose name has this text")
     chosen = parser.parse_args()
     if chosen.sensitive:
         print("k = 5 and models of the sensitive attribute, nothing suppressed, budget in processor time\n")
@@ -236,6 +271,11 @@ def main() -> None:
         own = ("loss", "success", "attacks", "seconds")
         headers = ("data", "attacker", *(f"{name} {each}" for name in ("mondrian", "local") for each in own))
         print(f"{table((*headers, 'bound'), attacker_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
+        return
+    if chosen.card:
+        print("the sample, k = 5, nothing suppressed, budget in processor time; loss and gap\n")
+        headers = ("constraints", "budget", *(each for name in SEARCHES for each in (name, "gap")))
+        print(f"{table(headers, card_rows((20.0, 60.0), chosen.only))}\n\n{machine()}")
         return
     print(f"k-anonymity, nine quasi-identifiers, at most {LIMIT:.0%} suppressed, metric loss\n")
     rows = (

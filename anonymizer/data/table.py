@@ -57,7 +57,9 @@ _NOT_FINITE = frozenset({"nan", "inf", "infinity"})
 _SHOWN = 40
 
 
-def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) -> ValueType:
+def detect(
+    where: str, counts: Mapping[str, int], numerals: Numerals = POINT, *, mixed: bool = False
+) -> ValueType:
     """Return the type of a column that declares none.
 
     Parameters
@@ -65,6 +67,7 @@ def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) ->
     where: file and column, for messages.
     counts: records of each distinct text, without missing values.
     numerals: how numbers are written.
+    mixed: whether a column is text where nearly all records are numbers, and not refused.
 
     Raises
     ------
@@ -78,7 +81,8 @@ def detect(where: str, counts: Mapping[str, int], numerals: Numerals = POINT) ->
         key = detecting_key_of(candidate, numerals)
         if all(key(text) is not None for text in counts):
             return candidate
-    _refuse_mixed(where, counts, numerals)
+    if not mixed:
+        _refuse_mixed(where, counts, numerals)
     return ValueType.TEXT
 
 
@@ -281,6 +285,7 @@ class ColumnRequest:
         natural order, by the numbers in them, rather than by code point.
     grouped: whether its values are groups, whose labels are in natural order, too.
     inherited: where the type is from, such as "the input", if the config does not declare it.
+    unchanged: whether it is released as it is, so that a few texts among numbers are no fault.
     """
 
     name: str
@@ -290,6 +295,7 @@ class ColumnRequest:
     generalized: bool = False
     grouped: bool = False
     inherited: str = ""
+    unchanged: bool = False
 
     def absent_among(self, texts: Collection[str], codes: Collection[str]) -> set[str]:
         """Return the texts of the column that mean a missing value, by the codes of these."""
@@ -518,7 +524,7 @@ def _typed(
     counts = {text: count for text, count in dictionary if text is not None}
     absent = request.absent_among(counts, missing)
     present = {text: count for text, count in counts.items() if text not in absent}
-    return present, request.type or detect(where, present, request.numerals)
+    return present, request.type or detect(where, present, request.numerals, mixed=request.unchanged)
 
 
 def _published_format(keys: Iterable[Key]) -> DateFormat:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -283,8 +284,8 @@ def _role(columns: Columns, name: str) -> Role:
 def _request(columns: Columns, name: str) -> ColumnRequest:
     """Return how a released column is read; groups are the texts or midpoints that are published."""
     if name in columns:
-        return columns.request(name, columns[name].type)
-    return ColumnRequest(name, None)
+        return replace(columns.request(name, columns[name].type), unchanged=True)
+    return ColumnRequest(name, None, unchanged=True)
 
 
 def _columns(found: Found, row: CodeArray, kept: IntArray | None) -> Iterator[ReleasedColumn]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.commands import Job, people, read_rows
+from tests.run.commands import Job, call, people, read_rows
 
 ODD = {
     "formula": "=cmd|' /C calc'!A0",
@@ -77,3 +77,17 @@ def test_leading_zeros_and_spellings_of_numbers_stay(tmp_path: Path) -> None:
     done = job.run()
     assert done.code == 0, done.err
     assert Counter(row[-1] for row in read_rows(job.release)) == dict.fromkeys(spellings, 5)
+
+
+@pytest.mark.parametrize("odd", ["> 9", "inf", "NaN"])
+def test_a_few_texts_among_the_numbers_of_an_insensitive_column_come_through(
+    odd: str, tmp_path: Path
+) -> None:
+    rows = [[*row[:5], str(place % 7)] for place, row in enumerate(people(60))]
+    rows[17][5] = odd
+    job = Job(tmp_path).rows(rows).constraints({"model": "k-anonymity", "k": 3}).set("suppression", limit=0)
+    done = job.run()
+    assert done.code == 0, done.err
+    assert Counter(row[-1] for row in read_rows(job.release)) == Counter(row[5] for row in rows)
+    done = call("audit", job.release, "--report", job.output / "report.json")
+    assert done.code == 0, done.out
