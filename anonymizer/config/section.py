@@ -407,8 +407,8 @@ def _misfits(model: type[BaseModel], data: Any) -> list[InitErrorDetails]:
     names = keys(model)
     found = []
     for key, value in data.items():
-        # The schema of a list of sections takes long, and imports every plug-in.
-        if key in names and _may_misfit(value, texts=not _lists_sections(model, names[key])):
+        # The schema of sections takes long, and imports every plug-in.
+        if key in names and _may_misfit(value, texts=not _has_sections(model, names[key])):
             schema = field_schema(model, names[key])
             found += _misfits_in(value, schema, schema.get("$defs", {}), (key,))
     return found
@@ -422,11 +422,19 @@ def _may_misfit(value: Any, *, texts: bool) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _lists_sections(model: type[BaseModel], name: str) -> bool:
-    """Return whether a field is a list of sections, which report texts themselves."""
-    of = get_args(model.model_fields[name].annotation)
-    listed = [get_args(each)[0] if get_origin(each) is Annotated else each for each in of if each is not ...]
-    return bool(listed) and all(isinstance(each, type) and issubclass(each, Section) for each in listed)
+def _has_sections(model: type[BaseModel], name: str) -> bool:
+    """Return whether a field is a section or a list of them, which report texts themselves."""
+    return _is_of_sections(model.model_fields[name].annotation)
+
+
+def _is_of_sections(annotation: Any) -> bool:
+    """Return whether a type has no values but sections, lists of them, and None."""
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        return issubclass(annotation, Section)
+    parts = get_args(annotation)
+    parts = parts[:1] if get_origin(annotation) is Annotated else parts
+    inner = [each for each in parts if each not in (..., type(None))]
+    return bool(inner) and all(map(_is_of_sections, inner))
 
 
 def _misfits_in(
