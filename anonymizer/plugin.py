@@ -11,16 +11,20 @@ from anonymizer.attacks.base import (
     Attack,
     AttackResult,
     KnowledgeSettings,
+    Named,
     UnitSettings,
     draw_sample,
     exact_sum,
 )
 from anonymizer.attacks.skewness import at_least, at_most
 from anonymizer.attacks.tail import Ranking, exposing, exposing_certain
-from anonymizer.errors import Interrupted, PlugInFault
+from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckRelation, InputFormat
+from anonymizer.data.source import FileSource, name_columns, open_content
+from anonymizer.errors import DataError, InputError, Interrupted, PlugInFault
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES, HierarchySource, tree_of_rows
 from anonymizer.loss.base import LOSS_METRICS, CellMetric, LossMetric
-from anonymizer.model.adversary import AdversaryView
+from anonymizer.model.adversary import AdversaryView, Links, Original, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference, SensitiveCounts, released
 from anonymizer.model.features import Feature, Limit
@@ -53,6 +57,7 @@ __all__ = [
     "ATTACKS",
     "DETECTORS",
     "HIERARCHY_SOURCES",
+    "INPUT_FORMATS",
     "LOSS_METRICS",
     "MOSTLY",
     "PRIVACY_MODELS",
@@ -69,24 +74,33 @@ __all__ = [
     "ColumnFacts",
     "Control",
     "CountConditions",
+    "DataError",
+    "Database",
     "Detector",
     "DisclosureSettings",
     "Distinct",
+    "DuckRelation",
     "Exact",
     "Feature",
+    "FileSource",
     "Finding",
     "FloatArray",
     "Form",
     "FullDomainRecoding",
     "HierarchySource",
+    "InputError",
+    "InputFormat",
     "IntArray",
     "Interrupted",
     "Judge",
     "KnowledgeSettings",
     "Limit",
+    "Links",
     "LossMetric",
     "Measure",
     "Merging",
+    "Named",
+    "Original",
     "Outcome",
     "PlugInFault",
     "Ranking",
@@ -108,6 +122,7 @@ __all__ = [
     "UnitCounts",
     "UnitSettings",
     "UtilityFinding",
+    "ValueCoverage",
     "ValueType",
     "WholeNumber",
     "at_least",
@@ -117,6 +132,8 @@ __all__ = [
     "exposing",
     "exposing_certain",
     "largest_counts",
+    "name_columns",
+    "open_content",
     "released",
     "resolve_near_ties",
     "search_with_attack_checks",

@@ -41,10 +41,31 @@ class Threat(StrEnum):
     INFERENCE = "inference"
 
 
+PACKAGE = __name__.partition(".")[0]
+"""This package, whose name groups of entry points begin with."""
+
+
 @cache
 def _installed() -> Any:
     """Return the entry points of all distributions: files to read once."""
     return entry_points()
+
+
+def plug_in_at_fault(error: BaseException) -> str | None:
+    """Return the plug-in of another distribution in whose code an error arose, in words; None if in none."""
+    installed = _installed()
+    groups = [each for each in installed.groups if each.startswith(f"{PACKAGE}.")]
+    points = [point for group in groups for point in installed.select(group=group)]
+    others = {each.module.partition(".")[0]: each for each in points}
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        top = str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        found = others.get(top, found) if top != PACKAGE else found
+        trace = trace.tb_next
+    if found is None:
+        return None
+    whose = f" of the distribution {found.dist.name}" if found.dist is not None else ""
+    return f"plug-in '{found.name}'{whose}"
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from traceback import print_exception
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -153,6 +154,22 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _exit_code(args: Sequence[str] | None) -> int:
+    try:
+        return _answered(args)
+    except Exception as error:
+        from anonymizer.plugins import plug_in_at_fault  # noqa: PLC0415 - most errors are explained
+
+        whose = plug_in_at_fault(error)
+        if whose is None:
+            raise
+        print_exception(error)
+        what = f"{type(error).__name__}: {error}"
+        write_error(f"{whose} failed: {what}; report it to its authors, or leave it out of the config")
+        return InputError.exit_code
+
+
+def _answered(args: Sequence[str] | None) -> int:
+    """Run the command line; return the exit code, after an error that is explained too."""
     try:
         if args is None:
             # Imported modules stay: collecting garbage among them takes time and finds nothing.

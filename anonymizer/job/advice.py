@@ -302,10 +302,12 @@ def _searched(search: SearchAlgorithm, problem: SearchProblem, trial: Control) -
     trial: its ``memory`` is of searches of the same problem, with all or fewer columns.
     """
     try:
-        # Mondrian cuts to its end, as its first cuts do not show which columns cost most; merging what it cut
-        # lowers the losses of all.
-        quick = search.name == QUICK
-        outcome = search.first(problem, trial) if quick else search.search(problem, replace(trial, nodes=NODES))
+        if search.name == QUICK:
+            # It cuts to its end, as its first cuts do not show which columns cost most; merging what it cut
+            # lowers the losses of all.
+            outcome = search.first(problem, trial)
+        else:
+            outcome = search.search(problem, replace(trial, nodes=NODES))
     except (InputError, Interrupted):  # the algorithm does not support the problem, or the user ends the run
         return None
     return None if outcome.recoding is None else attribute_losses(outcome.recoding)

@@ -213,6 +213,9 @@ def check_loosening(model: ClassModel, sample: ClassSample) -> None:
         loose = model.loosened(threshold, value)
         if (verdicts(model, sample) & ~verdicts(loose, sample)).any():
             fail(f"{model.name}: a class fails only when {threshold.parameter} is loosened to {value}")
+        every = not math.isinf(threshold.loosest) and len(model.thresholds) == 1
+        if every and not verdicts(loose, sample).all():
+            fail(f"{model.name}: a class fails with {threshold.parameter} {value}, the loosest")
 
 
 def check_merging(model: ClassModel, sample: ClassSample) -> None:

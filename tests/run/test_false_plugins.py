@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -13,6 +14,7 @@ import pytest
 
 import anonymizer as an
 from anonymizer.attacks.base import ATTACKS, Attack, AttackResult
+from anonymizer.cli.main import main
 from anonymizer.errors import PlugInFault
 from anonymizer.model.recoding import Outcome
 from anonymizer.plugins import Registry, Settings
@@ -113,6 +115,36 @@ def test_a_broken_entry_point_is_named_with_its_distribution(
     said = str(fault.value)
     assert said.startswith(f"thing 'odd' of the distribution broken ({value}) {message}")
     assert said.endswith("mend its entry point, or uninstall it")
+
+
+def test_an_error_in_the_code_of_a_plug_in_names_its_distribution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = tmp_path / "careless-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: careless\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[anonymizer.attacks]\ncareless = careless:Careless\n")
+    (tmp_path / "careless.py").write_text(
+        "from anonymizer.plugin import Attack\n"
+        "class Careless(Attack):\n"
+        "    name, threat = 'careless', None\n"
+        "    def missing_requirement(self, adversary): return None\n"
+        "    def run(self, adversary, random): return 1 / 0\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("anonymizer.plugins._installed", _entry_points)
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    config = {**asked(), "input": {"path": "people.csv"}, "attacks": ["careless"]}
+    (tmp_path / "job.json").write_text(json.dumps(config))
+    monkeypatch.setattr(ATTACKS, "_classes", None)
+    monkeypatch.setitem(ATTACKS.__dict__, "_alone", False)
+    assert main(["run", str(tmp_path / "job.json")]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        "error: plug-in 'careless' of the distribution careless failed: ZeroDivisionError: division by zero; "
+        "report it to its authors, or leave it out of the config"
+    )
+    assert not (tmp_path / "job-release").exists()
 
 
 def _entry_points() -> Any:
