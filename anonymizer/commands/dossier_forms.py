@@ -5,7 +5,7 @@ A value that does not fit is refused with its key, and what is accepted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
@@ -23,12 +23,16 @@ from anonymizer.report.dossier import DATES, QUESTIONS
 GENERAL = "general"
 """The template where nobody names one."""
 
-LONGEST_ANSWER, LONGEST_DECISION, LONGEST_REASON = 600, 240, 120
+LONGEST_ANSWER, LONGEST_DECISION, LONGEST_REASON = 500, 240, 120
 """Maximum numbers of characters, with which the page stays a paper that people read."""
 
 
-def _limited(longest: int) -> Any:
-    """Return a type of texts: nothing is an empty one, a number is as it is written."""
+MOST_QUESTIONS = 8
+"""Maximum number of criteria and questions of a template."""
+
+
+def _at_most(longest: int) -> Callable[[Any], Any]:
+    """Return a check of the length of a text: nothing is an empty one, a number stays as it is."""
 
     def checked(value: Any) -> Any:
         words = "" if value is None else str(value) if _is_scalar(value) else value
@@ -39,14 +43,21 @@ def _limited(longest: int) -> Any:
             )
         return words.strip() if isinstance(words, str) else words
 
-    return Annotated[str, BeforeValidator(checked)]
+    return checked
 
 
 def _is_scalar(value: Any) -> bool:
     return not isinstance(value, bool | Mapping | list | tuple)
 
 
-Answer = _limited(LONGEST_ANSWER)
+Answer = Annotated[str, BeforeValidator(_at_most(LONGEST_ANSWER))]
+Decision = Annotated[str, BeforeValidator(_at_most(LONGEST_DECISION))]
+Reason = Annotated[str, BeforeValidator(_at_most(LONGEST_REASON))]
+
+Question = Annotated[str, BeforeValidator(_at_most(240)), Field(min_length=1)]
+Source = Annotated[str, BeforeValidator(_at_most(160)), Field(min_length=1)]
+Title = Annotated[str, BeforeValidator(_at_most(100)), Field(min_length=1)]
+About = Annotated[str, BeforeValidator(_at_most(600))]
 
 
 def _a_day(value: Any) -> Any:
@@ -71,8 +82,8 @@ class AskedQuestion(Section):
     """A question of a template."""
 
     key: str = Field(pattern=r"^[a-z][a-z0-9_]*$", examples=["other_releases"])
-    asks: str = Field(min_length=1)
-    source: str | None = Field(default=None, min_length=1, description="document and section")
+    asks: Question
+    source: Source | None = Field(default=None, description="document and section")
 
 
 def _an_attack(name: str) -> str:
@@ -96,7 +107,7 @@ NamedAttack = Annotated[str, AfterValidator(_an_attack)]
 class AskedCriterion(AskedQuestion):
     """A criterion of a template, with what measures it."""
 
-    name: str = Field(min_length=1)
+    name: Title
     attacks: tuple[NamedAttack, ...] = Field(description="ATTACK or ATTACK:TARGET, as in a report")
     question: Literal["singling-out", "linkability", "inference"] | None = Field(default=None)
 
@@ -104,8 +115,8 @@ class AskedCriterion(AskedQuestion):
 class AskedThreshold(Section):
     """A threshold of a template."""
 
-    asks: str = Field(min_length=1)
-    source: str = Field(min_length=1, description="document and section")
+    asks: Question
+    source: Source = Field(description="document and section")
     constraint: str | None = Field(default=None, description="a model of the config")
     attack: NamedAttack | None = Field(default=None, description="ATTACK or ATTACK:TARGET")
     exposure: Literal["unique", "below_k"] | None = Field(default=None)
@@ -131,15 +142,15 @@ class AskedThreshold(Section):
 class Template(Section):
     """What a kind of release asks: a file of its own, dated, with its sources."""
 
-    name: str = Field(min_length=1)
-    title: str = Field(min_length=1)
+    name: Title
+    title: Title
     dated: Day = Field(description="the day of the document that it follows")
-    about: str = Field(default="")
+    about: About = Field(default="")
     preset: str | None = Field(default=None, description="whose rules are thresholds")
     criteria: tuple[AskedCriterion, ...] = Field(default=())
     questions: tuple[AskedQuestion, ...] = Field(default=())
     thresholds: tuple[AskedThreshold, ...] = Field(default=())
-    signatures: Annotated[tuple[str, ...], Field(min_length=1, max_length=3)] = Field(
+    signatures: Annotated[tuple[Title, ...], Field(min_length=1, max_length=3)] = Field(
         default=("Prepared by", "Decided by")
     )
 
@@ -160,6 +171,12 @@ class Template(Section):
     @model_validator(mode="after")
     def _asks_once(self) -> Self:
         seen = {*QUESTIONS, *DATES}
+        number = len(self.criteria) + len(self.questions)
+        if number > MOST_QUESTIONS:
+            raise ValueError(
+                f"{number} criteria and questions; accepted: at most {MOST_QUESTIONS}, as six pages hold no "
+                "more"
+            )
         for each in (*self.criteria, *self.questions):
             if each.key in seen:
                 raise ValueError(f"the key {each.key} is asked twice; choose another")
@@ -171,7 +188,7 @@ class PointAnswer(Section):
     """A decision about an open point."""
 
     point: str
-    decision: _limited(LONGEST_DECISION) = ""  # type: ignore[valid-type]
+    decision: Decision = ""
 
 
 class Answers(Section):
@@ -179,17 +196,17 @@ class Answers(Section):
 
     template: str = Field(default=GENERAL, min_length=1)
     release_sha256: str | None = Field(default=None)
-    purpose: Answer = ""  # type: ignore[valid-type]
-    recipient: Answer = ""  # type: ignore[valid-type]
-    legal_basis: Answer = ""  # type: ignore[valid-type]
-    contract: Answer = ""  # type: ignore[valid-type]
-    environment: Answer = ""  # type: ignore[valid-type]
-    risk_before: Answer = ""  # type: ignore[valid-type]
-    decides: Answer = ""  # type: ignore[valid-type]
+    purpose: Answer = ""
+    recipient: Answer = ""
+    legal_basis: Answer = ""
+    contract: Answer = ""
+    environment: Answer = ""
+    risk_before: Answer = ""
+    decides: Answer = ""
     decided_on: Day = ""
     expires: Day = ""
-    answers: dict[str, Answer] = Field(default_factory=dict)  # type: ignore[valid-type]
-    columns: dict[str, _limited(LONGEST_REASON)] = Field(default_factory=dict)  # type: ignore[valid-type]
+    answers: dict[str, Answer] = Field(default_factory=dict)
+    columns: dict[str, Reason] = Field(default_factory=dict)
     open_points: tuple[PointAnswer, ...] = Field(default=())
 
     @model_validator(mode="after")
@@ -290,6 +307,7 @@ class _Environment(BaseModel):
 class _Finding(BaseModel):
     sentence: str
     because: str
+    remedy: str
 
 
 class _Shares(BaseModel):

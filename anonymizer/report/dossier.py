@@ -42,9 +42,6 @@ DATES: Mapping[str, str] = {
 }
 """The days that every template asks for, by key."""
 
-MOST_POINTS = 14
-"""Maximum number of open points on the page."""
-
 FULFILLED = 1 + 1e-9
 """A risk of 1/n is rounded in a report, so that n times it may be slightly above 1."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import guess_of
@@ -15,7 +16,6 @@ from anonymizer.report.columns import LEFT_OUT, UNKNOWN, columns_row
 from anonymizer.report.dossier import (
     BEFORE,
     DATES,
-    MOST_POINTS,
     QUESTIONS,
     Dossier,
     Review,
@@ -42,20 +42,48 @@ from anonymizer.report.wording import Grid, attack, interval, number, percent, u
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MOST_COLUMNS = 30
-"""Maximum number of columns on the page."""
 
-MOST_THRESHOLDS = 18
-"""Maximum number of constraints and thresholds on the page."""
+@dataclass(frozen=True)
+class Space:
+    """What a table may take of a printed page, so that the dossier has at most six.
 
-MOST_ATTACKS = 12
-"""Maximum number of attacks on the page."""
+    Attributes
+    ----------
+    height: in millimetres.
+    widths: of its columns, in characters.
+    """
 
-MOST_FINDINGS = 10
-"""Maximum number of findings on the page."""
+    height: float
+    widths: tuple[int, ...]
+
+    def of(self, row: Sequence[str]) -> float:
+        """Return about how high a row is, in millimetres."""
+        lines = max(ceil(len(cell) / width) for cell, width in zip(row, self.widths, strict=True))
+        return ROW + LINE * max(lines, 1)
+
+
+LONGEST_NAME = 45
+"""Maximum number of characters above a line for a name."""
+
+MOST_LINES = 5
+"""Maximum number of lines of a list that is no table."""
+
+ROW, LINE = 1.5, 3.45
+"""Height of a row without its lines, and of a line, in millimetres."""
+
+SCENARIOS = Space(40, (18, 40, 30, 14, 10))
+UTILITY = Space(30, (40, 20, 20, 20, 20))
+COLUMNS = Space(120, (20, 14, 56, 48))
+FINDINGS = Space(50, (62, 60))
+THRESHOLDS = Space(80, (30, 44, 14, 10))
+ATTACKS = Space(80, (18, 13, 9, 9, 9, 11, 11, 11, 8))
+POINTS = Space(130, (4, 80, 48))
 
 LONGEST_CELL = 520
 """Maximum number of characters of a cell; decisions.json has all of it."""
+
+FOOT = 'font: 7.5pt "Liberation Sans", Arial, sans-serif; color: #4d5866;'
+"""Style of the foot of printed pages."""
 
 NOT_LEGAL = (
     "This dossier records what was measured and what the undersigned have decided. It is not a legal "
@@ -89,21 +117,21 @@ def dossier_page(dossier: Dossier, review: Review) -> str:
     """Return the page; the same report, template and answers give the same text."""
     content: dict[str, Any] = dict(dossier.content)
     line, title = _verdict(content)
-    template = dossier.template
+    template, answered = dossier.template, content.get("three_questions", ())
     return (
         environment()
         .get_template("dossier.html.jinja")
         .render(
-            style=files(__package__).joinpath(TEMPLATES, "dossier.css").read_text(encoding="utf-8"),
+            style=files(__package__).joinpath(TEMPLATES, "dossier.css").read_text(encoding="utf-8")
+            + _foot(content),
             version=content["environment"]["anonymizer"],
             template=template,
             preset=dossier.preset,
             name=content["release"]["path"] or "a release in memory",
-            running=_running(content),
             summary=_summary(dossier, review),
             not_legal=NOT_LEGAL,
             changed=dossier.changed,
-            stale=review.stale,
+            stale=_first(review.stale),
             core=[
                 Asked(key, asks, "", _answered(dossier, key))
                 for key, asks in {**QUESTIONS, **DATES}.items()
@@ -116,12 +144,12 @@ def dossier_page(dossier: Dossier, review: Review) -> str:
             findings=_findings(content),
             thresholds=_thresholds(review),
             suppression=_suppression(content),
-            units=list(_units(content)),
-            scenarios=scenarios_grid(content),
-            preset_lines=[line.strip() for line in preset_lines(content)],
+            units=_first(list(_units(content))),
+            scenarios=_cut(scenarios_grid(content), SCENARIOS, "scenario"),
+            preset_lines=_first([line.strip() for line in preset_lines(content)]),
             columns=_columns(dossier),
             attacks=_attacks(content),
-            further=[*(each["sentence"] for each in content.get("three_questions", ())), *_shown(content)],
+            further=[*_shown(content), *_first([each["sentence"] for each in answered])],
             metrics=metrics(content),
             utility=_utility(content),
             criteria=[_criterion(dossier, each) for each in template["criteria"]],
@@ -132,7 +160,7 @@ def dossier_page(dossier: Dossier, review: Review) -> str:
             points=_points(review),
             fingerprints=_hashes(dossier),
             signatures=template["signatures"],
-            decides=dossier.answer("decides"),
+            decides=_name(dossier.answer("decides")),
         )
     )
 
@@ -146,6 +174,11 @@ def blank(key: str) -> Markup:
 
 def _answered(dossier: Dossier, key: str) -> str:
     return dossier.answer(key) or blank(key)
+
+
+def _name(decides: str) -> str:
+    """Return who decides as a name above a line; nothing if it is more than a name."""
+    return decides if len(decides) <= LONGEST_NAME and "\n" not in decides else ""
 
 
 def _summary(dossier: Dossier, review: Review) -> tuple[tuple[str, str], ...]:
@@ -172,21 +205,36 @@ def _verdict(content: Mapping[str, Any]) -> tuple[str, str]:
     return line, "" if " BUT " in line else verdict_of(dict(content), facts_of(content)).title
 
 
-def _running(content: Mapping[str, Any]) -> str:
-    """Return what stands at the foot of each printed page: the beginning of the hash of the release."""
+def _foot(content: Mapping[str, Any]) -> str:
+    """Return the style of the foot of each printed page: the beginning of the hash of the release."""
     sha = content["release"]["sha256"] or ""
-    # It goes into a style sheet, where nothing is escaped.
-    return f"release {sha[:16]}" if re.fullmatch("[0-9a-f]{64}", sha) else ""
+    # Nothing is escaped in a style sheet.
+    if not re.fullmatch("[0-9a-f]{64}", sha):
+        return ""
+    return f'@page {{ @bottom-left {{ content: "release {sha[:16]}"; {FOOT} }} }}'
 
 
-def _cut(grid: Grid, most: int, what: str) -> Grid:
-    """Return a table with at most so many rows, and a last one that says how many are left out."""
-    rows = tuple(tuple(_short(cell) for cell in row) for row in grid.rows[:most])
-    more = len(grid.rows) - most
-    if more > 0:
-        rest = (f"{plural(more, f'more {what}')}", "in decisions.json", *[""] * (len(grid.head) - 2))
-        rows = (*rows, rest)
-    return Grid(grid.caption, grid.head, rows)
+def _cut(grid: Grid, space: Space, what: str) -> Grid:
+    """Return a table with as many rows as fit, and a last one that says how many are left out."""
+    rows, height = [], 0.0
+    for row in (tuple(map(_short, each)) for each in grid.rows):
+        height += space.of(row)
+        if height > space.height:
+            break
+        rows.append(row)
+    more = len(grid.rows) - len(rows)
+    if more:
+        said = (plural(more, f"more {what}"), "in decisions.json")
+        if space.widths[0] < len(said[0]):
+            said = ("…", " ".join(said))
+        rows.append((*said, *[""] * (len(grid.head) - 2)))
+    return Grid(grid.caption, grid.head, tuple(rows))
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    """Return the first lines of a list, and how many more there are."""
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], *([f"{more} more in decisions.json or report.json"] if more > 0 else [])]
 
 
 def _short(cell: str) -> str:
@@ -199,7 +247,7 @@ def _short(cell: str) -> str:
 def _findings(content: Mapping[str, Any]) -> Grid:
     rows = tuple((each.what, each.done or "open, see section 8") for each in findings(content))
     grid = Grid("Findings about the release, and what was done about each", ("finding", "done"), rows)
-    return _cut(grid, MOST_FINDINGS, "finding")
+    return _cut(grid, FINDINGS, "finding")
 
 
 def _thresholds(review: Review) -> Grid:
@@ -208,7 +256,7 @@ def _thresholds(review: Review) -> Grid:
         for each in review.thresholds
     )
     head = ("asked", "source", "measured", "verdict")
-    return _cut(Grid("What was asked, by whom, and what was measured", head, rows), MOST_THRESHOLDS, "row")
+    return _cut(Grid("What was asked, by whom, and what was measured", head, rows), THRESHOLDS, "row")
 
 
 def _suppression(content: Mapping[str, Any]) -> str:
@@ -233,24 +281,25 @@ def _units(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _columns(dossier: Dossier) -> Grid:
     """Return the columns with role, treatment and reason; of many, those with findings and released ones."""
-    content = dossier.content
-    entries, reasons = content["columns"], dossier.answers["columns"]
+    entries, reasons = dossier.content["columns"], dossier.answers["columns"]
     order = sorted(entries, key=lambda each: (not each["finding"], each["treatment"] == LEFT_OUT))
-    chosen = {each["column"] for each in order[:MOST_COLUMNS]}
-    rows = []
-    for each in entries:
-        if each["column"] not in chosen:
-            continue
+    shown: list[str] = []
+    rows, height = {}, 0.0
+    for each in order:
         row = columns_row(each)
         treatment = row["treatment"] or UNKNOWN
         found = f"{treatment}; {row['finding']}" if row["finding"] else treatment
         reason = reasons.get(each["column"], "") or blank("columns")
-        rows.append((each["column"], each["role"], _short(found), reason))
-    rest = len(entries) - len(rows)
+        rows[each["column"]] = (each["column"], each["role"], _short(found), reason)
+        height += COLUMNS.of(rows[each["column"]])
+        if height <= COLUMNS.height:
+            shown.append(each["column"])
+    chosen = [rows[each["column"]] for each in entries if each["column"] in set(shown)]
+    rest = len(entries) - len(chosen)
     if rest:
-        rows.append((plural(rest, "more column"), "", "in decisions.json", ""))
+        chosen.append((plural(rest, "more column"), "", "in decisions.json", ""))
     head = ("column", "role", "what the recipient sees", "reason for the role")
-    return Grid("Columns of the input", head, tuple(rows))
+    return Grid("Columns of the input", head, tuple(chosen))
 
 
 def _attacks(content: Mapping[str, Any]) -> Grid:
@@ -270,7 +319,7 @@ def _attacks(content: Mapping[str, Any]) -> Grid:
     head = ("attack", "knows", "without the release", "with it", "95 % interval")
     tails = ("surest 1 %", "surest 5 %", "surest 10 %", "ceiling")
     caption = "Success of each attack, without the release and with it"
-    return _cut(Grid(caption, (*head, *tails), rows), MOST_ATTACKS, "attack")
+    return _cut(Grid(caption, (*head, *tails), rows), ATTACKS, "attack")
 
 
 def _quasi_identifiers(content: Mapping[str, Any]) -> list[str]:
@@ -314,23 +363,21 @@ def _shown(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _utility(content: Mapping[str, Any]) -> Grid | None:
     section = utility_section(content)
-    return None if section is None else section.charts[0].data
+    return None if section is None else _cut(section.charts[0].data, UTILITY, "measure")
 
 
 def _criterion(dossier: Dossier, own: Mapping[str, Any]) -> Asked:
-    answer, measured = _answered(dossier, own["key"]), said_about(dossier, own)
+    answer, measured = _answered(dossier, own["key"]), _first(list(dict.fromkeys(said_about(dossier, own))))
     return Asked(own["key"], own["asks"], own.get("source") or "", answer, measured, own["name"])
 
 
 def _points(review: Review) -> Grid:
     rows = tuple(
-        (str(number_of), _short(each.what), each.decision or blank("open_points"))
-        for number_of, each in enumerate(review.points[:MOST_POINTS], start=1)
+        (str(place), each.what, each.decision or blank("open_points"))
+        for place, each in enumerate(review.points, start=1)
     )
-    more = len(review.points) - MOST_POINTS
-    if more > 0:
-        rows = (*rows, ("…", f"{plural(more, 'more point')} in decisions.json", ""))
-    return Grid("Open points, and what was decided about each", ("no.", "point", "decision"), rows)
+    head = ("no.", "point", "decision")
+    return _cut(Grid("Open points, and what was decided about each", head, rows), POINTS, "point")
 
 
 def _hashes(dossier: Dossier) -> Grid:

@@ -296,7 +296,7 @@ WRONG: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
     "no such column": ({"columns": {"agee": "x"}}, ("columns.agee", "no such column", "did you mean 'age'?")),
     "no such question": ({"answers": {"reveiw": "x"}}, ("answers.reveiw", "does not ask", "'review'")),
     "a list as an answer": ({"purpose": ["a"]}, ("purpose", "a list", "accepted: text")),
-    "too long": ({"purpose": "x" * 601}, ("purpose", "601 characters", "at most 600", "annex")),
+    "too long": ({"purpose": "x" * 501}, ("purpose", "501 characters", "at most 500", "annex")),
     "an unknown template": ({"template": "hippa"}, ("'hippa'", "ema-0070, general or hipaa-expert")),
     "an unknown key of a point": (
         {"open_points": [{"point": "x", "decided": "y"}]},
@@ -355,6 +355,8 @@ def test_a_template_that_does_not_exist_names_what_there_is(job: Job, tmp_path: 
     assert_refused(done, job, before, "none.yaml", "no such file")
 
 
+MANY = ", ".join(f"{{key: q{number}, asks: x}}" for number in range(9))
+
 BAD_TEMPLATES = {
     "name: a\ntitle: b\ndated: 2026-02-31": ("dated", "'2026-02-31' is not a day"),
     "name: a\ntitle: b\ndated: ''": ("dated", "has no day"),
@@ -370,6 +372,7 @@ BAD_TEMPLATES = {
         "constraint, attack, exposure",
     ),
     "name: a\ntitle: b\ndated: 2026-01-01\nsignatures: []": ("signatures",),
+    f"name: a\ntitle: b\ndated: 2026-01-01\nquestions: [{MANY}]": ("9 criteria and questions", "at most 8"),
     "name: a\ntitle: b\ndated: 2026-01-01\ncriteria: [{key: c, name: C, asks: x, attacks: [linkeage]}]": (
         "criteria[0].attacks[0]",
         "'linkeage'",
