@@ -18,7 +18,7 @@ from anonymizer.config.document import Document, OversizedNumber, check_size, pa
 from anonymizer.config.section import Section, dotted
 from anonymizer.config.written import comment, text
 from anonymizer.data.source import is_url, sha256_of
-from anonymizer.errors import ConfigError, ConfigProblem, InputError, listed, shown, suggestion
+from anonymizer.errors import ConfigError, ConfigProblem, InputError, OutputError, listed, shown, suggestion
 from anonymizer.release.folder import PRIVATE, PUBLIC_REPORT, REPORT, SHARE
 from anonymizer.report.dossier import DATES, QUESTIONS, Dossier, Review
 from anonymizer.system import check_file, write_whole
@@ -322,6 +322,11 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
     folder = path.parent
     if first:
         contents = {ANSWERS: questions_text(made, review), **contents}
+    for name in contents:
+        if (folder / name).is_dir():
+            raise OutputError(
+                f"{folder / name}: is a folder; move it away, as the file of this name goes there"
+            )
     for name, content in contents.items():
         write_whole(folder / name, content)
         (folder / name).chmod(PRIVATE)

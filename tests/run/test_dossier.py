@@ -441,11 +441,10 @@ def test_columns_of_any_name_are_asked_for(column: str, tmp_path: Path) -> None:
     assert "<b>" not in page(job)
 
 
-def test_a_folder_that_cannot_be_written_is_refused(job: Job) -> None:
+def test_a_folder_in_the_place_of_a_file_is_refused(job: Job) -> None:
     (job.output / "dossier.html").mkdir()
-    done = call("dossier", job.output)
-    assert done.code == 2
-    assert_message(done.err, ("dossier.html", "cannot be written"))
+    before = snapshot(job.output)
+    assert_refused(call("dossier", job.output), job, before, "dossier.html", "is a folder", "move it away")
 
 
 def test_numbers_as_answers_are_kept_as_they_are_written(job: Job) -> None:
