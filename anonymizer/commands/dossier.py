@@ -314,7 +314,7 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
     except InputError as error:
         # A plug-in that is not installed, or a name that is none.
         raise InputError(f"{path}: {error}") from None
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # What a page looks up in a config or in details has no model above.
         raise InputError(
             f"{path}: is damaged, its parts do not fit together; give the report as run wrote it"

@@ -103,6 +103,7 @@ class Asked:
     source: where it comes from; empty for those of every template.
     answer: or a mark for a blank.
     measured: what was measured about it.
+    name: of a criterion.
     """
 
     key: str

@@ -268,6 +268,10 @@ DAMAGED: dict[str, tuple[Callable[[Any], object], tuple[str, ...]]] = {
         lambda own: own | {"attacks": [own["attacks"][0] | {"details": {"base_rate": "much"}}]},
         ("report.json: is damaged",),
     ),
+    "a text as a bound": (
+        lambda own: own | {"search": own["search"] | {"optimal": False, "gap": 0.1, "bound": "low"}},
+        ("report.json: is damaged",),
+    ),
     "a strange model": (
         lambda own: own | {"constraints": [own["constraints"][0] | {"model": "k-anonimity"}]},
         ("report.json: ", "k-anonimity", "did you mean 'k-anonymity'?"),
