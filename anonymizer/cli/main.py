@@ -51,6 +51,7 @@ COMMANDS = {
     "check": Entry("anonymizer.cli.check", "check", "Measure privacy models on a file without changing it."),
     "attack": Entry("anonymizer.cli.attack", "attack", "Run disclosure attacks on a release."),
     "audit": Entry("anonymizer.cli.audit", "audit", "Verify a release from the file and its public report."),
+    "dossier": Entry("anonymizer.cli.dossier", "dossier", "Write a dossier of a release for people to sign."),
     "compare": Entry(
         "anonymizer.cli.compare", "compare", "Compare algorithms and settings on a file: risk, loss and time."
     ),
