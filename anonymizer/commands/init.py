@@ -46,6 +46,7 @@ from anonymizer.presets.preset import Preset
 from anonymizer.presets.rules import LeastClass
 from anonymizer.profile.combinations import combinations_of
 from anonymizer.profile.config_text import config_text
+from anonymizer.profile.hierarchy_files import HierarchyFile, hierarchy_files
 from anonymizer.profile.preset_draft import asked_by
 from anonymizer.profile.proposal import (
     LIMIT,
@@ -310,6 +311,8 @@ def init(  # noqa: PLR0913 - one for each decision
             limit=goals.most_suppressed,
         )
         answers = decide if decide is as_proposed else Answers(decide)
+        if rows is None and not remote:
+            choices = replace(choices, files=_files_beside(data, relation, path))
         choices, goals, first = _following(choices, goals, partial(_proposed, relation, answers))
 
         def draft(choices: Choices) -> Proposal:
@@ -334,6 +337,12 @@ def init(  # noqa: PLR0913 - one for each decision
             content = written(proposal)
     write_whole(path, content)
     return Drafted(path, config, proposal)
+
+
+def _files_beside(data: Path, relation: Relation, config: Path) -> dict[str, HierarchyFile]:
+    """Return the hierarchy files beside a data file, with their paths as the config names them."""
+    found = hierarchy_files(data, config_path(data).stem, relation.columns)
+    return {column: HierarchyFile(_relative(path, config), config.parent) for column, path in found.items()}
 
 
 def _mended(
