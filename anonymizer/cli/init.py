@@ -199,8 +199,8 @@ def _init_project(path: Path, output: Path | None, *, overwrite: bool, quiet: bo
     with _phases(quiet=quiet) as phase:
         draft = init_project(path, output, overwrite=overwrite, phase=phase)
     if json:
-        columns = {each.name: {**each.settings, "reason": each.said} for each in draft.columns}
         told = {"changed": draft.changed, "left_out": draft.left_out}
+        columns = {each.name: {"role": each.role.value, "reason": each.said} for each in draft.columns}
         write_json({**told, "config": draft.config.to_dict(), "columns": columns})
         return
     for line in _project_lines(draft):

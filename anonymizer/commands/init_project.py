@@ -93,14 +93,13 @@ def init_project(
         encoding = _write_data(project, carried, folder)
         with _opened(project, folder, encoding) as relation:
             phase("reading the columns")
-            columns = carry_columns(project, relation, folder, notes)
+            columns = carry_columns(project, relation, folder, notes, population=carried.population)
             rows = relation.rows
         carried = replace(carried, constraints=_counting_missing(carried.constraints, columns.columns))
         told = Notes(notes.changed, [*notes.left_out, *project.unused])
         content = "".join(f"{line}\n" for line in _text(project, carried, columns, encoding, told))
         config = checked_config(content, path)
-        if any(each.role is Role.QUASI_IDENTIFIER for each in columns.columns):
-            plan_of(config)
+        plan_of(config)
         write_whole(folder / path.name, content)
         _move(folder, path)
     return ProjectDraft(

@@ -344,13 +344,13 @@ _RULES = (
 # Quality measures
 
 _METRICS = (
+    ("entropybased", None),
     ("loss", "loss"),
     ("discernability", "discernibility"),
     ("average equivalence class size", "average-class-size"),
     ("aecs", "average-class-size"),
     ("height", "height"),
     ("precision", "precision"),
-    ("entropybased", None),
     ("entropy", "nonuniform-entropy"),
 )
 """Parts of names of quality measures, and the metrics here; the first that occurs is taken."""

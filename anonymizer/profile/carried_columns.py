@@ -75,14 +75,25 @@ class CarriedColumns:
     numerals: Numerals
 
 
-def carry_columns(project: Project, relation: Relation, folder: Path, notes: Notes) -> CarriedColumns:
+def carry_columns(
+    project: Project, relation: Relation, folder: Path, notes: Notes, *, population: bool
+) -> CarriedColumns:
     """Return the columns of the config, and write their hierarchies into a folder.
+
+    Parameters
+    ----------
+    population: whether the config has one: no hierarchy may then depend on the values of the input.
 
     Raises
     ------
-    DataError: the project describes other columns than its data have.
+    DataError: the project describes other columns than its data have, or no quasi-identifiers.
     """
     described = _described(project, relation, notes)
+    if not any(ROLES[each.role] is Role.QUASI_IDENTIFIER for each in described):
+        raise DataError(
+            f"{project.path}: no column is quasi-identifying, so that there is nothing to generalize; mark "
+            "the columns in ARX that others may know, and save the project again"
+        )
     used = [each for each in described if ROLES[each.role] in _USED]
     kinds = {each.name: kind_of(each, notes) for each in used}
     missing, absent = _missing(relation, used)
@@ -92,7 +103,7 @@ def carry_columns(project: Project, relation: Relation, folder: Path, notes: Not
     columns = []
     for each in described:
         if each.name in kinds:
-            own = _Carrying(project, each, folder, files[each.name], notes)
+            own = _Carrying(project, each, folder, files[each.name], notes, groups=not population)
             columns.append(replace(own.column(reader, kinds[each.name]), missing=absent[each.name]))
         else:
             columns.append(CarriedColumn(each.name, {"role": ROLES[each.role].value}, 1, _said(each)))
@@ -165,8 +176,9 @@ class _Carrying:
     """One column while it is carried over."""
 
     def __init__(
-        self, project: Project, column: ProjectColumn, folder: Path, file: str, notes: Notes
+        self, project: Project, column: ProjectColumn, folder: Path, file: str, notes: Notes, *, groups: bool
     ) -> None:
+        self._groups = groups
         self._project = project
         self._column = column
         self._folder = folder
@@ -176,7 +188,7 @@ class _Carrying:
     def column(self, reader: _Reader, kind: Kind) -> CarriedColumn:
         """Return the column with a type that its values have, and a hierarchy that places them."""
         own = self._column
-        tree = self._written_tree()
+        tree = self._tree()
         kind, hierarchy = self._fitting(reader, kind, tree)
         if hierarchy is None:
             (self._folder / self._file).unlink(missing_ok=True)
@@ -189,9 +201,9 @@ class _Carrying:
             settings |= {} if hierarchy is None else {"hierarchy": hierarchy}
             return CarriedColumn(own.name, settings, 1, _said(own, tree))
         if own.aggregated:
-            self._note_aggregated(tree is not None)
-            if hierarchy is None and kind.type.ordered:
+            if hierarchy is None and kind.type.ordered and self._groups:
                 hierarchy = {"auto": {}}
+            self._note_aggregated(hierarchy)
         settings |= {} if hierarchy is None else {"hierarchy": hierarchy}
         levels, number = self._levels(tree)
         settings |= {"levels": levels} if levels else {}
@@ -199,8 +211,8 @@ class _Carrying:
             settings["weight"] = own.weight
         return CarriedColumn(own.name, settings, number, _said(own, tree))
 
-    def _written_tree(self) -> StoredTree | None:
-        """Write the hierarchy of the column as one tree and return it; None if it has none that is one."""
+    def _tree(self) -> StoredTree | None:
+        """Return the hierarchy of the column as one tree; None if it has none that is one."""
         member = self._column.hierarchy
         if member is None:
             return None
@@ -212,11 +224,21 @@ class _Carrying:
             self._left_out(str(error))
             return None
         self._notes.changed += [f"hierarchy of '{self._column.name}': {each}" for each in tree.mended]
+        return tree
+
+    def _write(self, tree: StoredTree, kind: Kind) -> None:
+        """Write a hierarchy, whose dates are values in ISO 8601 here."""
+        rows: Iterable[Sequence[str]] = tree.rows
+        if kind.form:
+            moments = (DateFormat((kind.form,)).read(row[0]) for row in tree.rows)
+            rows = [
+                row if moment is None else [moment.text, *row[1:]]
+                for row, moment in zip(tree.rows, moments, strict=True)
+            ]
         path = self._folder / self._file
         path.parent.mkdir(exist_ok=True)
         with path.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(tree.rows)
-        return tree
+            csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
 
     def _left_out(self, why: str) -> None:
         self._notes.left_out.append(f"hierarchy of '{self._column.name}': {why}")
@@ -232,6 +254,7 @@ class _Carrying:
         if tree is not None:
             refused = []
             for (each, column), unknown in _pairs(read.items()):
+                self._write(tree, each)
                 try:
                     self._place(column, unknown, reader.missing)
                 except HierarchyError as error:
@@ -272,8 +295,11 @@ class _Carrying:
         found = {"min": lowest} if lowest else {}
         return found | ({"max": highest} if highest < tree.top else {}), highest - lowest + 1
 
-    def _note_aggregated(self, has_tree: bool) -> None:
-        instead = "generalized by its hierarchy" if has_tree else "generalized in groups of neighbours"
+    def _note_aggregated(self, hierarchy: Mapping[str, Any] | None) -> None:
+        instead = "published as it is, or as *"
+        if hierarchy is not None:
+            by_file = "file" in hierarchy
+            instead = "generalized by its hierarchy" if by_file else "generalized in groups of neighbours"
         self._notes.left_out.append(
             f"microaggregation of '{self._column.name}' ({self._column.aggregated}): {instead}; the "
             "algorithm microaggregation is for all quasi-identifiers together"

@@ -82,6 +82,8 @@ def read_object(content: bytes) -> Any:
         raise NotJava("no stream of Java objects")
     try:
         return _Stream(content).content()
+    except NotJava:
+        raise
     except (*_DAMAGED, RecursionError) as error:
         raise NotJava(f"a damaged stream of Java objects: {type(error).__name__}") from None
 
