@@ -59,7 +59,8 @@ _SET_APART = MappingProxyType(
         "filter.dat": "its filter of transformations",
         "data/output.dat": "its output data",
         "data/output.csv": "its output data",
-        "project.dat": "the state of its windows",
+        "data/output_subset.csv": "its output data",
+        "project.dat": "the state of its windows, and its local recoding",
     }
 )
 """Members that a new run makes again or does not need, with what they hold."""
@@ -444,9 +445,15 @@ def _unused(
     if strange:
         names = list(dict.fromkeys(strange))
         yield f"{plural(len(names), 'unknown setting')}: {', '.join(names)}"
-    for key in ("practicalMonotonicity", "protectSensitiveAssociations"):
-        if _text(config, key) == "true":
-            yield f"{key}: the search here needs no such assumption"
+    if OBJECTS in members:
+        yield (
+            f"limits of its search, costs and benefits, rules that hierarchies were built by: {OBJECTS}; "
+            "hierarchies are taken as their rows"
+        )
+    if _text(config, "practicalMonotonicity") == "true":
+        yield "practicalMonotonicity: the search here assumes no such thing"
+    if _text(config, "protectSensitiveAssociations") == "true":
+        yield "protectSensitiveAssociations: has no counterpart here"
     if _text(config, "suppressTuplesInNonAnonymousOutput"):
         yield "suppressTuplesInNonAnonymousOutput: a release that violates a constraint is never written"
 

@@ -34,6 +34,7 @@ class Made:
 
     columns: Mapping[str, Described]
     records: Sequence[Sequence[str]]
+    title: tuple[str, str] = ("Made", "by a test")
     models: Sequence[str] = ("2-anonymity",)
     metric: str = "Loss (0.5/1.0/1.0)"
     function: str = "GEOMETRIC_MEAN"
@@ -55,10 +56,10 @@ class Made:
             "project.dat": b"\xac\xed\x00\x05p",
             "project.xml": element(
                 "project",
-                name="Made",
+                name=self.title[0],
                 separator=self.separator,
                 escape='"',
-                description="by a test",
+                description=self.title[1],
                 historySize="200",
             ),
             "data/input.csv": rows,

@@ -325,3 +325,30 @@ def test_hierarchy_files_beside_a_csv_file(tmp_path: Path) -> None:
     assert "init drafts another one for 'city'" in done.out
     assert "hierarchy file ../hierarchies/illness.csv is not used" in done.out
     assert call("run", tmp_path / "out" / "people.yaml").code == 0
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_project_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page shows what ``init`` prints for a project."""
+    columns = {
+        "id": Described(IDENTIFYING),
+        "age": Described(kind="Integer", levels=AGES, further={"min": "1", "max": "All"}),
+        "city": Described(levels=[[city, region, "*"] for city, region in CITIES.items()]),
+        "illness": Described(SENSITIVE),
+    }
+    project = Made(
+        columns,
+        [[record[0], record[1], record[3], record[6]] for record in RECORDS],
+        models=("5-anonymity", "(1.0,1.0E-6)-DP", "1.0-disclosure privacy for attribute 'illness'"),
+        metric="Loss (0.2/0.4/1.0)",
+        limit="0.1",
+        title=("Clinic", ""),
+    )
+    project.write(tmp_path / "clinic.deid")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "howto" / "coming-from.md").read_text(encoding="utf-8")
+    shown = page.split("```text\n", 1)[1].split("```", 1)[0]
+    assert shown == f"$ anonymizer init clinic.deid\n{call('init', 'clinic.deid', '--quiet').out}"
+    assert call("run", "clinic/clinic.yaml", "--quiet").code == 0
