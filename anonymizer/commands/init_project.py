@@ -6,7 +6,7 @@ import codecs
 import csv
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
@@ -36,6 +36,9 @@ OLD_ENCODING = "cp1252"
 
 PROVEN = 100_000
 """Maximum number of transformations that are searched without a time limit."""
+
+_BYTES = "latin-1"
+"""Encoding in which every byte is a character, so that records are copied byte for byte."""
 
 _CHUNK = 1 << 20
 _DIVERSITIES = ("l-diversity", "recursive-cl-diversity")
@@ -174,18 +177,18 @@ def _write_data(project: Project, carried: Carried, folder: Path) -> str:
             except UnicodeDecodeError:
                 encoding = OLD_ENCODING
     if selection is not None:
-        _write_selected(project, selection, folder, encoding)
+        _write_selected(project, selection, folder)
         if not carried.population:
             target.unlink()
     return encoding
 
 
-def _write_selected(project: Project, selection: Selection, folder: Path, encoding: str) -> None:
+def _write_selected(project: Project, selection: Selection, folder: Path) -> None:
     """Write the selected records of the population."""
     try:
         with (
-            (folder / POPULATION_FILE).open(encoding=encoding, errors="replace", newline="") as content,
-            (folder / DATA_FILE).open("w", encoding=encoding, newline="") as file,
+            (folder / POPULATION_FILE).open(encoding=_BYTES, newline="") as content,
+            (folder / DATA_FILE).open("w", encoding=_BYTES, newline="") as file,
         ):
             reader = csv.reader(content, delimiter=project.separator)
             writer = csv.writer(file, delimiter=project.separator, lineterminator="\n")
@@ -205,10 +208,32 @@ def _write_selected(project: Project, selection: Selection, folder: Path, encodi
 def _opened(project: Project, folder: Path, encoding: str) -> Relation:
     """Open the data; messages name the project."""
     path = folder / DATA_FILE
+    dialect, options = CsvDialect(project.separator, encoding), EngineOptions(named=frozenset())
     try:
-        return open_file(path, CsvDialect(project.separator, encoding), EngineOptions(named=frozenset()))
+        try:
+            return open_file(path, dialect, options)
+        except DataError as error:
+            # The tool leaves quotes within a field as they are, which is read only if they are doubled.
+            _write_quoted(path, dialect)
+            with suppress(DataError):
+                return open_file(path, dialect, options)
+            raise error from None
     except DataError as error:
         raise DataError(str(error).replace(str(path), f"{project.path}: {DATA} in it")) from None
+
+
+def _write_quoted(path: Path, dialect: CsvDialect) -> None:
+    """Write a CSV file again, with each quote that is part of a value doubled."""
+    loose = path.with_suffix(".loose")
+    rename(path, loose)
+    with (
+        suppress(csv.Error),
+        loose.open(encoding=_BYTES, newline="") as content,
+        path.open("w", encoding=_BYTES, newline="") as file,
+    ):
+        rows = csv.reader(content, delimiter=str(dialect.separator))
+        csv.writer(file, delimiter=str(dialect.separator), lineterminator="\n").writerows(rows)
+    loose.unlink()
 
 
 def _counting_missing(

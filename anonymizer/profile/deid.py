@@ -38,8 +38,8 @@ _HIERARCHIES = "input/hierarchies/"
 VOCABULARIES = ("1.0", "2.0")
 """Versions of the words of the XML files that are known."""
 
-LARGEST_XML, LARGEST_OBJECTS = 1 << 24, 1 << 28
-"""Maximum number of bytes of an XML file of the settings, and of the Java objects."""
+LARGEST_XML, LARGEST_PART = 1 << 24, 1 << 28
+"""Maximum number of bytes of an XML file of the settings, and of the Java objects or a hierarchy."""
 
 LARGEST = 1 << 34
 """Maximum number of bytes of everything that is read."""
@@ -296,9 +296,9 @@ def _check_members(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
             f"{path}: {packed:,} bytes become {size:,}, which no project needs; refused. If it is yours, "
             "export its data as CSV and its hierarchies, and run 'init' on the CSV file"
         )
-    limits = {OBJECTS: LARGEST_OBJECTS, **dict.fromkeys(_XML_FILES, LARGEST_XML)}
+    limits = {DATA: LARGEST, **dict.fromkeys(_XML_FILES, LARGEST_XML)}
     for each in needed:
-        if each.file_size > limits.get(each.filename, LARGEST):
+        if each.file_size > limits.get(each.filename, LARGEST_PART):
             raise DataError(
                 f"{path}: {each.filename} in it has {each.file_size:,} bytes, which no project needs; refused"
             )
@@ -362,7 +362,7 @@ def _level(path: Path, name: str, text: str) -> int | None:
 def _separator(project: ElementTree.Element, path: Path) -> str:
     found = project.findtext("separator") or ";"
     found = found if len(found) == 1 else found.strip()
-    if len(found) != 1:
+    if len(found) != 1 or found in '"\r\n\0':
         raise DataError(f"{path}: its separator is '{found[:60]}'; accepted: one character")
     return found
 

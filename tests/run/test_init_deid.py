@@ -274,6 +274,28 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
     assert "exists, and is no folder" in made(tmp_path, PEOPLE).err
 
 
+def test_quotes_within_a_value(tmp_path: Path) -> None:
+    """The tool does not double them; what is no CSV at all is refused by its line."""
+    data = PEOPLE.members()["data/input.csv"].replace(b"free text", b'5" pipe')
+    selected = replace(PEOPLE, selected=[*range(120)], models=("4-anonymity", "Inclusion"))
+    for name, project in (("all", PEOPLE), ("some", selected)):
+        path = project.write(tmp_path / f"{name}.deid", {"data/input.csv": data})
+        assert call("init", path).code == 0
+        with (tmp_path / name / "data.csv").open(encoding="utf-8", newline="") as file:
+            assert {row[-1] for row in [*csv.reader(file, delimiter=";")][1:]} == {'5" pipe'}
+        assert call("run", tmp_path / name / f"{name}.yaml").code == 0
+        assert not [*(tmp_path / name).glob("*.loose")]
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    data = PEOPLE.members()["data/input.csv"].replace(b"free text", b"\x81\xff")
+    selected = replace(PEOPLE, selected=[*range(120)], models=("4-anonymity", "Inclusion"))
+    done = call("init", selected.write(tmp_path / "people.deid", {"data/input.csv": data}))
+    assert done.code == 2
+    assert "data/input.csv in it" in done.err
+    assert [each.name for each in tmp_path.iterdir()] == ["people.deid"]
+
+
 @pytest.mark.parametrize(
     "options", [("--qi", "age"), ("--k", "5"), ("-i",), ("--cautious",), ("--for", "public-use")]
 )
