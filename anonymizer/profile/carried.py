@@ -171,6 +171,7 @@ class _Reading:
         self._notes = notes
         self._selected = selected
         self._objects = project.objects
+        self._suppresses = project.limit > 0
 
     def constraints(self, model: str) -> list[Constraint]:
         """Return the constraints for a model; none for one that cannot be carried over, which is noted."""
@@ -278,17 +279,24 @@ class _Reading:
         return [self._of(match, {"model": kind, "beta": _clean(Decimal(match[2]))})]
 
     def average_risk(self, match: re.Match[str]) -> list[dict[str, Any]]:
-        """Return the mean of the prosecutor's risk, and the share of records above a highest one."""
+        """Return the mean of the prosecutor's risk, and a limit on the records above a highest one.
+
+        Suppression can satisfy a highest risk, but no share of records above it: it is asked of all records
+        where records may be suppressed.
+        """
         mean, highest, share = match[1], match[2], match[3]
         found: list[dict[str, Any]] = [
             {"model": "prosecutor-risk", "max": _clean(Decimal(mean)), "at": "mean"}
         ]
+        told = "the mean is of the whole release: it is reached by generalization, not by suppression"
         if highest is not None:
-            risk = _clean(Decimal(highest))
-            above: Any = {"share-above": risk} if Decimal(share) > 0 else "highest"
-            most = _clean(Decimal(share)) if Decimal(share) > 0 else risk
-            found.append({"model": "prosecutor-risk", "max": most, "at": above})
-        self._whole(match)
+            risk, most = _clean(Decimal(highest)), _clean(Decimal(share))
+            some = {"model": "prosecutor-risk", "max": most, "at": {"share-above": risk}}
+            every = {"model": "prosecutor-risk", "max": risk, "at": "highest"}
+            found.append(every if self._suppresses or not most else some)
+            if self._suppresses and most:
+                told += f"; stricter: no record may have a risk above {risk}, instead of a share of {most}"
+        self._changed(match, told)
         return found
 
     def uniqueness(self, match: re.Match[str]) -> list[dict[str, Any]]:
@@ -304,12 +312,6 @@ class _Reading:
             f"{table if match[1].lower() == 'population' else ''}",
         )
         return [{"model": "k-anonymity", "k": 2}]
-
-    def _whole(self, match: re.Match[str]) -> None:
-        self._changed(
-            match,
-            "a condition on the whole release: no records are suppressed to satisfy it, only generalized",
-        )
 
     @staticmethod
     def _of(match: re.Match[str], own: dict[str, Any]) -> dict[str, Any]:

@@ -188,6 +188,16 @@ def test_suppression() -> None:
     assert not carried("5-anonymity")[0].keep_rows
 
 
+def test_suppression_can_satisfy_a_highest_risk() -> None:
+    found, notes = carried("(0.05, 0.2 (0.21), 0.01)-avg-reidentification-risk", limit=Decimal("0.1"))
+    assert found.constraints[1].settings == {
+        "model": "prosecutor-risk",
+        "max": Decimal("0.21"),
+        "at": "highest",
+    }
+    assert "stricter: no record may have a risk above 0.21, instead of a share of 0.01" in notes.changed[0]
+
+
 def test_models_with_a_reference_take_that_of_the_input() -> None:
     assert carried(f"0.2-closeness with equal ground-distance{ILLNESS}")[0].reference == "input"
     assert carried("5-anonymity")[0].reference is None
