@@ -94,10 +94,13 @@ def init_project(
     with _staged(path.parent) as folder:
         phase("writing the data")
         encoding = _write_data(project, carried, folder)
-        with _opened(project, folder, encoding) as relation:
+        everybody = POPULATION_FILE if carried.population else DATA_FILE
+        with _opened(project, folder / everybody, encoding) as relation:
             phase("reading the columns")
             columns = carry_columns(project, relation, folder, notes, population=carried.population)
             rows = relation.rows
+        if carried.selected and project.selection is not None:
+            rows = project.selection.size
         carried = replace(carried, constraints=_counting_missing(carried.constraints, columns.columns))
         told = Notes(notes.changed, [*notes.left_out, *project.unused])
         content = "".join(f"{line}\n" for line in _text(project, carried, columns, encoding, told))
@@ -205,9 +208,8 @@ def _write_selected(project: Project, selection: Selection, folder: Path) -> Non
         )
 
 
-def _opened(project: Project, folder: Path, encoding: str) -> Relation:
-    """Open the data; messages name the project."""
-    path = folder / DATA_FILE
+def _opened(project: Project, path: Path, encoding: str) -> Relation:
+    """Open records that were written; messages name the project."""
     dialect, options = CsvDialect(project.separator, encoding), EngineOptions(named=frozenset())
     try:
         try:

@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -207,8 +208,8 @@ class _Carrying:
         settings |= {} if hierarchy is None else {"hierarchy": hierarchy}
         levels, number = self._levels(tree)
         settings |= {"levels": levels} if levels else {}
-        if own.weight is not None and _are_weighted(self._project):
-            settings["weight"] = own.weight
+        if _are_weighted(self._project):
+            settings["weight"] = _weight(own)
         return CarriedColumn(own.name, settings, number, _said(own, tree))
 
     def _tree(self) -> StoredTree | None:
@@ -249,7 +250,7 @@ class _Carrying:
         """Return the first type that the values have and with its hierarchy if that places them."""
         text = Kind(ValueType.TEXT)
         read = {each: reader.read(self._column.name, each) for each in dict.fromkeys((kind, text))}
-        fitting = next(each for each, column in read.items() if column is not None)
+        fitting = next((each for each, column in read.items() if column is not None), text)
         taken, hierarchy = fitting, None
         if tree is not None:
             refused = []
@@ -264,7 +265,7 @@ class _Carrying:
                     break
             if hierarchy is None:
                 self._left_out(refused[0])
-            elif len(hierarchy) > 1:
+            elif "unknown" in hierarchy:
                 self._notes.changed.append(
                     f"hierarchy of '{self._column.name}': lacks values of the data, which are published "
                     "unchanged or as * (unknown: top)"
@@ -322,7 +323,12 @@ def _pairs(
 
 def _are_weighted(project: Project) -> bool:
     """Return whether the weights of a project differ."""
-    return len({each.weight for each in _with_role(project, Role.QUASI_IDENTIFIER)}) > 1
+    return len({*map(_weight, _with_role(project, Role.QUASI_IDENTIFIER))}) > 1
+
+
+def _weight(column: ProjectColumn) -> Decimal:
+    """Return the weight of a column; the tool has one half for a column without."""
+    return Decimal("0.5") if column.weight is None else column.weight
 
 
 def _with_role(project: Project, role: Role) -> list[ProjectColumn]:
@@ -339,8 +345,7 @@ def _note_without_effect(project: Project, described: Sequence[ProjectColumn], n
     idle = [f"'{each.name}'" for each in described if each.hierarchy and ROLES[each.role] not in _USED]
     if idle:
         notes.left_out.append(f"hierarchies of columns that are not generalized: {listed(idle)}")
-    weights = {each.weight for each in _with_role(project, Role.QUASI_IDENTIFIER)}
-    if weights == {0}:
+    if not any(map(_weight, _with_role(project, Role.QUASI_IDENTIFIER))):
         notes.changed.append("weights of columns: all are 0, which means all alike; 1 is taken")
 
 

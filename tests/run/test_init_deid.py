@@ -174,6 +174,31 @@ def test_selected_records_are_a_sample_of_the_others(tmp_path: Path) -> None:
     assert report["input"]["rows"] == len(chosen)
 
 
+def test_hierarchies_place_the_whole_population(tmp_path: Path) -> None:
+    """The selected records lack values that the others have."""
+    place = next(place for place, record in enumerate(RECORDS) if record[1] == "59")
+    columns = {**PEOPLE.columns, "age": Described(kind="Integer", levels=AGES[:39] + AGES[40:])}
+    chosen = [each for each, record in enumerate(RECORDS) if record[1] != "59"]
+    assert place not in chosen
+    project = replace(PEOPLE, columns=columns, selected=chosen, models=("(4)-map",))
+    assert made(tmp_path, project).code == 0
+    assert config(tmp_path)["attributes"]["age"]["hierarchy"]["unknown"] == "top"
+    assert assert_runs(tmp_path)["input"]["rows"] == len(chosen)
+
+
+def test_weights(tmp_path: Path) -> None:
+    """A column without a weight has one half; equal weights are none."""
+    assert made(tmp_path, replace(PEOPLE, weights={"age": "0.9"})).code == 0
+    assert [
+        each.get("weight")
+        for each in config(tmp_path)["attributes"].values()
+        if each["role"] == "quasi-identifier"
+    ] == [0.9, 0.5, 0.5, 0.5, 0.5]
+    done = made(tmp_path, replace(PEOPLE, weights=dict.fromkeys(PEOPLE.columns, "0.0")), "--overwrite")
+    assert "weights of columns: all are 0" in done.out
+    assert "weight" not in config(tmp_path)["attributes"]["age"]
+
+
 def test_only_selected_records_reach_the_folder(tmp_path: Path) -> None:
     """Nobody wants the others in a release, or beside it."""
     project = replace(PEOPLE, selected=[*range(100)], models=("4-anonymity", "Inclusion"))
