@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,32 +32,36 @@ class HierarchyFile:
         return self.path.rpartition("/")[2]
 
 
+SEVERAL = 2
+"""Columns after which files of the folder must be named: a single one may be of other data beside it."""
+
+
 def hierarchy_files(data: Path, stem: str, columns: Sequence[str]) -> Mapping[str, Path]:
     """Return the hierarchy file of each column that has one.
 
     ``adult_hierarchy_age.csv`` beside ``adult.csv``, or in the folder ``hierarchies`` there, is that of
-    ``age``, and so is ``age.csv`` in that folder.
+    ``age``. So is ``age.csv`` in that folder, if another file there is named after a column, too.
 
     Parameters
     ----------
     stem: name of the data without suffix.
     """
-    found: dict[str, Path] = {}
-    for path, names_column in _candidates(data.parent):
-        name = path.name[: -len(_SUFFIX)].casefold()
-        for column in columns:
-            own = column.casefold()
-            fits = name == f"{stem.casefold()}{_BETWEEN}{own}" or (names_column and name == own)
-            if fits and path.name != data.name:
-                found.setdefault(column, path)
-    return found
+    full = {f"{stem}{_BETWEEN}{column}{_SUFFIX}".casefold(): column for column in columns}
+    short = {f"{column}{_SUFFIX}".casefold(): column for column in columns}
+    folder = data.parent / FOLDER
+    alone = _named(folder, short)
+    return {
+        **(alone if len(alone) >= SEVERAL else {}),
+        **_named(folder, full),
+        **{column: path for column, path in _named(data.parent, full).items() if path.name != data.name},
+    }
 
 
-def _candidates(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield CSV files, and whether they may be named after their column alone."""
-    for place, alone in ((folder, False), (folder / FOLDER, True)):
-        try:
-            files = sorted(each for each in place.iterdir() if each.name.lower().endswith(_SUFFIX))
-        except OSError:
-            continue
-        yield from ((each, alone) for each in files if (alone or _BETWEEN in each.name) and each.is_file())
+def _named(folder: Path, names: Mapping[str, str]) -> dict[str, Path]:
+    """Return the files of a folder with these names, in capitals or not, by column."""
+    try:
+        files = sorted(folder.iterdir())
+    except OSError:
+        return {}
+    found = ((names.get(each.name.casefold()), each) for each in files)
+    return {column: path for column, path in found if column is not None and path.is_file()}

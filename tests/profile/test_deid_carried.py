@@ -315,3 +315,4 @@ def test_files_beside_the_data(tmp_path: Path) -> None:
         "sex": "hierarchies/sex.csv",
         "zip": "hierarchies/adult_hierarchy_zip.csv",
     }
+    assert not hierarchy_files(tmp_path / "second.csv", "second", ["sex", "race"])
