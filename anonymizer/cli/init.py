@@ -29,6 +29,7 @@ from anonymizer.errors import InputError
 
 if TYPE_CHECKING:
     from anonymizer.commands.init import Drafted
+    from anonymizer.commands.init_project import ProjectDraft
     from anonymizer.model.table import Role
     from anonymizer.profile.proposal import ColumnProposal
 
@@ -36,7 +37,11 @@ SHOWN = 40
 """Number of columns from which on the terminal lists uncertain ones first; the config lists all."""
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help=f"A file {READABLE}, a DuckDB file, or the URL of PostgreSQL.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help=f"A file {READABLE}, a DuckDB file, the URL of PostgreSQL, or a project of ARX (.deid).",
+    ),
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="The config [default: DATA's name with .yaml].")
@@ -140,12 +145,20 @@ def init(  # noqa: PLR0913 - one for each option
     from anonymizer.data.source import CsvDialect  # noqa: PLC0415 - --help needs none of it
     from anonymizer.job.source import rows_named  # noqa: PLC0415
     from anonymizer.presets.preset import PRESETS  # noqa: PLC0415
+    from anonymizer.profile.deid import is_project  # noqa: PLC0415
     from anonymizer.profile.proposal import Choices, as_proposed  # noqa: PLC0415
 
     rows, path = rows_named(data, table, query, None), Path(data)
     check_path(path)
+    roles = _roles(qi, sensitive, identifier, drop)
+    if rows is None and is_project(path):
+        decided = (*roles, cautious, interactive, person, k, l, limit, for_, separator)
+        if any(each not in (None, False) for each in decided) or encoding != "utf-8":
+            raise InputError(f"init: {path.name} says what its columns are; only {_FOR_PROJECTS} go with it")
+        _init_project(path, output, overwrite=overwrite, quiet=quiet, json=json)
+        return
     choices = Choices(
-        _roles(qi, sensitive, identifier, drop),
+        roles,
         cautious,
         person,
         preset=None if for_ is None else PRESETS[for_],
@@ -174,6 +187,44 @@ def init(  # noqa: PLR0913 - one for each option
         return
     for line in _lines(drafted):
         write_line(safe_text(line))
+
+
+_FOR_PROJECTS = "--output, --overwrite, --quiet and --json"
+
+
+def _init_project(path: Path, output: Path | None, *, overwrite: bool, quiet: bool, json: bool) -> None:
+    """Make a folder from a project of ARX, and print what it means here."""
+    from anonymizer.commands.init_project import init_project  # noqa: PLC0415
+
+    with _phases(quiet=quiet) as phase:
+        draft = init_project(path, output, overwrite=overwrite, phase=phase)
+    if json:
+        told = {"changed": draft.changed, "left_out": draft.left_out}
+        columns = {each.name: {"role": each.role.value, "reason": each.said} for each in draft.columns}
+        write_json({**told, "config": draft.config.to_dict(), "columns": columns})
+        return
+    for line in _project_lines(draft):
+        write_line(safe_text(line))
+
+
+def _project_lines(draft: ProjectDraft) -> Iterator[str]:
+    from anonymizer.commands.run import next_run  # noqa: PLC0415
+
+    project = draft.project
+    title = f": {project.title}" if project.title else ""
+    yield f"project of ARX {project.version}{title}"
+    yield f"{draft.rows:,} rows x {len(draft.columns)} columns"
+    wide = min(max(len(each.name) for each in draft.columns), 30)
+    for each in draft.columns:
+        yield f"{each.name:{wide}}  {each.role.value:16}  {each.said}"
+    for heading, told in (
+        ("Carried over with another meaning:", draft.changed),
+        ("Not carried over:", draft.left_out),
+    ):
+        if told:
+            yield heading
+        yield from (f"  {line}" for line in told)
+    yield f"Wrote {draft.path}, its data and its hierarchies. Next: {next_run(draft.path)}"
 
 
 def _roles(

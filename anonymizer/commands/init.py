@@ -46,6 +46,7 @@ from anonymizer.presets.preset import Preset
 from anonymizer.presets.rules import LeastClass
 from anonymizer.profile.combinations import combinations_of
 from anonymizer.profile.config_text import config_text
+from anonymizer.profile.hierarchy_files import HierarchyFile, hierarchy_files
 from anonymizer.profile.preset_draft import asked_by
 from anonymizer.profile.proposal import (
     LIMIT,
@@ -310,6 +311,8 @@ def init(  # noqa: PLR0913 - one for each decision
             limit=goals.most_suppressed,
         )
         answers = decide if decide is as_proposed else Answers(decide)
+        if rows is None and not remote:
+            choices = replace(choices, files=_files_beside(data, relation, path))
         choices, goals, first = _following(choices, goals, partial(_proposed, relation, answers))
 
         def draft(choices: Choices) -> Proposal:
@@ -317,16 +320,16 @@ def init(  # noqa: PLR0913 - one for each decision
 
         def tried(proposal: Proposal) -> Trial | None:
             phase("trying the draft")
-            config = _checked(written(proposal), path)
+            config = checked_config(written(proposal), path)
             return None if remote else trial_of(config, input_source(config))
 
         def losing(proposal: Proposal, sections: Mapping[str, Any]) -> float | None:
-            config = _checked(written(proposal), path, sections)
+            config = checked_config(written(proposal), path, sections)
             return loss_of(config, input_source(config))
 
         proposal, was_tried = _mended(first, choices, draft, tried, losing)
         content = written(proposal)
-        config = _checked(content, path)
+        config = checked_config(content, path)
         check_columns(config.attributes, relation.columns, relation.name, config.source)
         if _worth_trying(proposal, was_tried=was_tried):
             phase("trying the draft")
@@ -334,6 +337,12 @@ def init(  # noqa: PLR0913 - one for each decision
             content = written(proposal)
     write_whole(path, content)
     return Drafted(path, config, proposal)
+
+
+def _files_beside(data: Path, relation: Relation, config: Path) -> dict[str, HierarchyFile]:
+    """Return the hierarchy files beside a data file, with their paths as the config names them."""
+    found = hierarchy_files(data, config_path(data).stem, relation.columns)
+    return {column: HierarchyFile(_relative(path, config), config.parent) for column, path in found.items()}
 
 
 def _mended(
@@ -549,9 +558,19 @@ def _opened(data: Path, dialect: CsvDialect, rows: InputSettings | None) -> Rela
         raise DataError(message) from None
 
 
-def _check_output(path: Path, data: Path, overwrite: bool) -> None:
+def check_name(path: Path) -> None:
+    """Check the name of a config.
+
+    Raises
+    ------
+    OutputError: it is not that of a YAML file.
+    """
     if path.suffix.lower() not in YAML_SUFFIXES:
         raise OutputError(f"{path}: the config is written in YAML; accepted: a name ending in .yaml or .yml")
+
+
+def _check_output(path: Path, data: Path, overwrite: bool) -> None:
+    check_name(path)
     if not path.parent.is_dir():
         raise OutputError(f"{path}: no folder '{path.parent}'; create it, or name another file with -o")
     if not os.path.lexists(path):
@@ -570,7 +589,7 @@ def _relative(data: Path, config: Path) -> str:
     return Path(os.path.relpath(target, real_path(config.parent))).as_posix()
 
 
-def _checked(content: str, path: Path, sections: Mapping[str, Any] = MappingProxyType({})) -> Config:
+def checked_config(content: str, path: Path, sections: Mapping[str, Any] = MappingProxyType({})) -> Config:
     """Return the config in a text, with some sections replaced.
 
     Raises

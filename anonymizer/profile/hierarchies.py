@@ -13,6 +13,7 @@ from decimal import ROUND_CEILING, Decimal
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from anonymizer.model.dates import ISO, PIVOT, DateFormat, DateReading, skeleton
 from anonymizer.model.labels import MISSING, are_bands, in_natural_order
 from anonymizer.model.table import Hierarchy, ValueType
 from anonymizer.profile.column_statistics import ColumnFacts, names_any, uneven_codes
+from anonymizer.profile.hierarchy_files import HierarchyFile
 from anonymizer.profile.knowledge import (
     PLACE,
     SMALL_PLACES,
@@ -745,6 +747,9 @@ def records_of_bands(column: ColumnFacts) -> int:
     return least
 
 
+NO_FILES: Mapping[str, HierarchyFile] = MappingProxyType({})
+
+
 class HierarchyDrafter:
     """Drafts hierarchies for the columns of a relation.
 
@@ -752,15 +757,56 @@ class HierarchyDrafter:
     ----------
     relation: open while this is in use.
     missing: texts of missing values.
+    files: hierarchies of columns that lie beside the data.
     """
 
-    def __init__(self, relation: Relation, missing: Sequence[str]) -> None:
+    def __init__(
+        self, relation: Relation, missing: Sequence[str], files: Mapping[str, HierarchyFile] = NO_FILES
+    ) -> None:
         self._relation = relation
         self._missing = tuple(missing)
+        self._files = files
+        self._used: set[str] = set()
+        self._warnings: dict[str, str] = {}
 
     def draft(self, column: ColumnFacts) -> Draft:
         """Return the best draft that places every value of a column."""
+        if column.name in self._files:
+            draft = self._of_file(column, self._files[column.name])
+            if draft is not None:
+                return draft
         return next(draft for draft in drafts(column) if self._fits(column, draft))
+
+    def warnings(self) -> list[str]:
+        """Return why files beside the data are not used."""
+        idle = [name for name in self._files if name not in self._used and name not in self._warnings]
+        return [
+            *self._warnings.values(),
+            *(
+                f"hierarchy file {self._files[name].path} is not used, as '{name}' is not a "
+                "quasi-identifier; make it one with --qi"
+                for name in idle
+            ),
+        ]
+
+    def _of_file(self, column: ColumnFacts, file: HierarchyFile) -> Draft | None:
+        """Return the hierarchy of a file; None with a warning if it is not a tree over the values."""
+        refused = ""
+        kinds = dict.fromkeys((None, ValueType.TEXT) if column.type is not ValueType.TEXT else (None,))
+        for unknown in Unknown:
+            more = {} if unknown is Unknown.ERROR else {"unknown": unknown.value}
+            others = "" if unknown is Unknown.ERROR else "; values that it lacks go to *"
+            for kind in kinds:
+                draft = Draft({"file": file.path, **more}, f"hierarchy file {file.name}{others}", kind)
+                try:
+                    self._place(column, draft, file.folder)
+                except HierarchyError as error:
+                    refused = refused or str(error)
+                else:
+                    self._used.add(column.name)
+                    return draft
+        self._warnings[column.name] = f"{refused}; init drafts another one for '{column.name}'"
+        return None
 
     def bands(self, column: ColumnFacts, numbers: Mapping[str, Any]) -> Draft | None:
         """Return a hierarchy whose first level can be released in place of the values; None if none fits.
@@ -790,15 +836,24 @@ class HierarchyDrafter:
 
     def _placed(self, column: ColumnFacts, draft: Draft) -> Hierarchy | None:
         """Return the hierarchy of a draft; None if it does not place every value."""
+        try:
+            return self._place(column, draft, Path())
+        except HierarchyError:
+            return None
+
+    def _place(self, column: ColumnFacts, draft: Draft, folder: Path) -> Hierarchy:
+        """Return the hierarchy of a draft.
+
+        Raises
+        ------
+        HierarchyError: it does not place every value.
+        """
         assert draft.hierarchy is not None
         settings = HierarchySettings.model_validate(dict(draft.hierarchy))
-        placement = Placement(Path(), Unknown(settings.unknown.value), self._missing)
+        placement = Placement(folder, Unknown(settings.unknown.value), self._missing)
         dates = ISO if draft.type is not None else date_format(column)
         request = ColumnRequest(
             column.name, draft.type or column.type, column.numerals, dates, generalized=True
         )
         read = read_columns(self._relation, [request], self._missing)[column.name].column
-        try:
-            return place(read, settings.build(), placement)[0]
-        except HierarchyError:
-            return None
+        return place(read, settings.build(), placement)[0]

@@ -49,6 +49,7 @@ from anonymizer.profile.hierarchies import (
     place_form,
     spelled,
 )
+from anonymizer.profile.hierarchy_files import HierarchyFile
 from anonymizer.profile.keys import KEY_DISTINCT, KEY_OF, may_number_homes, time_of_panel, told_by_key
 from anonymizer.profile.knowledge import (
     AGE,
@@ -1038,6 +1039,7 @@ class Choices:
     person: the column that says whose records these are; None to look for one.
     asked: by trials of an earlier draft.
     preset: the rule that the draft follows; None without one.
+    files: hierarchies of columns that lie beside the data.
     """
 
     roles: Mapping[str, Role] = field(default_factory=dict, hash=False)
@@ -1045,6 +1047,7 @@ class Choices:
     person: str | None = None
     asked: Asked = field(default_factory=Asked, hash=False)
     preset: type[Preset] | None = None
+    files: Mapping[str, HierarchyFile] = field(default_factory=dict, hash=False)
 
     def named_as(self, columns: Sequence[str]) -> Choices:
         """Return the choices with names in the spelling of columns."""
@@ -1089,7 +1092,7 @@ def propose(
     columns, fallback = _with_roles(measured.columns, counter, choices, names)
     columns = settle([_decided(each, decide) for each in columns], measured.missing)
     _check_quasi_identifier(relation.name, columns)
-    drafter = HierarchyDrafter(relation, measured.missing)
+    drafter = HierarchyDrafter(relation, measured.missing, choices.files)
     exact = [each.facts for each in columns if each.role in EXACT and not each.fingerprint]
     extremes = frozenset(single_extremes(relation, exact))
     columns = [_drafted(each, drafter, extremes) for each in columns]
@@ -1106,6 +1109,7 @@ def propose(
         (
             *relation.header_warnings,
             *measured.warnings,
+            *drafter.warnings(),
             *(
                 warning
                 for each in columns
