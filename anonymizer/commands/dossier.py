@@ -19,11 +19,12 @@ from anonymizer.config.section import Section, dotted
 from anonymizer.config.written import comment, text
 from anonymizer.data.source import is_url, sha256_of
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, OutputError, listed, shown, suggestion
-from anonymizer.release.folder import PRIVATE, PUBLIC_REPORT, REPORT, SHARE
+from anonymizer.release.folder import DECISIONS, DOSSIER, PRIVATE, PUBLIC_REPORT, REPORT, SHARE
+from anonymizer.release.signature import OF_SHARE, SIGNATURE, Signer
 from anonymizer.report.dossier import DATES, QUESTIONS, Dossier, Review
 from anonymizer.system import check_file, write_whole
 
-PAGE, ANSWERS, RECORD = "dossier.html", "dossier.yaml", "decisions.json"
+ANSWERS = "dossier.yaml"
 
 Form = TypeVar("Form", bound=Section)
 
@@ -310,7 +311,7 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
 
     try:
         review = Review.of(made)
-        contents = {RECORD: to_json(record(made, review)), PAGE: dossier_page(made, review)}
+        contents = {DECISIONS: to_json(record(made, review)), DOSSIER: dossier_page(made, review)}
     except InputError as error:
         # A plug-in that is not installed, or a name that is none.
         raise InputError(f"{path}: {error}") from None
@@ -319,7 +320,7 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
         raise InputError(
             f"{path}: is damaged, its parts do not fit together; give the report as run wrote it"
         ) from error
-    folder = path.parent
+    folder, signer = path.parent, _signer(path, made.content)
     if first:
         contents = {ANSWERS: questions_text(made, review), **contents}
     for name in contents:
@@ -330,7 +331,29 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
     for name, content in contents.items():
         write_whole(folder / name, content)
         (folder / name).chmod(PRIVATE)
+    if signer is not None:
+        signer.sign(folder, [DECISIONS, DOSSIER, REPORT, OF_SHARE])
+        (folder / SIGNATURE).chmod(PRIVATE)
+        contents[SIGNATURE] = ""
     return Made(folder, list(contents), made.blanks(), len(made.asked()), review, made.changed)
+
+
+def _signer(path: Path, content: Mapping[str, Any]) -> Signer | None:
+    """Return the key that a release was signed with, as its config names it; None for an unsigned one.
+
+    Raises
+    ------
+    InputError: the key cannot be used, or the release has lost its signature.
+    """
+    own = content["config"].get("sign")
+    if own is None:
+        return None
+    if not (path.parent / OF_SHARE).is_file():
+        raise InputError(
+            f"{path.parent / OF_SHARE}: is missing, though the release was signed; run the config again"
+        )
+    # The config was in a folder that the report does not name, mostly that of the release.
+    return Signer.of(own["key"], [path.absolute().parent.parent, path.parent, Path()])
 
 
 def questions_text(made: Dossier, review: Review) -> str:

@@ -247,9 +247,6 @@ class ColumnTexts:
         elif self._kind == "date":
             # Only Spark puts a sign before years of more than four digits.
             self.key = f"regexp_replace(CAST({column} AS STRING), '^[+]', '')"
-        elif self._kind in {"float", "double"}:
-            # The sum of both zeros is the one without a sign.
-            self.key = f"CAST({column} + CAST(0 AS {kind}) AS STRING)"
         elif self._kind in PLAIN or self._kind in _MADE:
             self.key = f"CAST({column} AS STRING)"
         else:

@@ -937,7 +937,9 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
             kept = [index for index, name in enumerate(naming.columns) if name not in index_columns]
             naming = naming.spelled_as(limits.spelling)
             numbered = frame.toDF(*(f"c{index}" for index in range(len(naming.columns))))
-            values = (_without_zone(f"c{index}", fields.get(frame.columns[index], "")) for index in kept)
+            types = dict(numbered.dtypes)
+            given = {f"c{index}": fields.get(frame.columns[index], "") for index in kept}
+            values = (_plain(name, field, types[name]) for name, field in given.items())
             relation = SparkRelation(
                 session,
                 numbered.selectExpr(*values).toDF(*(f"c{place}" for place in range(len(kept)))),
@@ -955,6 +957,14 @@ def open_spark(location: str, options: SparkOptions, limits: EngineOptions = LIM
         raise
 
 
-def _without_zone(column: str, field: str) -> str:
-    """Return SQL for a column; a timestamp of 96 bits has no time zone, though Spark reads it with one."""
-    return f"CAST({column} AS TIMESTAMP_NTZ) AS {column}" if field.startswith("int96 ") else column
+def _plain(column: str, field: str, kind: str) -> str:
+    """Return SQL for a column without what makes two of one value.
+
+    A timestamp of 96 bits has no time zone, though Spark reads it with one; zero and NaN have no sign.
+    """
+    if field.startswith("int96 "):
+        return f"CAST({column} AS TIMESTAMP_NTZ) AS {column}"
+    if kind in {"float", "double"}:
+        # The sum of both zeros is the one without a sign.
+        return f"nanvl({column} + CAST(0 AS {kind}), CAST('NaN' AS {kind})) AS {column}"
+    return column

@@ -89,8 +89,11 @@ RECODING = "recoding.json"
 MENDED = "mended.yaml"
 """The config of a release whose findings were mended, which gives the same release."""
 
-FOR_SOME = (RECODING, MENDED)
-"""Files that some runs leave; those of an earlier release do not fit another one."""
+DOSSIER, DECISIONS = "dossier.html", "decisions.json"
+"""The paper about a release that people sign, and what they decided; made after it."""
+
+FOR_SOME = (RECODING, MENDED, DOSSIER, DECISIONS, SIGNATURE)
+"""Files beside the report of some releases; those of an earlier release do not fit another one."""
 
 INTERNAL = (REPORT, PAGE, *FOR_SOME)
 """Files next to share/ that must not be handed over."""

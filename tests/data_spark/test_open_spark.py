@@ -197,3 +197,10 @@ def test_files_that_change_are_noticed(tmp_path: Path) -> None:
         duckdb.sql(f"COPY (SELECT 'longer' AS a) TO '{path}'")
         with pytest.raises(DataError, match="changed while"):
             relation.check_unchanged()
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+def test_zero_has_one_text_whatever_its_sign(kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "zeros" / "a.parquet", f"SELECT unnest([0, '-0', 0.5, '-0'])::{kind} AS a")
+    with opened(path.parent) as relation:
+        assert dict(relation.dictionary("a")) == {"0": 3, "0.5": 1}

@@ -155,7 +155,7 @@ def test_nulls_and_empty_texts_do_not_show_the_order_of_the_input(tmp_path: Path
     assert b"a,b\n,x\n,x\n" in contents
 
 
-def test_zero_and_minus_zero_do_not_show_the_order_of_the_input(tmp_path: Path) -> None:
+def test_zero_is_released_without_a_sign_which_would_show_the_order_of_the_input(tmp_path: Path) -> None:
     contents = set()
     for number, values in enumerate(["(0::DOUBLE), (-0e0)", "(-0e0), (0::DOUBLE)"]):
         source, target = tmp_path / f"{number}.parquet", tmp_path / "r.parquet"
@@ -163,7 +163,7 @@ def test_zero_and_minus_zero_do_not_show_the_order_of_the_input(tmp_path: Path) 
         with open_file(source) as relation:
             _unchanged(relation, target)
         contents.add(target.read_bytes())
-        assert len({str(row[0]) for row in duckdb.sql(f"SELECT * FROM '{target}'").fetchall()}) == 2
+        assert {str(row[0]) for row in duckdb.sql(f"SELECT * FROM '{target}'").fetchall()} == {"0.0"}
     assert len(contents) == 1
 
 

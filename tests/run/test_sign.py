@@ -329,3 +329,45 @@ def test_the_key_is_never_in_what_is_replaced(job: Job) -> None:
     done = call("run", job.write().file, "--overwrite")
     assert done.code == 2
     assert inside.exists()
+
+
+def dossier(job: Job) -> Path:
+    done = call("dossier", job.output)
+    assert done.code == 0, done.err
+    assert SIGNATURE in done.out
+    return job.output
+
+
+def test_documents_about_a_release_are_signed_with_it(job: Job, tmp_path: Path) -> None:
+    release = signed(job)
+    older = shutil.copytree(dossier(job), tmp_path / "older")
+    assert an.audit(release, key=job.folder / "release.pub").verified
+    job.config["constraints"][0]["k"] = 4
+    signed(job)
+    # They are about the release that was replaced.
+    assert not (job.output / "dossier.html").exists()
+    assert not (job.output / SIGNATURE).exists()
+    assert (job.output / "dossier.yaml").exists()
+    done = call("dossier", job.output)
+    assert "another release" in done.err
+    assert an.audit(release, key=job.folder / "release.pub").verified
+
+    for name in ("dossier.html", "decisions.json", "report.json"):
+        content = (job.output / name).read_bytes()
+        for other in (content + b" ", (older / name).read_bytes(), b""):
+            (job.output / name).write_bytes(other)
+            found = an.audit(release, key=job.folder / "release.pub")
+            assert any(each.startswith(f"{name}: ") for each in found.findings), name
+        (job.output / name).write_bytes(content)
+    shutil.copy(older / SIGNATURE, job.output / SIGNATURE)
+    found = an.audit(release, key=job.folder / "release.pub")
+    assert any("share/signature.json: is of another release" in each for each in found.findings)
+
+
+def test_a_dossier_needs_the_key_of_its_release(job: Job) -> None:
+    signed(job)
+    (job.folder / "release.key").unlink()
+    done = call("dossier", job.output)
+    assert done.code == 2
+    assert_message(done.err, ("release.key", "cannot be read"))
+    assert not (job.output / "dossier.html").exists()

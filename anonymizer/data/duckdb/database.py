@@ -217,16 +217,27 @@ NO_TEXT = "\uffff"
 """A noncharacter of Unicode, which texts hardly contain; a text that does is quoted without need."""
 
 
+FRACTIONS = frozenset({"FLOAT", "DOUBLE"})
+
+
+def without_signs(column: str, kind: str) -> str:
+    """Return SQL for a column of fractions in which zero and NaN have no sign.
+
+    Of the sum with zero, where zero has none either, DuckDB groups NaN by statistics that it is not in.
+    """
+    cases = f"WHEN {column} = 0 THEN 0::{kind} WHEN isnan({column}) THEN 'nan'::{kind}"
+    return f"(CASE {cases} ELSE {column} END)"
+
+
 def text_of(column: str, kind: str) -> str:
     """Return SQL for the canonical text of a column: its cast, without ``.0`` or a time of midnight.
 
-    Zero has one text, whatever its sign.
+    Zero and NaN have one text, whatever their sign.
     """
     if kind == "VARCHAR":
         return column
-    if kind in {"FLOAT", "DOUBLE"}:
-        # The sum of both zeros is the one without a sign.
-        return f"regexp_replace(CAST({column} + 0::{kind} AS VARCHAR), '\\.0$', '')"
+    if kind in FRACTIONS:
+        return f"regexp_replace(CAST({without_signs(column, kind)} AS VARCHAR), '\\.0$', '')"
     cast = f"CAST({column} AS VARCHAR)"
     if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
         return f"regexp_replace({cast}, ' 00:00:00$', '')"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from anonymizer.data.duckdb.database import Database, text_of
+from anonymizer.data.duckdb.database import FRACTIONS, Database, text_of, without_signs
 from anonymizer.errors import DataError
 
 
@@ -74,6 +74,8 @@ def stored_value(column: str, kind: str, storage: Storage) -> str:
     form = form_of(kind, storage)
     if form is Form.DECIMAL:
         return f"CAST({column} AS DECIMAL(38, 0))"
+    if kind in FRACTIONS:
+        return without_signs(column, kind)
     return column if form is Form.KEPT else text_of(column, kind)
 
 
