@@ -18,7 +18,7 @@ from tests.fuzz.cases import Case
 from tests.fuzz.columns import MISSING, ROOT, Attribute, identity
 from tests.fuzz.dialects import table_of
 from tests.fuzz.models import Asked, Measured, Records, Unknown, View, exact, over_classes
-from tests.fuzz.published import Grammar, Matrix, Published, expected
+from tests.fuzz.published import Grammar, Matrix, Published, expected, of_two_levels
 
 Tally = Counter[str]
 
@@ -467,7 +467,7 @@ class Judge:
             for each in self.quasi_identifiers:
                 label = row[each.name]
                 level = _level(each, label, levels[each.name] if levels else None)
-                if level is None:
+                if level is None or (not levels and of_two_levels(each, label)):
                     return None
                 own.append((label, level))
             if stays and all(label == ROOT for label, _ in own):
