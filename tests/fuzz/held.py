@@ -51,6 +51,9 @@ NO_WORSE = ("local", "auto")
 AGAIN = 2
 """Repetitions after which a loss under a budget of time counts: clocks differ from run to run."""
 
+EACH = 100
+"""Problems after which the counts so far are printed."""
+
 CONSTRAINTS: dict[str, tuple[dict[str, Any], ...]] = {
     "k-anonymity": tuple({"k": k} for k in (2, 3, 5, 10)),
     "l-diversity": ({"l": 2}, {"l": 3}),
@@ -430,6 +433,8 @@ def main(words: Sequence[str] | None = None) -> int:
         if wrong:
             found.append(number)
             print(f"FOUND in case {number}: {draw(number, brute=own.brute)}", *wrong, sep="\n  ", flush=True)
+        if done % EACH == 0:
+            print(f"{done:,}: {dict(sorted(tally.items()))}", file=sys.stderr, flush=True)
     for name, times in sorted(tally.items()):
         print(f"{times:8,}  {name}")
     print(f"{done:,} problems in {time.process_time():.0f} s of processor time; found: {found or 'nothing'}")
