@@ -1,12 +1,12 @@
 """Attackers of this package beside independent ones, on masked files and on releases of every algorithm.
 
-The independent ones are three scripts in the shared folder, by other people and with scikit-learn: of linkage
-on masked numbers, of linkage on generalized releases, and of sensitive values. Each is given the same files
-as ours. What ours reach must not be below what theirs reach by more than its interval.
+The independent ones are three scripts in the shared folder, with scikit-learn and nothing of this package: of
+linkage on masked numbers, of linkage on generalized releases, and of sensitive values. Each is given the same
+files as ours. What ours reach must not be below what theirs reach by more than its interval.
 
 Run as ``python -m benchmarks.attackers --python VENV/bin/python`` in the folder of the checkout, with an
-interpreter that has scikit-learn, scipy, pandas and PyYAML. Takes some six minutes of processor time. Ends with 1 if an
-attack is below a script by more than its interval.
+interpreter that has scikit-learn, scipy, pandas and PyYAML. Takes some six minutes of processor time. It
+ends with 1 if an attack is below a script by more than its interval.
 """
 
 from __future__ import annotations
