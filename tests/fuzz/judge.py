@@ -336,11 +336,13 @@ class Judge:
         own += [each for each in self.case.of_role("weight") if each.entry.get("release")]
         texts = [[expected(self.case, each, i) for each in own] for i in range(self.case.size)]
 
+        # A missing value has one spelling, also in a column of numbers that are spelled anew.
+        spelled = [all(spelling for _, spelling in column) for column in zip(*texts, strict=True)]
+
         def plain(row: Sequence[str]) -> tuple[str, ...]:
-            cells = zip(own, row, texts[0], strict=True)
             return tuple(
                 cell if spelling else identity(self.case.output.read(cell), each.kind)
-                for each, cell, (_, spelling) in cells
+                for each, cell, spelling in zip(own, row, spelled, strict=True)
             )
 
         before = [plain([text for text, _ in row]) for row in texts]

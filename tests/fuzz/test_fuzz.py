@@ -327,3 +327,8 @@ def test_a_midpoint_that_is_a_value_too_is_read_as_that_of_the_interval() -> Non
     assert not of_two_levels(wage, "13.5")
     by_level = Grammar(own, {"release": numbers, "recoding": {"levels": {"wage": 0}}})
     assert by_level.row({"wage": "14.25"})["wage"] == "14.25"
+
+
+def test_numbers_with_another_sign_are_compared_as_numbers_beside_missing_ones(tmp_path: Path) -> None:
+    """The first record has no value; that of the second ends with a space, and the release has a point."""
+    assert judged(draw_case(9710000315), tmp_path / "case", Counter()) == []
