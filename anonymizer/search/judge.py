@@ -344,6 +344,8 @@ class _Answering:
         status = Status.UNDECIDED
         try:
             status = self._compete(rivals)
+            if status is Status.UNDECIDED:
+                self._fall_back()
         except Interrupted:
             if self._best.found is None:
                 raise
@@ -371,6 +373,11 @@ class _Answering:
         if self._probe is not None:
             self._spend(size)
         return Status.UNDECIDED
+
+    def _fall_back(self) -> None:
+        """Try one class of all records where the budget ended before anything passed."""
+        if self._best.found is None and self._ended() and not self._control.stopped():
+            self._try(self._problem.table.records, 0)
 
     def _guided(self, recoding: Recoding) -> bool:
         """Ask for fewer correct guesses until the attacks fail; return whether they did.

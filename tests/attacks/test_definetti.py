@@ -45,6 +45,19 @@ def teaching(seed: int = 0, classes: int = 60) -> AdversaryView:
     return scene(NAMES, rows, became, ("s",))
 
 
+def test_who_is_misled_by_copies_of_a_column_may_guess_from_the_class_alone() -> None:
+    """Five columns that are one, of two classes, look like evidence where there is none."""
+    random, rows, became = Random(1), [], []
+    for number in range(400):
+        own = random.choice("abcdefgh")
+        ill = random.choices(("flu", "cold", "none"), (5, 3, 2))[0]
+        rows.append((str(number % 2), *(own,) * 5, ill))
+        became.append((str(number % 2), *("*",) * 5, ill))
+    found = one("definetti", scene(("q", *"abcde", "s"), rows, became, ("s",)), **QUICK)
+    assert found.success < found.baseline - Fraction(5, 100)
+    assert found.high == float(found.baseline)
+
+
 def test_exact_values_of_the_targets_tell_them_apart() -> None:
     found = one("definetti", teaching(), **QUICK)
     assert found.details["features"] == "exact"

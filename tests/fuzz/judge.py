@@ -18,7 +18,7 @@ from tests.fuzz.cases import Case
 from tests.fuzz.columns import MISSING, ROOT, Attribute, identity
 from tests.fuzz.dialects import table_of
 from tests.fuzz.models import Asked, Measured, Records, Unknown, View, exact, over_classes
-from tests.fuzz.published import Grammar, Matrix, Published, expected
+from tests.fuzz.published import Grammar, Matrix, Published, expected, of_two_levels
 
 Tally = Counter[str]
 
@@ -336,11 +336,13 @@ class Judge:
         own += [each for each in self.case.of_role("weight") if each.entry.get("release")]
         texts = [[expected(self.case, each, i) for each in own] for i in range(self.case.size)]
 
+        # A missing value has one spelling, also in a column of numbers that are spelled anew.
+        spelled = [all(spelling for _, spelling in column) for column in zip(*texts, strict=True)]
+
         def plain(row: Sequence[str]) -> tuple[str, ...]:
-            cells = zip(own, row, texts[0], strict=True)
             return tuple(
                 cell if spelling else identity(self.case.output.read(cell), each.kind)
-                for each, cell, (_, spelling) in cells
+                for each, cell, spelling in zip(own, row, spelled, strict=True)
             )
 
         before = [plain([text for text, _ in row]) for row in texts]
@@ -467,7 +469,7 @@ class Judge:
             for each in self.quasi_identifiers:
                 label = row[each.name]
                 level = _level(each, label, levels[each.name] if levels else None)
-                if level is None:
+                if level is None or (not levels and of_two_levels(each, label)):
                     return None
                 own.append((label, level))
             if stays and all(label == ROOT for label, _ in own):

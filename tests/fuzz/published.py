@@ -96,10 +96,23 @@ class Grammar:
             labels = {
                 label: labels[label] for path in attribute.paths.values() if (label := path[level]) in labels
             }
-        for label, (low, high) in labels.items():
-            if shown == ((low, high) if attribute.labels == "low-high" else ((low + high) / 2,)):
-                return label
+        fitting = [
+            label
+            for label, (low, high) in labels.items()
+            if shown == ((low, high) if attribute.labels == "low-high" else ((low + high) / 2,))
+        ]
+        if fitting:
+            # Of a value and an interval around it, the interval is true of the records of both.
+            return max(fitting, key=lambda label: labels[label][1] - labels[label][0])
         return f"[{short(shown[0])}, {short(shown[-1])}]" if len(shown) == 2 else f"{cells[0]} is no midpoint"
+
+
+def of_two_levels(attribute: Attribute, label: str) -> bool:
+    """Tell whether a midpoint is that of other labels too, so that it does not tell its level."""
+    bounds = attribute.bounds or {}
+    if attribute.labels != "midpoint" or label not in bounds:
+        return False
+    return sum(sum(each) == sum(bounds[label]) for each in bounds.values()) > 1
 
 
 def expected(case: Case, attribute: Attribute, i: int) -> tuple[str, bool]:

@@ -15,9 +15,10 @@ from tests.fuzz.__main__ import Fuzz, judged
 from tests.fuzz.brute_force import Truth
 from tests.fuzz.cases import Case, draw_case
 from tests.fuzz.columns import Attribute
-from tests.fuzz.judge import Judge, matched
+from tests.fuzz.judge import Judge, covers, matched
 from tests.fuzz.models import Asked, Counts, Records, View, of_class, over_classes
 from tests.fuzz.planting import Ran, cell, constraint, planted, report_of, set_in
+from tests.fuzz.published import Grammar, of_two_levels
 from tests.fuzz.relations import audited, invoke
 
 CITIES = {
@@ -304,3 +305,30 @@ def test_commands_are_those_of_the_command_line(capsys: pytest.CaptureFixture[st
     assert answer.code == 2
     assert answer.error.startswith("error: config nowhere.yaml")
     assert capsys.readouterr().out == ""
+
+
+def test_a_midpoint_that_is_a_value_too_is_read_as_that_of_the_interval() -> None:
+    """14.25 is the middle of 13.5 and 15, and a value of the input."""
+    bounds = {
+        "14.25": (Fraction("14.25"), Fraction("14.25")),
+        "13.5": (Fraction("13.5"), Fraction("13.5")),
+        "[13.5, 15)": (Fraction("13.5"), Fraction(15)),
+    }
+    paths = {value: (value, "[13.5, 15)", "*") for value in ("13.5", "14.25")}
+    entry = {"role": "quasi-identifier", "labels": "midpoint"}
+    wage = Attribute("wage", entry, "number", ("13.5", "14.25"), paths, 0, 2, bounds=bounds)
+    own = Case(0, (wage,), case().config)
+    numbers = {"numbers": {"wage": {"columns": ["wage"], "empty": "*"}}}
+    read = Grammar(own, {"release": numbers, "recoding": None})
+    assert read.row({"wage": "14.25"})["wage"] == "[13.5, 15)"
+    assert read.row({"wage": "13.5"})["wage"] == "13.5"
+    assert covers("[13.5, 15)", "13.5", wage)
+    assert of_two_levels(wage, "[13.5, 15)")
+    assert not of_two_levels(wage, "13.5")
+    by_level = Grammar(own, {"release": numbers, "recoding": {"levels": {"wage": 0}}})
+    assert by_level.row({"wage": "14.25"})["wage"] == "14.25"
+
+
+def test_numbers_with_another_sign_are_compared_as_numbers_beside_missing_ones(tmp_path: Path) -> None:
+    """The first record has no value; that of the second ends with a space, and the release has a point."""
+    assert judged(draw_case(9710000315), tmp_path / "case", Counter()) == []

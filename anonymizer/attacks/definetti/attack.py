@@ -142,7 +142,8 @@ class Definetti(Attack):
     record is guessed; records of one person in one class with equal features share a guess. Where some have
     several records, the baseline is at least the share of those who have the most common value.
 
-    The interval covers the share of so many targets (Clopper and Pearson) and the success of each chain.
+    The interval covers the share of so many targets (Clopper and Pearson) and the success of each chain; its
+    upper end is at least the baseline, as nobody has to trust correlations.
 
     Source: Kifer, "Attacks on Privacy and deFinetti's Theorem" (SIGMOD 2009, doi:10.1145/1559845.1559861).
     """
@@ -268,8 +269,10 @@ class Definetti(Attack):
         knowledge = {"attributes": list(view.names), **aim, "sensitive": name, **whom}
         ends = [judged.low, judged.high, *(judged.by_chain if view.true is not None else ())]
         success, baseline = judged.success, judged.baseline
+        # Where correlations mislead, a limit is to hold for those who guess from the class alone, too.
+        high = max(*ends, float(baseline))
         result = AttackResult(
-            self.name, knowledge, success, baseline, min(ends), max(ends), judged.targets, details
+            self.name, knowledge, success, baseline, min(ends), high, judged.targets, details
         )
         if view.true is None:
             return replace(_expected_tail(result, view.groups, found), ceiling=1.0)

@@ -38,7 +38,16 @@ from anonymizer.model.arrays import (
 from anonymizer.model.classes import Classes, Traces, released
 from anonymizer.model.features import Feature, Limit, SuppressionMethod
 from anonymizer.model.measure import Measure
-from anonymizer.model.recoding import CutTree, Outcome, Published, Recoding, Status, Step, levels_by_name
+from anonymizer.model.recoding import (
+    CutTree,
+    FullDomainRecoding,
+    Outcome,
+    Published,
+    Recoding,
+    Status,
+    Step,
+    levels_by_name,
+)
 from anonymizer.model.table import PlacedRows, QuasiIdentifier, Table
 from anonymizer.plugins import Settings
 from anonymizer.privacy.base import Merging, describe
@@ -1403,7 +1412,9 @@ class Mondrian(SearchAlgorithm):
         outcome = _Run(problem, control, self.settings, start, rows(problem, start, labelling)).run()
         if outcome is None:
             return self._cut(replace(problem, keep_rows=False), control)
-        return outcome if problem.source is not None else _no_worse(outcome, start)
+        if problem.source is not None:
+            return outcome
+        return _no_worse(outcome, _full_domain(problem, start, labelling))
 
 
 def labelling_of(problem: SearchProblem, settings: MondrianSettings) -> Labelling[Any]:
@@ -1483,17 +1494,36 @@ def _find_start(problem: SearchProblem, control: Control) -> _Start | Outcome:
     return replace(start, full_domain=found)
 
 
-def _no_worse(outcome: Outcome, start: _Start) -> Outcome:
+def _no_worse(outcome: Outcome, full_domain: tuple[float | None, Recoding | None]) -> Outcome:
     """Return the regions, or the full-domain recoding that they were cut from if it loses less.
 
-    It can where labels or the metric are not those of the hierarchies.
+    Parameters
+    ----------
+    full_domain: its objective, and itself; None where it loses no less.
     """
+    objective, recoding = full_domain
     best: Incumbent[Outcome] = Incumbent()
     offer_outcome(best, outcome)
-    if start.full_domain is None or not offer_outcome(best, start.full_domain):
+    if recoding is None or not offer_outcome(best, replace(outcome, recoding=recoding, objective=objective)):
         return outcome
-    recoding, objective = start.full_domain.recoding, start.full_domain.objective
     return replace(outcome, recoding=recoding, objective=objective, cuts=None)
+
+
+def _full_domain(
+    problem: SearchProblem, start: _Start, labelling: Labelling[Any]
+) -> tuple[float | None, Recoding | None]:
+    """Return the objective of the recoding that regions are cut from, and it; None if it loses no less.
+
+    It can where labels or the metric are not those of the hierarchies: a metric that counts classes need not
+    fall with each cut.
+    """
+    if start.full_domain is not None:
+        return start.full_domain.objective, start.full_domain.recoding
+    if isinstance(problem.metric, CellMetric) and isinstance(labelling, NodeLabelling):
+        return None, None
+    own = FullDomainRecoding.suppressing(start.table, start.levels, start.gone, kept=start.kept_suppressed)
+    objective = problem.metric.value(released(own, problem.k))
+    return objective, None if objective is None else own
 
 
 def _at(problem: SearchProblem, levels: Sequence[int]) -> Table:
