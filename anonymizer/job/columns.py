@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
 from anonymizer.exposure.finding import Exposure
 from anonymizer.job.exposure import fits_in_memory
-from anonymizer.job.verify import Tables
+from anonymizer.job.verify import Tables, numbers_entry, numbers_of
 from anonymizer.model.arrays import BLOCK, CodeArray, IntArray
 from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
@@ -20,6 +22,7 @@ from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.report.columns import LEFT_OUT, UNCHANGED, LeftBy, SeenColumn, column_entries
+from anonymizer.report.described import DescribedColumn, described_columns
 from anonymizer.report.facts import smallest_shown
 
 MOST_LISTED = 200
@@ -47,6 +50,31 @@ def columns_entry(
 ) -> list[dict[str, Any]]:
     """Return the ``columns`` entry of the report."""
     return column_entries(seen, exposure, assessment.acknowledged, smallest_shown(goal.k_of_reports))
+
+
+def described_release(
+    found: Found, tables: Sequence[Relation], dialect: CsvDialect | None
+) -> tuple[DescribedColumn, ...]:
+    """Return what a release shows of each of its columns.
+
+    Parameters
+    ----------
+    tables: of the release, as they are stored.
+    dialect: of files of text, else None.
+    """
+    plan = found.prepared.plan
+    numbers = {name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()}
+    content = {
+        "config": plan.shown,
+        "recoding": found.recoding.describe(),
+        "release": {"separator": None if dialect is None else dialect.separator, "numbers": numbers},
+    }
+    counted = {*plan.columns.with_role(Role.QUASI_IDENTIFIER), *plan.columns.bands}
+    whole = fits_in_memory(plan.engine, tables[0])
+    smallest = smallest_shown(plan.goal.k_of_reports)
+    return described_columns(
+        content, tables, plan.columns.folder, smallest, lambda name: whole or name in counted
+    )
 
 
 @dataclass(frozen=True, eq=False)

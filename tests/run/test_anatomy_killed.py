@@ -47,7 +47,7 @@ while True:
             for name, path in zip(folder.names, folder.files):
                 path.write_bytes((new / "share" / name).read_bytes())
             folder.public_report.write_bytes((new / "share" / "report.public.json").read_bytes())
-            folder.legend.write_bytes((new / "share" / "README.txt").read_bytes())
+            folder.shared("README.txt").write_bytes((new / "share" / "README.txt").read_bytes())
             folder.report.write_bytes((new / "report.json").read_bytes())
             folder.commit()
         os._exit(0)
