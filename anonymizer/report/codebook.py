@@ -16,7 +16,7 @@ from typing import Any
 
 from anonymizer.errors import listed
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
-from anonymizer.model.labels import MISSING, RANGES, SUPPRESSED, Form
+from anonymizer.model.labels import MASKED, MISSING, PERIODS, RANGES, SUPPRESSED, Form
 from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Role, ValueType
 from anonymizer.report.columns import share_of
@@ -79,7 +79,7 @@ def codebook(public: Mapping[str, Any], columns: Sequence[DescribedColumn], smal
     smallest: counts of records below it are masked.
     """
     stream = StringIO(newline="")
-    writer = csv.DictWriter(stream, HEAD, lineterminator="\n", restval="")
+    writer = csv.DictWriter(stream, HEAD, lineterminator="\n")
     writer.writeheader()
     writer.writerows(codebook_rows(public, columns, smallest))
     return stream.getvalue()
@@ -88,9 +88,10 @@ def codebook(public: Mapping[str, Any], columns: Sequence[DescribedColumn], smal
 def codebook_rows(
     public: Mapping[str, Any], columns: Sequence[DescribedColumn], smallest: int
 ) -> Iterator[dict[str, str]]:
-    """Yield the rows of the codebook; parameters as for ``codebook``."""
+    """Yield the rows of the codebook, by ``HEAD``; parameters as for ``codebook``."""
     for column in columns:
-        yield from _Described(public, column, smallest).rows()
+        for row in _Described(public, column, smallest).rows():
+            yield {name: row.get(name, "") for name in HEAD}
 
 
 def table_names(public: Mapping[str, Any]) -> tuple[str, ...]:
@@ -157,7 +158,7 @@ class _Described:
         if self.column.attribute is None:
             return self.column.name
         is_pseudonym = self.column.attribute == pseudonym_of(self.public)
-        return "pseudonym" if is_pseudonym else str(self._settings["role"])
+        return "pseudonym" if is_pseudonym else str(self._settings.get("role", ""))
 
     def _level(self) -> int | None:
         levels = self.public["recoding"].get("levels") or {}
@@ -187,13 +188,18 @@ class _Described:
         left = self.public["release"].get("left_by", {}).get(self.column.attribute, {}).get(value.text)
         if left is not None:
             return f"another value than {listed_left(left)}, unknown which"
-        known = meaning_of(value.text, self._forms, decimal_sign(self.public))
+        known = self._of_form(value, content_of(self.public, str(self.column.attribute))[1])
         return known or self._of_hierarchy(value)
 
+    def _of_form(self, value: PublishedValue, forms: Sequence[Form]) -> str | None:
+        return meaning_of(value.text, forms, decimal_sign(self.public))
+
     @property
-    def _forms(self) -> Sequence[Form]:
-        forms = content_of(self.public, str(self.column.attribute))[1]
-        return (*forms, *RANGES) if self._settings.get("type") in ("integer", "number") else forms
+    def _usual_forms(self) -> Sequence[Form]:
+        """The forms of the groups of a hierarchy whose own are not known."""
+        kind = self._settings.get("type")
+        by_kind = RANGES if kind in ("integer", "number") else PERIODS.values() if kind == "date" else ()
+        return (*by_kind, *MASKED.values())
 
     def _of_hierarchy(self, value: PublishedValue) -> str:
         """Return what the name of a group means: its values, if the public report has the hierarchy."""
@@ -206,6 +212,9 @@ class _Described:
             more = len(leaves) - MOST_LEAVES
             shown = [*leaves[:MOST_LEAVES], *([f"{more} others"] if more > 0 else [])]
             return f"one of {listed(shown)}, unknown which" if len(shown) > 1 else shown[0]
+        known = self._of_form(value, self._usual_forms) if value.part is Part.GENERALIZED else None
+        if known is not None:
+            return known
         parameters = hierarchy[name]
         named = f" {parameters}" if isinstance(parameters, str) else ""
         what = "a group" if value.part is Part.GENERALIZED else "a value or a group"

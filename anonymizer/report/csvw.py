@@ -72,8 +72,8 @@ def _column(public: Mapping[str, Any], column: DescribedColumn) -> dict[str, Any
 
 
 def _datatype(kind: ValueType, decimal: str) -> str | dict[str, Any]:
-    if kind is ValueType.NUMBER:
-        return {"base": "number", "format": {"decimalChar": decimal}} if decimal != POINT_SIGN else "number"
+    if kind is ValueType.NUMBER and decimal != POINT_SIGN:
+        return {"base": "decimal", "format": {"decimalChar": decimal, "groupChar": POINT_SIGN}}
     return "string" if kind is ValueType.TEXT else kind.value
 
 

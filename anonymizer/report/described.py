@@ -19,7 +19,7 @@ from anonymizer.data.codebook import Code, ColumnLabels
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.source import FlatSource, HierarchySource, identities
+from anonymizer.hierarchy.source import FlatSource
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.labels import (
     CLOSED,
@@ -31,7 +31,7 @@ from anonymizer.model.labels import (
     in_natural_order,
 )
 from anonymizer.model.recoding import COUNT, GROUP
-from anonymizer.model.table import POINT_SIGN, Column, Role, ValueType
+from anonymizer.model.table import POINT_SIGN, Role, ValueType
 from anonymizer.report.legend import content_of, pseudonym_of
 from anonymizer.report.meaning import has_form, is_number_range, number_in
 from anonymizer.report.public import public_levels, source_of
@@ -161,8 +161,8 @@ class _Release:
         self._folder, self._smallest = folder, smallest
         self._settings: Mapping[str, Mapping[str, Any]] = config["attributes"]
         self._decimal = decimal_sign(content)
-        given = (*config["input"]["missing"], config["output"].get("missing"), MISSING, "")
-        self._absent = frozenset({None, *given})
+        self._marker: str | None = config["output"].get("missing")
+        self._absent = frozenset({None, *config["input"]["missing"], self._marker, MISSING, ""})
         numbers = content["release"].get("numbers", {})
         self._numbers = {name: self._read(name, each) for name, each in numbers.items()}
         self._owners = {own: name for name, each in numbers.items() for own in each["columns"]}
@@ -180,7 +180,7 @@ class _Release:
         bare = DescribedColumn(place, name, attribute, ValueType.TEXT, table.rows, Listing.NEVER)
         if "grouping" in self._content["recoding"] and name in (GROUP, COUNT):
             return replace(bare, attribute=None, kind=ValueType.INTEGER)
-        if name == pseudonym_of(self._content):
+        if name == pseudonym_of(self._content) or not settings:
             return bare
         if not counted(attribute):
             text = table.is_text(name) and settings["role"] == Role.QUASI_IDENTIFIER
@@ -222,7 +222,7 @@ class _Release:
         named = [text for text in present if counts[text] >= self._smallest]
         own = [PublishedValue(text, *known(text)) for text in in_natural_order(named, self._decimal)]
         own += [PublishedValue(SUPPRESSED, Part.SUPPRESSED)] if stars else []
-        own += [PublishedValue(text, Part.MISSING) for text in sorted({text or "" for text in missing})]
+        own += [PublishedValue(text, Part.MISSING) for text in self._written(missing)]
         many = len(present) > (MOST_VALUES if kind is ValueType.TEXT else MOST_NUMBERS)
         coded = {**labels.codes, **labels.absent}
         return replace(
@@ -238,8 +238,13 @@ class _Release:
                 Part.MISSING: sum(missing.values()),
             },
             ends=self._ends(kind, present, counts),
-            absent=tuple(sorted({text or "" for text in missing})),
+            absent=self._written(missing),
         )
+
+    def _written(self, missing: Iterable[str | None]) -> tuple[str, ...]:
+        """Return how texts of missing values are written; a release is opened with nulls for the marker."""
+        marker = self._marker
+        return tuple(sorted({text or "" if marker is None else marker for text in missing}))
 
     def _ends(self, kind: ValueType, texts: Iterable[str], counts: Counts) -> tuple[str, str] | None:
         """Return the smallest and the largest of the numbers or dates that are not rare."""
@@ -274,12 +279,15 @@ class _Release:
             return lambda text: (
                 (Part.GENERALIZED, None) if has_form(text, CLOSED, self._decimal) else (Part.EXACT, 0)
             )
-        levels = _possible_levels(source, present, self._folder)
+        try:
+            levels = source.levels_by_text(present, self._folder)
+        except (OSError, HierarchyError):
+            return lambda _: (None, None)  # without its file, or with texts that do not fit it
         if levels is not None:
-            return lambda text: _known_level(levels[text], source)
-        return (
-            self._by_form(forms) if self._told_by_form(settings, present, forms) else lambda _: (None, None)
-        )
+            return lambda text: _known_level(levels[text], shown=source.fixed_height)
+        if self._told_by_form(settings, present, forms):
+            return self._by_form(forms)
+        return lambda _: (None, None)
 
     def _by_form(self, forms: Sequence[Form]) -> Known:
         def known(text: str) -> tuple[Part, None]:
@@ -323,51 +331,17 @@ def _divided(texts: Iterable[str], counts: Counts, known: Known) -> dict[Part, i
     return parts
 
 
-def _known_level(possible: frozenset[int], source: HierarchySource[Any]) -> tuple[Part | None, int | None]:
+def _known_level(possible: frozenset[int], *, shown: bool) -> tuple[Part | None, int | None]:
     """Return whether a text is a value or a group, and its level, by the levels that it can have.
 
-    A value of a listed hierarchy is no group of several values, too. Levels whose number depends on hidden
-    values are not public.
+    Parameters
+    ----------
+    shown: whether levels are public.
     """
-    level = next(iter(possible)) if len(possible) == 1 and source.fixed_height else None
-    if possible == {0} or (0 in possible and not source.rule_built):
+    level = next(iter(possible)) if shown and len(possible) == 1 else None
+    if possible == {0}:
         return Part.EXACT, level
     return (Part.GENERALIZED if possible and 0 not in possible else None), level
-
-
-def _possible_levels(
-    source: HierarchySource[Any], texts: Sequence[str], folder: Path
-) -> Mapping[str, frozenset[int]] | None:
-    """Return the levels at which a hierarchy has each text; None if the texts and the config do not tell.
-
-    A text outside a hierarchy that has a place for it has no level.
-    """
-    try:
-        if not source.rule_built:
-            counts = np.ones(len(texts), dtype=np.int64)
-            column = Column("of the release", ValueType.TEXT, tuple(texts), counts, None, None)
-            return _levels_in(source, column, folder)
-    except (OSError, HierarchyError):
-        pass
-    found = {}
-    for text in texts:
-        try:
-            own = source.levels_of([text], folder)
-        except (OSError, HierarchyError):
-            own = None
-        if own is None:
-            return None
-        found[text] = own
-    return found
-
-
-def _levels_in(source: HierarchySource[Any], column: Column, folder: Path) -> Mapping[str, frozenset[int]]:
-    known: dict[Any, set[int]] = {}
-    for level, label in source.build(column, folder):
-        for identity in identities(label):
-            known.setdefault(identity, set()).add(level)
-    own = {text: [known.get(each, set()) for each in identities(text)] for text in column.present}
-    return {text: frozenset().union(*levels) for text, levels in own.items()}
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -378,7 +352,9 @@ def _kind_of(texts: Sequence[str], decimal: str) -> ValueType:
     if not texts:
         return ValueType.TEXT
     whole = r"-?(?:0|[1-9][0-9]*)"
-    number = rf"{whole}(?:{re.escape(decimal)}[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+    # CSVW has no exponents beside decimal commas.
+    exponent = r"(?:[eE][+-]?[0-9]+)?" if decimal == POINT_SIGN else ""
+    number = rf"{whole}(?:{re.escape(decimal)}[0-9]+)?{exponent}"
     for kind, pattern in ((ValueType.INTEGER, whole), (ValueType.NUMBER, number)):
         if all(map(re.compile(pattern).fullmatch, texts)):
             return kind
