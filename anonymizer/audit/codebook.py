@@ -92,6 +92,7 @@ class _Release(BaseModel):
 class _Recoding(BaseModel):
     levels: dict[str, int | None] | None
     aggregate: str | None = None
+    blanked_cells: dict[str, int | None] = {}
     grouping: Any = None
 
 
