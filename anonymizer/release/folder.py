@@ -241,7 +241,7 @@ class ReleaseFolder:
     """The folder DIR of a release during a run: ``with ReleaseFolder(...) as folder``.
 
     Entering makes every check that needs no search, and creates the staging folder. Files written to
-    ``files``, ``public_report`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
+    ``files``, ``public_report``, ``shared(...)`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class ReleaseFolder:
         return self._staging / SHARE / PUBLIC_REPORT
 
     def shared(self, name: str) -> Path:
-        """Return the staged path of a further file for the recipient."""
+        """Return the staged path of a file for the recipient."""
         return self._staging / SHARE / name
 
     @property

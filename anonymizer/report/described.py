@@ -147,8 +147,43 @@ def decimal_sign(content: Mapping[str, Any]) -> str:
 
 Counts = Mapping[str | None, int]
 
-Known = Callable[[str], tuple[Part | None, int | None]]
-"""Returns whether a text is a value or a group, and its level."""
+ByText = Callable[[str], tuple[Part | None, int | None]]
+"""Returns whether a text is a value or a group, and its level; None for what is not known."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the texts of a column that are neither missing nor ``*``.
+
+    Attributes
+    ----------
+    part, level: of all of them, unless it depends on the text.
+    """
+
+    part: Part | None = None
+    level: int | None = None
+    by_text: ByText | None = None
+
+    def of(self, text: str) -> tuple[Part | None, int | None]:
+        """Return whether a text is a value or a group, and its level."""
+        return (self.part, self.level) if self.by_text is None else self.by_text(text)
+
+    def divided(self, texts: Iterable[str], counts: Counts, records: int) -> dict[Part, int]:
+        """Return the records with values and with groups; nothing if some texts do not tell.
+
+        Parameters
+        ----------
+        records: with these texts.
+        """
+        parts = {Part.EXACT: 0, Part.GENERALIZED: 0}
+        if self.by_text is None:
+            return {} if self.part is None else {**parts, self.part: records}
+        for text in texts:
+            part, _ = self.by_text(text)
+            if part is None:
+                return {}
+            parts[part] += counts[text]
+        return parts
 
 
 class _Release:
@@ -203,7 +238,8 @@ class _Release:
         for label, records in both.dictionary(bare.attribute):
             parts[special.get(label or "", shown)] += records
         kind = _kind_of(texts, self._decimal)
-        return replace(bare, kind=kind, parts=parts, ends=self._ends(kind, texts, counts), absent=("",))
+        named = [text for text in texts if counts[text] >= self._smallest]
+        return replace(bare, kind=kind, parts=parts, ends=self._ends(kind, named), absent=("",))
 
     def _of_texts(
         self, bare: DescribedColumn, settings: Mapping[str, Any], counts: Counts, labels: ColumnLabels
@@ -212,87 +248,82 @@ class _Release:
         absent = self._absent | labels.absent.keys()
         hidden = settings["role"] == Role.QUASI_IDENTIFIER or "labels" in settings
         stars = counts.get(SUPPRESSED, 0) if hidden else 0
-        missing = {text: records for text, records in counts.items() if text in absent}
-        texts = [text for text in counts if text not in absent and not (hidden and text == SUPPRESSED)]
-        known = self._known(str(bare.attribute), settings, texts)
-        present = [text for text in texts if text is not None]
+        missing = {text: counts[text] for text in absent if text in counts}
+        special = {*absent, *([SUPPRESSED] if hidden else [])}
+        texts = [text for text in counts if text is not None and text not in special]
+        named = [text for text in texts if counts[text] >= self._smallest]
         kind = ValueType.TEXT
         if settings.get("type") != ValueType.TEXT:
-            kind = _kind_of([*present, *([SUPPRESSED] if stars else [])], self._decimal)
-        named = [text for text in present if counts[text] >= self._smallest]
-        own = [PublishedValue(text, *known(text)) for text in in_natural_order(named, self._decimal)]
-        own += [PublishedValue(SUPPRESSED, Part.SUPPRESSED)] if stars else []
-        own += [PublishedValue(text, Part.MISSING) for text in self._written(missing)]
-        many = len(present) > (MOST_VALUES if kind is ValueType.TEXT else MOST_NUMBERS)
-        coded = {**labels.codes, **labels.absent}
-        return replace(
+            kind = _kind_of([*texts, *([SUPPRESSED] if stars else [])], self._decimal)
+        known = self._known(str(bare.attribute), settings, texts)
+        rows = sum(counts.values())
+        parts = {Part.SUPPRESSED: stars, Part.MISSING: sum(missing.values())}
+        described = replace(
             bare,
             kind=kind,
-            rows=sum(counts.values()),
-            listing=Listing.MANY if many else Listing.LISTED,
-            values=() if many else tuple(replace(each, code=coded.get(each.text)) for each in own),
-            rare=len(named) < len(present),
-            parts={
-                **_divided(present, counts, known),
-                Part.SUPPRESSED: stars,
-                Part.MISSING: sum(missing.values()),
-            },
-            ends=self._ends(kind, present, counts),
+            rows=rows,
+            listing=Listing.MANY,
+            rare=len(named) < len(texts),
+            parts={**known.divided(texts, counts, rows - sum(parts.values())), **parts},
+            ends=self._ends(kind, named),
             absent=self._written(missing),
         )
+        if len(texts) > (MOST_VALUES if kind is ValueType.TEXT else MOST_NUMBERS):
+            return described
+        coded = {**labels.codes, **labels.absent}
+        own = [PublishedValue(text, *known.of(text)) for text in in_natural_order(named, self._decimal)]
+        own += [PublishedValue(SUPPRESSED, Part.SUPPRESSED)] if stars else []
+        own += [PublishedValue(text, Part.MISSING) for text in described.absent]
+        values = tuple(replace(each, code=coded.get(each.text)) for each in own)
+        return replace(described, listing=Listing.LISTED, values=values)
 
     def _written(self, missing: Iterable[str | None]) -> tuple[str, ...]:
         """Return how texts of missing values are written; a release is opened with nulls for the marker."""
         marker = self._marker
         return tuple(sorted({text or "" if marker is None else marker for text in missing}))
 
-    def _ends(self, kind: ValueType, texts: Iterable[str], counts: Counts) -> tuple[str, str] | None:
-        """Return the smallest and the largest of the numbers or dates that are not rare."""
-        named = [text for text in texts if counts[text] >= self._smallest]
-        if kind is ValueType.TEXT or not named:
+    def _ends(self, kind: ValueType, texts: Sequence[str]) -> tuple[str, str] | None:
+        """Return the smallest and the largest of some numbers or dates; None for texts, or without any."""
+        if kind is ValueType.TEXT or not texts:
             return None
         if kind is ValueType.DATE:
-            return min(named), max(named)
-        plain = {text: float(text.replace(self._decimal, POINT_SIGN)) for text in named}
-        return min(named, key=plain.__getitem__), max(named, key=plain.__getitem__)
+            return min(texts), max(texts)
+        plain = {text: float(text.replace(self._decimal, POINT_SIGN)) for text in texts}
+        return min(texts, key=plain.__getitem__), max(texts, key=plain.__getitem__)
 
-    def _known(self, name: str, settings: Mapping[str, Any], texts: Sequence[str | None]) -> Known:
+    def _known(self, name: str, settings: Mapping[str, Any], texts: Sequence[str]) -> _Known:
         """Return what is known of the texts of a column that are neither missing nor ``*``."""
         if settings["role"] != Role.QUASI_IDENTIFIER:
-            part = Part.GENERALIZED if "labels" in settings else Part.EXACT
-            return lambda _: (part, None)
+            return _Known(Part.GENERALIZED if "labels" in settings else Part.EXACT)
         level = None if self._levels is None else self._levels.get(name)
         if level is not None:
-            own = Part.EXACT if level == 0 else Part.GENERALIZED
-            return lambda _: (own, level)
+            return _Known(Part.EXACT if level == 0 else Part.GENERALIZED, level)
         if self._content["recoding"].get("aggregate") is not None:
-            return lambda _: (Part.GENERALIZED, None)
+            return _Known(Part.GENERALIZED)
         return self._known_by_text(name, settings, texts)
 
-    def _known_by_text(self, name: str, settings: Mapping[str, Any], texts: Sequence[str | None]) -> Known:
+    def _known_by_text(self, name: str, settings: Mapping[str, Any], texts: Sequence[str]) -> _Known:
         """Return the same for a column whose level varies by record, or is not public."""
-        present = [text for text in texts if text is not None]
         forms, source = content_of(self._content, name)[1], source_of(settings)
         if self._content["config"]["algorithm"].get("labels") in ("interval", "set"):
-            return self._by_form(forms)
+            return _Known(by_text=self._by_form(forms))
         if isinstance(source, FlatSource):
-            return lambda text: (
-                (Part.GENERALIZED, None) if has_form(text, CLOSED, self._decimal) else (Part.EXACT, 0)
-            )
+            return _Known(by_text=self._by_form([CLOSED], 0))
         try:
-            levels = source.levels_by_text(present, self._folder)
+            levels = source.levels_by_text(texts, self._folder)
         except (OSError, HierarchyError):
-            return lambda _: (None, None)  # without its file, or with texts that do not fit it
+            return _Known()  # without its file, or with texts that do not fit it
         if levels is not None:
-            return lambda text: _known_level(levels[text], shown=source.fixed_height)
-        if self._told_by_form(settings, present, forms):
-            return self._by_form(forms)
-        return lambda _: (None, None)
+            return _Known(by_text=lambda text: _known_level(levels[text], shown=source.fixed_height))
+        told = self._told_by_form(settings, texts, forms)
+        return _Known(by_text=self._by_form(forms)) if told else _Known()
 
-    def _by_form(self, forms: Sequence[Form]) -> Known:
-        def known(text: str) -> tuple[Part, None]:
+    def _by_form(self, forms: Sequence[Form], level: int | None = None) -> ByText:
+        """Return what tells groups, which have one of some forms, from values, which have a level."""
+
+        def known(text: str) -> tuple[Part, int | None]:
             group = any(has_form(text, form, self._decimal) for form in forms)
-            return Part.GENERALIZED if group else Part.EXACT, None
+            return (Part.GENERALIZED, None) if group else (Part.EXACT, level)
 
         return known
 
@@ -318,17 +349,6 @@ def _counts(place: int, table: Relation, name: str) -> Counts:
     records = np.zeros(len(groups.values[0]), dtype=np.int64)
     np.add.at(records, groups.codes[:, 0], each[groups.codes[:, 1]] * groups.counts)
     return dict(zip(groups.values[0], records.tolist(), strict=True))
-
-
-def _divided(texts: Iterable[str], counts: Counts, known: Known) -> dict[Part, int]:
-    """Return the records with values and with groups; nothing if some texts do not tell which they have."""
-    parts = {Part.EXACT: 0, Part.GENERALIZED: 0}
-    for text in texts:
-        part, _ = known(text)
-        if part is None:
-            return {}
-        parts[part] += counts[text]
-    return parts
 
 
 def _known_level(possible: frozenset[int], *, shown: bool) -> tuple[Part | None, int | None]:
