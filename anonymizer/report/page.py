@@ -865,7 +865,9 @@ def _given(report: dict[str, Any]) -> tuple[str, ...]:
         return ()
     tables = [path, *([second["path"]] if second else [])]
     released = tables if in_table(report) else [f"share/{PurePath(each).name}" for each in tables]
-    return (*released, "share/report.public.json", "share/README.txt", "share/codebook.csv")
+    of_text = report["release"]["separator"] is not None
+    described = [f"{each}-metadata.json" for each in released] if of_text else []
+    return (*released, *described, "share/report.public.json", "share/README.txt", "share/codebook.csv")
 
 
 def kept(report: dict[str, Any], facts: Facts) -> str:
