@@ -61,12 +61,17 @@ def says(share: str, number: int, rows: int, least: int) -> bool:
 
 
 def check_agrees(
-    share: Path, original: Mapping[str, Collection[str]], absent: Collection[str] = (), least: int = LEAST
+    share: Path,
+    original: Mapping[str, Collection[str]],
+    absent: Collection[str] = (),
+    least: int = LEAST,
+    not_counted: Collection[str] = (),
 ) -> Rows:
     """Check a codebook against the files beside it.
 
     Parameters
     ----------
+    not_counted: columns without values.
     original: values of the input by quasi-identifier; other texts of the release are groups.
     absent: texts of missing values beside ``<missing>`` and the empty one.
     """
@@ -80,7 +85,8 @@ def check_agrees(
             counts = frame.assign(records=weights).groupby(column)["records"].sum().to_dict()
             rows = [row for row in own if row["column"] == column]
             hides = rows[0]["role"] == "quasi-identifier"
-            check_column(rows, counts, {*gone, *(["*"] if hides else [])}, least)
+            if column not in not_counted:
+                check_column(rows, counts, {*gone, *(["*"] if hides else [])}, least)
             if hides and rows[0]["suppressed"]:
                 check_shares(rows[0], counts, original.get(column, ()), gone, least)
     return book
@@ -398,3 +404,38 @@ def test_the_metadata_are_valid_csvw(form: str, tmp_path: Path) -> None:
         doses = Counter(None if row[key] is None else float(row[key]) for row in read)
         assert doses[None] == sum(frame[names[5]] == "NA")
         assert doses[2.5] == sum(frame[names[5]] == "2,5")
+
+
+def test_records_that_are_appended_are_in_the_codebook(tmp_path: Path) -> None:
+    first = Job(tmp_path, data=csv_bytes(people(90))).set("algorithm", name="lattice")
+    assert first.run("--quiet").code == 0
+    before = read_book(first.output / "share")
+    second = Job(tmp_path, config=first.config, data=csv_bytes(people(40, seed=2)), path="second.json")
+    second.config |= {"input": {"path": "more.csv"}, "apply": {"report": "job-release/report.json"}}
+    done = second.run("--quiet")
+    assert done.code == 0, done.err
+    frame = pd.concat([pd.read_csv(each.input, dtype=str) for each in (first, second)])
+    book = check_agrees(second.output / "share", {name: set(frame[name]) for name in frame})
+    assert {row["column"] for row in book} == {row["column"] for row in before}
+    assert call("audit", second.release).code == 0
+
+
+def test_out_of_core_only_what_was_counted_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymizer.job.columns.fits_in_memory", lambda *_: False)
+    job = Job(tmp_path)
+    assert job.run("--quiet").code == 0
+    book = check_agrees(job.output / "share", values_of(job), not_counted=("diagnosis", "note"))
+    assert {row["column"] for row in book if row["entry"] == "value"} == {"age", "zip", "sex"}
+    (note,) = [row for row in book if row["column"] == "note"]
+    assert "did not fit into memory" in note["meaning"]
+    assert note["missing"] == ""
+    assert call("audit", job.release).code == 0
+
+
+def test_pseudonyms_are_no_values(tmp_path: Path) -> None:
+    job = Job(tmp_path).set("input", person={"column": "name", "release_as": "pseudonym"})
+    assert job.run("--quiet").code == 0
+    book = check_agrees(job.output / "share", values_of(job))
+    (name,) = [row for row in book if row["column"] == "name"]
+    assert (name["role"], name["entry"], name["value"]) == ("pseudonym", "column", "")
+    assert name["use"] == "tells which rows are of one person; nothing else"
