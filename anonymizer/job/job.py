@@ -11,7 +11,7 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
-from anonymizer.job.columns import columns_entry, described_release, seen_columns
+from anonymizer.job.columns import columns_entry, describer_of, seen_columns
 from anonymizer.job.constraints import violated_constraints
 from anonymizer.job.exposure import (
     UNMEASURED,
@@ -151,12 +151,15 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
+            # It is told the values of columns while these are counted.
+            describer = describer_of(found, read, sink.dialect)
+            shared = bool(sink.titles)
             verified = replace(
                 verified,
                 exposure=exposure_in(found, read),
-                columns=seen_columns(found, tables),
+                columns=seen_columns(found, tables, describer.tell if shared else lambda *_: None),
                 preset=preset_entry(plan, read, verified.audited),
-                described=described_release(found, read, sink.dialect) if sink.titles else (),
+                described=describer.columns() if shared else (),
             )
     return verified
 

@@ -241,7 +241,8 @@ class ReleaseFolder:
     """The folder DIR of a release during a run: ``with ReleaseFolder(...) as folder``.
 
     Entering makes every check that needs no search, and creates the staging folder. Files written to
-    ``files``, ``public_report``, ``shared(...)`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
+    ``files``, ``public_report``, ``shared(...)`` and ``internal(...)`` appear in DIR by ``commit``, or not at
+    all.
 
     Parameters
     ----------

@@ -128,12 +128,46 @@ def described_columns(
     smallest: values of fewer records are not named.
     counted: whether the values of a column of the config are at hand without another pass over the records.
     """
-    release = _Release(content, folder, smallest)
-    return tuple(
-        release.column(place, table.stored, name, counted)
-        for place, table in enumerate(tables)
-        for name in table.stored.columns
-    )
+    return Describer(content, tables, folder, smallest, counted).columns()
+
+
+class Describer:
+    """Describes the columns of a release, of which some can be told while their values are at hand.
+
+    The parameters are those of ``described_columns``.
+    """
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        tables: Sequence[Relation],
+        folder: Path,
+        smallest: int,
+        counted: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        self._release = _Release(content, folder, smallest)
+        self._tables = [table.stored for table in tables]
+        self._counted = counted
+        self._told: dict[str, DescribedColumn] = {}
+
+    def tell(self, name: str, counts: Counts) -> None:
+        """Describe a column of the first table, unless it has numbers in place of its values.
+
+        Parameters
+        ----------
+        counts: records of each text.
+        """
+        if name in self._tables[0].columns and not self._release.in_numbers(name):
+            self._told[name] = self._release.column(0, self._tables[0], name, lambda _: True, counts)
+
+    def columns(self) -> tuple[DescribedColumn, ...]:
+        """Return all columns in their order."""
+        return tuple(
+            (self._told.get(name) if place == 0 else None)
+            or self._release.column(place, table, name, self._counted)
+            for place, table in enumerate(self._tables)
+            for name in table.columns
+        )
 
 
 def decimal_sign(content: Mapping[str, Any]) -> str:
@@ -206,10 +240,24 @@ class _Release:
         own = NumberColumns(name, NumberLabels(self._settings[name]["labels"]))
         return ReadNumbers(own, entry["empty"], entry["high"] == "excluded")
 
+    def in_numbers(self, name: str) -> bool:
+        """Return whether a column has numbers in place of labels."""
+        return name in self._owners
+
     def column(
-        self, place: int, table: Relation, name: str, counted: Callable[[str], bool]
+        self,
+        place: int,
+        table: Relation,
+        name: str,
+        counted: Callable[[str], bool],
+        counts: Counts | None = None,
     ) -> DescribedColumn:
-        """Return what a column of a table shows."""
+        """Return what a column of a table shows.
+
+        Parameters
+        ----------
+        counts: records of each text, if they are at hand.
+        """
         attribute = self._owners.get(name, name)
         settings = self._settings.get(attribute, {})
         bare = DescribedColumn(place, name, attribute, ValueType.TEXT, table.rows, Listing.NEVER)
@@ -221,7 +269,7 @@ class _Release:
             text = table.is_text(name) and settings["role"] == Role.QUASI_IDENTIFIER
             kind = ValueType.TEXT if text else ValueType(settings.get("type") or ValueType.TEXT)
             return replace(bare, kind=kind, listing=Listing.NOT_COUNTED)
-        counts = _counts(place, table, name)
+        counts = _counts(place, table, name) if counts is None else counts
         if name in self._owners:
             return self._of_numbers(bare, table, counts)
         labels = table.labels.get(name, ColumnLabels())
