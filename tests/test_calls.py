@@ -244,8 +244,8 @@ def test_a_saved_release_is_the_verified_one(frame: pd.DataFrame, tmp_path: Path
 def test_both_tables_of_anatomy_are_saved(frame: pd.DataFrame, tmp_path: Path) -> None:
     config = {**CONFIG, "algorithm": {"name": "anatomy"}, "constraints": [{"model": "l-diversity", "l": 2}]}
     an.anonymize(frame, config).save(tmp_path)
-    assert len(list((tmp_path / "share").glob("*.csv"))) == 2
-    assert an.audit(next((tmp_path / "share").glob("*.csv"))).verified
+    assert len(list((tmp_path / "share").glob("release.*.csv"))) == 2
+    assert an.audit(next((tmp_path / "share").glob("release.*.csv"))).verified
 
 
 def test_a_result_is_a_page(frame: pd.DataFrame) -> None:

@@ -19,6 +19,7 @@ from anonymizer.audit.against_input import check_input, check_recoding_file
 from anonymizer.audit.case import AuditCase, AuditedReport, ReleaseAudit, missing_cells
 from anonymizer.audit.checks import CHECKS, note_unmeasured
 from anonymizer.audit.claims import Claims, as_reported
+from anonymizer.audit.codebook import check_codebook
 from anonymizer.audit.reported import read_content, read_reported
 from anonymizer.audit.signed import check_signatures
 from anonymizer.config.load import load_config
@@ -125,7 +126,7 @@ def audit_release(path: Path, report: Path | None = None, key: Path | None = Non
             counted = _counted if pair is None else _counted_pair
             case = counted(relations, claimed, config)
             if case is not None:
-                for check in CHECKS:
+                for check in (*CHECKS, check_codebook):
                     with _noting(found):
                         check(case)
                 if not all(map(partial(_is_as_written, dialect=written.dialect), relations, files)):

@@ -30,11 +30,13 @@ from anonymizer.report.wording import (
     LOOK_AGAIN,
     STARRED,
     attack_sentence,
+    beside_tables,
     best_of,
     by_unit,
     by_weights,
     exposed_sentence,
     floored,
+    in_table,
     measured_of,
     rejected_by_estimates,
     units_lost,
@@ -89,10 +91,7 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
     if any(not each.startswith((STARRED, COARSE)) for each in look_again):
         yield "Before you share the files, read the verdict in report.html:"
     yield from (each for each in look_again if not each.startswith(LINKED_MORE))
-    tables = [released, *([released["sensitive_table"]] if "sensitive_table" in released else [])]
-    yield from files_to_share(
-        [each["path"] for each in tables], content["config"]["output"], directory / "share"
-    )
+    yield from files_to_share(content, directory / "share")
     yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
     yield _kept_line(content, directory)
 
@@ -220,14 +219,16 @@ def advice_lines(advice: Mapping[str, Any] | None, command: RunCommand) -> Itera
         yield f"  {each['change']}: {loss}\n    {command.changed(*each['set']).replacing()}"
 
 
-def files_to_share(tables: Sequence[str], output: Mapping[str, Any], share: Path) -> Iterator[str]:
+def files_to_share(content: Mapping[str, Any], share: Path) -> Iterator[str]:
     """Yield the files to share, with their folder."""
-    if "table" in output:
-        yield f"Give:  {tables[0]}    the table"
-        yield f"       {share.as_posix()}/    report.public.json  README.txt"
+    release, beside = content["release"], "  ".join(beside_tables(content))
+    if in_table(content):
+        yield f"Give:  {release['path']}    the table"
+        yield f"       {share.as_posix()}/    {beside}"
     else:
-        names = "  ".join(Path(each).name for each in tables)
-        yield f"Give:  {share.as_posix()}/    {names}  report.public.json  README.txt"
+        tables = [release, *([release["sensitive_table"]] if "sensitive_table" in release else [])]
+        names = "  ".join(Path(each["path"]).name for each in tables)
+        yield f"Give:  {share.as_posix()}/    {names}  {beside}"
 
 
 def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from anonymizer.data.relation import Projection, Relation, Replacement
 from anonymizer.data.source import CSV_FILES
 from anonymizer.errors import AuditFailed, OutputError
 from anonymizer.job.job import Finished
-from anonymizer.job.report import recoding_entry, write_reports
+from anonymizer.job.report import Shared, recoding_entry, write_reports
 from anonymizer.job.search import store_recoding
 from anonymizer.job.sinks import Sink, sink_of
 from anonymizer.job.source import frame_source
@@ -29,7 +29,8 @@ from anonymizer.model.report import Report
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import plan_of
 from anonymizer.release.recoding import StoredRecoding
-from anonymizer.report.facts import Facts
+from anonymizer.report.described import described_columns
+from anonymizer.report.facts import Facts, smallest_shown
 
 if TYPE_CHECKING:
     import pandas
@@ -100,7 +101,10 @@ class Savable:
                 for given, found in zip(written, read, strict=True):
                     _check_same(given, found, absent)
             own = _of_files(report, sink, read, self.recoding)
-            sink.keep(lambda folder: write_reports(folder, own, facts, plan.goal.k_of_reports, self.recoding))
+            k = plan.goal.k_of_reports
+            columns = described_columns(own.to_dict(), read, config.folder, smallest_shown(k))
+            shared = Shared(columns, k)
+            sink.keep(lambda folder: write_reports(folder, own, facts, shared, self.recoding))
             sink.commit(lambda: None)
         return own
 

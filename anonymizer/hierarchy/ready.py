@@ -100,6 +100,11 @@ class ReadySource(HierarchySource[ReadySettings]):
         own = read_ready(self.settings.root).hierarchy
         return own.levels_of(texts, folder) if own.rule_built else super().levels_of(texts, folder)
 
+    def levels_by_text(self, texts: Sequence[str], folder: Path) -> Mapping[str, frozenset[int]] | None:
+        """Return the levels that can have each of the texts, in a shipped rule by that rule."""
+        own = read_ready(self.settings.root).hierarchy
+        return own.levels_by_text(texts, folder) if own.rule_built else super().levels_by_text(texts, folder)
+
     def as_for(self, column: Column, before: Mapping[str, Any]) -> HierarchySource[Any]:
         """Return this source, or a shipped rule that places values as before."""
         own = read_ready(self.settings.root).hierarchy

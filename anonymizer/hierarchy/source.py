@@ -585,6 +585,40 @@ class HierarchySource(ABC, Generic[S]):
             level for level, labels in by_level.items() if not any(map(labels.isdisjoint, shown))
         )
 
+    def levels_by_text(self, texts: Sequence[str], folder: Path) -> Mapping[str, frozenset[int]] | None:
+        """Return the levels that can have each of some published texts, derived without the input's values.
+
+        A value of a hierarchy that lists its values has level 0 alone, even if a group of no other value has
+        its name. A text outside the hierarchy has no level.
+
+        Parameters
+        ----------
+        texts, folder: as for ``levels_of``.
+
+        Returns
+        -------
+        None if the settings do not decide it.
+
+        Raises
+        ------
+        HierarchyError, OSError: as for ``levels_of``.
+        """
+        if self.rule_built:
+            found = {text: self.levels_of([text], folder) for text in texts}
+            known = {text: levels for text, levels in found.items() if levels is not None}
+            return known if len(known) == len(found) else None
+        counts = np.ones(len(texts), dtype=np.int64)
+        by_identity: dict[Hashable, set[int]] = {}
+        tree = self.build(Column("of the release", ValueType.TEXT, tuple(texts), counts, None, None), folder)
+        for level, label in tree:
+            for identity in identities(label):
+                by_identity.setdefault(identity, set()).add(level)
+        levels_of = {
+            text: frozenset[int]().union(*(by_identity.get(each, ()) for each in identities(text)))
+            for text in texts
+        }
+        return {text: frozenset({0}) if 0 in levels else levels for text, levels in levels_of.items()}
+
     def levels_shown(
         self, published: Collection[str], folder: Path, *, starred: bool, beyond: bool
     ) -> frozenset[int] | None:

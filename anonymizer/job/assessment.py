@@ -33,6 +33,7 @@ from anonymizer.plan.prepared import Found
 from anonymizer.plugins import Registry
 from anonymizer.privacy.base import ClassConstraint, CountConditions
 from anonymizer.report.columns import SeenColumn
+from anonymizer.report.described import DescribedColumn
 from anonymizer.search.base import SearchProblem
 from anonymizer.utility.base import UTILITY_MEASURES, Comparison, Measure, UtilityFinding
 from anonymizer.utility.comparison import comparison_of
@@ -349,6 +350,7 @@ class Verified:
     exposure: what the release shows beyond its constraints; None where it does not fit into memory.
     columns: what the recipient sees of each column of the input.
     preset: what departs from the preset of the config; None without one.
+    described: what the written tables show of each of their columns; empty for DataFrames.
     """
 
     audited: Audited
@@ -359,6 +361,7 @@ class Verified:
     exposure: Exposure | None = None
     columns: tuple[SeenColumn, ...] = ()
     preset: dict[str, Any] | None = None
+    described: tuple[DescribedColumn, ...] = ()
 
 
 NOT_VERIFIED = Verified(Audited(None, 0, np.zeros(0, dtype=np.int64), []))

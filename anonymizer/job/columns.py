@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import CsvDialect
 from anonymizer.exposure.finding import Exposure
 from anonymizer.job.exposure import fits_in_memory
-from anonymizer.job.verify import Tables
+from anonymizer.job.verify import Tables, numbers_entry, numbers_of
 from anonymizer.model.arrays import BLOCK, CodeArray, IntArray
 from anonymizer.model.labels import MISSING, SUPPRESSED, NumberLabels
 from anonymizer.model.recoding import PublishedColumn, Recoding, value_labels
@@ -20,6 +22,7 @@ from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.report.columns import LEFT_OUT, UNCHANGED, LeftBy, SeenColumn, column_entries
+from anonymizer.report.described import Counts, Describer
 from anonymizer.report.facts import smallest_shown
 
 MOST_LISTED = 200
@@ -31,14 +34,17 @@ _NUMBERS: Mapping[NumberLabels, str] = {
 }
 
 
-def seen_columns(found: Found, tables: Tables) -> tuple[SeenColumn, ...]:
+def seen_columns(
+    found: Found, tables: Tables, tell: Callable[[str, Counts], None] = lambda *_: None
+) -> tuple[SeenColumn, ...]:
     """Return what a release has of each column, in the order of the input.
 
     Parameters
     ----------
     tables: of the release, as they were read back, with labels in place of numbers.
+    tell: called with the records of each text of a column, for what else needs them.
     """
-    seen = _Release(found, tables)
+    seen = _Release(found, tables, tell)
     return tuple(seen.column(name) for name in found.prepared.encoded.relation.columns)
 
 
@@ -47,6 +53,27 @@ def columns_entry(
 ) -> list[dict[str, Any]]:
     """Return the ``columns`` entry of the report."""
     return column_entries(seen, exposure, assessment.acknowledged, smallest_shown(goal.k_of_reports))
+
+
+def describer_of(found: Found, tables: Sequence[Relation], dialect: CsvDialect | None) -> Describer:
+    """Return what describes the columns of a release.
+
+    Parameters
+    ----------
+    tables: of the release, as they are stored.
+    dialect: of files of text, else None.
+    """
+    plan = found.prepared.plan
+    numbers = {name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()}
+    content = {
+        "config": plan.shown,
+        "recoding": found.recoding.describe(),
+        "release": {"separator": None if dialect is None else dialect.separator, "numbers": numbers},
+    }
+    counted = {*plan.columns.with_role(Role.QUASI_IDENTIFIER), *plan.columns.bands}
+    whole = fits_in_memory(plan.engine, tables[0])
+    smallest = smallest_shown(plan.goal.k_of_reports)
+    return Describer(content, tables, plan.columns.folder, smallest, lambda name: whole or name in counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +88,8 @@ class _Recoded:
 class _Release:
     """A release that was read back, with what is known of its columns."""
 
-    def __init__(self, found: Found, tables: Tables) -> None:
+    def __init__(self, found: Found, tables: Tables, tell: Callable[[str, Counts], None]) -> None:
+        self._tell = tell
         self._plan, self._recoding = found.prepared.plan, found.recoding
         self._table = tables[0]
         self._whole = fits_in_memory(self._plan.engine, tables[0])
@@ -213,7 +241,9 @@ class _Release:
 
     def _counts(self, name: str) -> dict[str | None, int]:
         """Return the published values of a column with their rows."""
-        return dict(self._table.dictionary(name))
+        counts = dict(self._table.dictionary(name))
+        self._tell(name, counts)
+        return counts
 
     def _example(self, counts: Mapping[str | None, int]) -> str | None:
         """Return the most frequent value, or ``*`` if it is the only one; None if too few records have it."""

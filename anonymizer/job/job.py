@@ -11,7 +11,7 @@ from anonymizer.data.source import EngineOptions
 from anonymizer.job.advice import advice_of
 from anonymizer.job.assessment import Verified, assess
 from anonymizer.job.clock import UNWATCHED, Phase, PhaseClock, RunMonitor
-from anonymizer.job.columns import columns_entry, seen_columns
+from anonymizer.job.columns import columns_entry, describer_of, seen_columns
 from anonymizer.job.constraints import violated_constraints
 from anonymizer.job.exposure import (
     UNMEASURED,
@@ -21,7 +21,14 @@ from anonymizer.job.exposure import (
     unused_warnings,
 )
 from anonymizer.job.preset import preset_entry, refuse_departing
-from anonymizer.job.report import recoding_entry, release_facts, release_warnings, report_parts, write_reports
+from anonymizer.job.report import (
+    Shared,
+    recoding_entry,
+    release_facts,
+    release_warnings,
+    report_parts,
+    write_reports,
+)
 from anonymizer.job.search import Task
 from anonymizer.job.sinks import Sink
 from anonymizer.job.source import DataSource
@@ -144,11 +151,15 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
+            # It is told the values of columns while these are counted.
+            describer = describer_of(found, read, sink.dialect)
+            shared = bool(sink.titles)
             verified = replace(
                 verified,
                 exposure=exposure_in(found, read),
-                columns=seen_columns(found, tables),
+                columns=seen_columns(found, tables, describer.tell if shared else lambda *_: None),
                 preset=preset_entry(plan, read, verified.audited),
+                described=describer.columns() if shared else (),
             )
     return verified
 
@@ -196,7 +207,8 @@ def reported(
     report = build_report(replace(parts, seconds=watch.clock.so_far()))
     watch.phase("drawing the report")
     k = plan.goal.k_of_reports
-    sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), k, kept))
+    shared = Shared(verified.described, k)
+    sink.keep(lambda folder: write_reports(folder, report, task.facts(found, verified.audited), shared, kept))
     return report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from anonymizer.config.written import flow
@@ -44,7 +44,15 @@ from anonymizer.profile.spellings import (
     sensitive_warnings,
     unused_code_warnings,
 )
-from anonymizer.release.folder import PAGE, RECODING, ReleaseFolder
+from anonymizer.release.folder import (
+    CODEBOOK,
+    LEGEND,
+    PAGE,
+    PUBLIC_REPORT,
+    RECODING,
+    ReleaseFolder,
+    metadata_name,
+)
 from anonymizer.release.recoding import StoredRecoding
 from anonymizer.report.build import (
     InputFacts,
@@ -54,6 +62,9 @@ from anonymizer.report.build import (
     attack_matrix,
     utility_entry,
 )
+from anonymizer.report.codebook import codebook
+from anonymizer.report.csvw import csvw_texts
+from anonymizer.report.described import DescribedColumn
 from anonymizer.report.facts import Facts, smallest_shown, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
@@ -201,7 +212,7 @@ def report_parts(
     matrix = attack_matrix(of_everybody, entries, plan.goal.k, persons=PERSON in plan.counting.units)
     return ReportParts(
         plan.shown,
-        plan.columns.described(prepared.problem.table),
+        attributes_of(prepared),
         facts,
         ReleaseFacts(),
         plan.goal.algorithm.name,
@@ -230,6 +241,17 @@ def report_parts(
             "three_questions": [each.entry() for each in verified.answers] or None,
         },
     )
+
+
+def attributes_of(prepared: Prepared) -> dict[str, Any]:
+    """Return the ``attributes`` entry of the report, with the labels that columns have in the input."""
+    columns, labels = prepared.plan.columns, prepared.encoded.relation.labels
+    described = columns.described(prepared.problem.table)
+    for name in columns.released(described):
+        title = labels[name].title if name in labels else ""
+        if title:
+            described[name]["label"] = title
+    return described
 
 
 def warnings_of(prepared: Prepared, units: dict[str, Any] | None) -> list[str]:
@@ -346,20 +368,40 @@ def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
     return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What the files for the recipient say beside the report.
+
+    Attributes
+    ----------
+    columns: of the released tables.
+    k: of the config; counts below it are hidden.
+    """
+
+    columns: Sequence[DescribedColumn]
+    k: int | None
+
+
 def write_reports(
-    folder: ReleaseFolder, report: Report, facts: Facts, k: int | None, kept: StoredRecoding | None
+    folder: ReleaseFolder, report: Report, facts: Facts, shared: Shared, kept: StoredRecoding | None
 ) -> None:
-    """Write the page, the recipient's report and legend, the recoding, and the internal report.
+    """Write the page, the recipient's report, legend and codebook, the recoding, and the internal report.
 
     Parameters
     ----------
     facts: shown on the page in addition to the report.
-    k: of the config; the public report hides counts below it.
     """
     folder.internal(PAGE).write_text(page(report, facts), encoding="utf-8", newline="\n")
-    public = public_report(report, k)
-    folder.public_report.write_text(public.to_json(), encoding="utf-8", newline="\n")
-    folder.legend.write_text(legend(public.to_dict()), encoding="utf-8", newline="\n")
+    public = public_report(report, shared.k)
+    content = public.to_dict()
+    texts = {
+        PUBLIC_REPORT: public.to_json(),
+        LEGEND: legend(content),
+        CODEBOOK: codebook(content, shared.columns, smallest_shown(shared.k)),
+        **{metadata_name(name): text for name, text in csvw_texts(content, shared.columns).items()},
+    }
+    for name, text in texts.items():
+        folder.shared(name).write_text(text, encoding="utf-8", newline="\n")
     if kept is not None:
         folder.internal(RECODING).write_bytes(kept.encoded)
     folder.report.write_text(report.to_json(), encoding="utf-8", newline="\n")

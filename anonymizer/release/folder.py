@@ -81,6 +81,15 @@ LEGEND = "README.txt"
 LEGEND_HEAD = "About this release"
 """Beginning of a legend that a run wrote; another file of its name is not replaced."""
 
+CODEBOOK = "codebook.csv"
+"""What each column and value of the release means, for its recipient."""
+
+CODEBOOK_HEAD = "table,column,label,type,role,entry,value,"
+"""Beginning of a codebook that a run wrote."""
+
+METADATA_HEAD = '{\n "@context": "http://www.w3.org/ns/csvw",\n "dc:creator": "anonymizer'
+"""Beginning of a description of a CSV file that a run wrote."""
+
 REPORT = "report.json"
 PAGE = "report.html"
 RECODING = "recoding.json"
@@ -150,9 +159,12 @@ def check_existing(directory: Path, release_names: Sequence[str], *, overwrite: 
         if os.path.lexists(report) and (report.is_symlink() or not report.is_file()):
             raise OutputError(f"{report}: is not a regular file; remove it, or choose another folder with -o")
     names = sorted(path.name for path in _files(share))
-    own = {*release_names, *_own_names(share), PUBLIC_REPORT, *([LEGEND] if _has_own_legend(share) else [])}
-    own |= {SIGNATURE} if is_own_signature(share / SIGNATURE) else set()
-    strange = sorted(set(names) - own)
+    released = {*release_names, *_own_names(share)}
+    heads = {LEGEND: LEGEND_HEAD, CODEBOOK: CODEBOOK_HEAD}
+    heads |= {metadata_name(name): METADATA_HEAD for name in released}
+    own = {name for name, head in heads.items() if _begins(share / name, head)}
+    signed = {SIGNATURE} if is_own_signature(share / SIGNATURE) else set()
+    strange = sorted(set(names) - {*released, PUBLIC_REPORT, *own, *signed})
     if strange:
         raise OutputError(
             f"{share}: contains '{strange[0]}', which is not part of a release; "
@@ -180,11 +192,21 @@ def _own_names(share: Path) -> set[str]:
     return {Path(path).name for path in paths if isinstance(path, str)}
 
 
-def _has_own_legend(share: Path) -> bool:
-    """Return whether an earlier run wrote the legend of a folder."""
+def metadata_name(release: str) -> str:
+    """Return where CSVW looks for the description of a file.
+
+    >>> metadata_name("release.csv")
+    'release.csv-metadata.json'
+    """
+    return f"{release}-metadata.json"
+
+
+def _begins(path: Path, head: str) -> bool:
+    """Return whether a file begins as those of a run do."""
     try:
-        return (share / LEGEND).read_text(encoding="utf-8").startswith(LEGEND_HEAD)
-    except (OSError, ValueError):
+        with path.open("rb") as file:
+            return file.read(len(head.encode())) == head.encode()
+    except OSError:
         return False
 
 
@@ -224,7 +246,8 @@ class ReleaseFolder:
     """The folder DIR of a release during a run: ``with ReleaseFolder(...) as folder``.
 
     Entering makes every check that needs no search, and creates the staging folder. Files written to
-    ``files``, ``public_report`` and ``internal(...)`` appear in DIR by ``commit``, or not at all.
+    ``files``, ``public_report``, ``shared(...)`` and ``internal(...)`` appear in DIR by ``commit``, or not at
+    all.
 
     Parameters
     ----------
@@ -279,10 +302,9 @@ class ReleaseFolder:
         """The staged path of the recipient's report."""
         return self._staging / SHARE / PUBLIC_REPORT
 
-    @property
-    def legend(self) -> Path:
-        """The staged path of the recipient's legend."""
-        return self._staging / SHARE / LEGEND
+    def shared(self, name: str) -> Path:
+        """Return the staged path of a file for the recipient."""
+        return self._staging / SHARE / name
 
     @property
     def report(self) -> Path:
@@ -420,7 +442,7 @@ def check_name(name: str) -> None:
     ------
     OutputError: it is not a plain name of a file in a format that is written, or a system refuses it.
     """
-    if Path(name).name != name or name.casefold() == PUBLIC_REPORT:
+    if Path(name).name != name or name.casefold() in (PUBLIC_REPORT, CODEBOOK):
         raise OutputError(f"output.path '{name}': accepted: a plain file name, such as release.csv")
     fault = output_fault(name)
     if fault is not None:

@@ -71,6 +71,7 @@ def legend(public: Mapping[str, Any]) -> str:
         "\n".join(["Conditions that hold for these records:", *_conditions(public)]),
         "\n".join(["Columns:", *_columns(public)]),
         "\n".join(["Values:", *_forms(public)]),
+        "\n".join(_paragraph(_further(public))),
         "\n".join(_reading(public)),
         "\n".join([*_paragraph(_verifying(public)), f"  {command('audit', path_word(_name(public)))}"]),
     ]
@@ -110,7 +111,7 @@ def _conditions(public: Mapping[str, Any]) -> Iterator[str]:
     for scenario in public.get("scenarios", {}).values():
         yield from _item(scenario["sentence"].removesuffix("."))
     units = {each["parameters"]["unit"] for each in _judged(public) if "unit" in each["parameters"]}
-    pseudonym = _pseudonym(public)
+    pseudonym = pseudonym_of(public)
     for unit in sorted(units):
         if unit == PERSON and pseudonym is not None:
             yield from _item(
@@ -147,22 +148,22 @@ def _attacker(constraint: Mapping[str, Any]) -> str:
 
 def _columns(public: Mapping[str, Any]) -> Iterator[str]:
     for name, settings in public["config"]["attributes"].items():
-        if name == _pseudonym(public):
+        if name == pseudonym_of(public):
             yield from _item(f"{_shown(name)}: a random number for each person, the same in all rows of one")
             continue
         if settings["role"] in LEFT_OUT or settings.get("release") is False:
             continue
         names = _numbers(public).get(name, {"columns": [name]})["columns"]
-        yield from _item(f"{', '.join(map(_shown, names))}: {_content(public, name)[0]}")
+        yield from _item(f"{', '.join(map(_shown, names))}: {content_of(public, name)[0]}")
 
 
-def _pseudonym(public: Mapping[str, Any]) -> str | None:
+def pseudonym_of(public: Mapping[str, Any]) -> str | None:
     """Return the column of pseudonyms of persons, None without one."""
     person = public["config"].get("input", {}).get("person")
     return person["column"] if isinstance(person, Mapping) else None
 
 
-def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...]]:
+def content_of(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...]]:
     """Return what a column contains, and the forms of its generalized values."""
     settings, algorithm = public["config"]["attributes"][name], public["config"]["algorithm"]
     levels = public["recoding"].get("levels")
@@ -170,7 +171,7 @@ def _content(public: Mapping[str, Any], name: str) -> tuple[str, tuple[Form, ...
     if settings["role"] != "quasi-identifier" and "labels" in settings:
         return _in_groups(settings)
     if settings["role"] != "quasi-identifier" or name in _numbers(public):
-        return _UNCHANGED.get(settings["role"]) or _in_numbers(public, name), ()
+        return _UNCHANGED.get(settings["role"]) or in_numbers(public, name), ()
     if level == 0:
         return _ungeneralized(public, name), ()
     if public["recoding"].get("aggregate") is not None:
@@ -217,7 +218,7 @@ def _numbers(public: Mapping[str, Any]) -> Mapping[str, Any]:
     return numbers
 
 
-def _in_numbers(public: Mapping[str, Any], name: str) -> str:
+def in_numbers(public: Mapping[str, Any], name: str) -> str:
     """Return what the columns of a quasi-identifier in numbers contain; others are unchanged."""
     own, level = _numbers(public).get(name), (public["recoding"].get("levels") or {}).get(name)
     if own is None:
@@ -258,14 +259,16 @@ def _forms(public: Mapping[str, Any]) -> Iterator[str]:
 def _forms_in(public: Mapping[str, Any], name: str) -> Iterator[Form]:
     """Yield the forms in a column; a label that leaves values out with these values, where they are known."""
     left_by = public["release"].get("left_by", {}).get(name, {})
-    for form in _content(public, name)[1]:
+    for form in content_of(public, name)[1]:
         if form is not OTHERS or not left_by:
             yield form
         for label, own in left_by.items() if form is OTHERS else ():
-            yield Form(f"{label} (in {_shown(name)})", f"another value than {_listed(own)}, unknown which")
+            yield Form(
+                f"{label} (in {_shown(name)})", f"another value than {listed_left(own)}, unknown which"
+            )
 
 
-def _listed(left: Mapping[str, Any]) -> str:
+def listed_left(left: Mapping[str, Any]) -> str:
     """Return the values that a label leaves out; those that the release does not have are counted."""
     values = [json.dumps(each, ensure_ascii=False) for each in left["values"]]
     if left["more"]:
@@ -284,11 +287,19 @@ def _missing(public: Mapping[str, Any]) -> Form:
     return Form(MISSING, f"the value was missing in the original{own}")
 
 
+def _further(public: Mapping[str, Any]) -> str:
+    """Return which files say more."""
+    what = "codebook.csv says for each column and value what it means and what may be computed from it."
+    return (
+        f"{what} The other .json files describe the tables for programs (CSVW)." if _is_text(public) else what
+    )
+
+
 def _ranges(public: Mapping[str, Any]) -> str | None:
     """Return a column with ranges of numbers, None without one."""
     columns = public["config"]["attributes"]
     found = (name for name, own in columns.items() if own.get("type") in ("integer", "number"))
-    return next((name for name in found if LED_BY_NUMBER.intersection(_content(public, name)[1])), None)
+    return next((name for name in found if LED_BY_NUMBER.intersection(content_of(public, name)[1])), None)
 
 
 def _reading(public: Mapping[str, Any]) -> Iterator[str]:
@@ -310,7 +321,7 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     column = _ranges(public)
     if column is not None:
         yield ""
-        open_ended = OPEN in _content(public, column)[1]
+        open_ended = OPEN in content_of(public, column)[1]
         without = "* and <20 have none and come" if open_ended else "* has none and comes"
         yield f"To sort ranges by their lower end; {without} first:"
         config = public["config"]

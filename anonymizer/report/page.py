@@ -59,11 +59,13 @@ from anonymizer.report.wording import (
     Grid,
     attack,
     attack_sentence,
+    beside_tables,
     best_of,
     by_unit,
     by_weights,
     constraint_name,
     floored,
+    in_table,
     interval,
     left_of,
     masked_count,
@@ -480,11 +482,6 @@ def form_of(report: Mapping[str, Any]) -> Form:
     return TABLE if in_table(report) else FILE
 
 
-def in_table(report: Mapping[str, Any]) -> bool:
-    """Return whether the release is a table of a database."""
-    return "table" in report["config"].get("output", {})
-
-
 GLOSSARY = {
     "attack": "A method by which an adversary with the release and background knowledge tries to learn more. "
     "Its success is the share of targets for which it works.",
@@ -865,7 +862,7 @@ def _given(report: dict[str, Any]) -> tuple[str, ...]:
         return ()
     tables = [path, *([second["path"]] if second else [])]
     released = tables if in_table(report) else [f"share/{PurePath(each).name}" for each in tables]
-    return (*released, "share/report.public.json", "share/README.txt")
+    return (*released, *(f"share/{name}" for name in beside_tables(report)))
 
 
 def kept(report: dict[str, Any], facts: Facts) -> str:

@@ -194,15 +194,28 @@ def _unsaid_levels(content: Mapping[str, Any]) -> set[str]:
     return {
         name
         for name, each in content["config"]["attributes"].items()
-        if each.get("role") == "quasi-identifier" and not _source_of(each).fixed_height
+        if each.get("role") == "quasi-identifier" and not source_of(each).fixed_height
     }
 
 
-def _source_of(settings: Mapping[str, Any]) -> HierarchySource[Any]:
+def source_of(settings: Mapping[str, Any]) -> HierarchySource[Any]:
     """Return the source of the hierarchy of a column in a report."""
     given = (settings.get("hierarchy") or {}).items()
     sources = (make_source({key: value}, key) for key, value in given if key in HIERARCHY_SOURCES)
     return next(sources, FlatSource())
+
+
+def public_levels(content: Mapping[str, Any]) -> Mapping[str, int | None] | None:
+    """Return the level of each quasi-identifier as the public report says it.
+
+    None without levels, as where they vary by record.
+
+    Parameters
+    ----------
+    content: with the ``config`` and the ``recoding`` of an internal or a public report.
+    """
+    levels: Mapping[str, int | None] | None = {**content, **_fixed_levels(content)}["recoding"].get("levels")
+    return levels
 
 
 def _fixed_levels(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -351,7 +364,7 @@ def _of_release_alone(entry: Mapping[str, Any], attributes: Mapping[str, Mapping
     by_recipient = "unit" not in known or (known["unit"] == "person" and known.get(LINKS) == USED)
     if not (ATTACKS[entry["attack"]].of_release_alone and by_recipient):
         return False
-    source = _source_of(attributes.get(known.get("sensitive"), {}))
+    source = source_of(attributes.get(known.get("sensitive"), {}))
     return "level" not in known or isinstance(source, FlatSource) or not source.rule_built
 
 
@@ -428,7 +441,7 @@ PLACED: Mapping[str, Rule] = {
     "config/output/path": _output_path,
     **_each("config/output/", _left_out, "database url"),
     **_each("config/output/", _exact, "table order separator encoding decimal missing"),
-    **_each("attributes/*/", _exact, "role type hierarchy_sha256"),
+    **_each("attributes/*/", _exact, "role type hierarchy_sha256 label"),
     **_each("input/", _left_out, "path sha256 separator"),
     **_each("", _left_out, "exposure columns preset"),
     "input/rows": _count,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.attacks.base import (
@@ -413,3 +414,21 @@ def contradictions(report: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any
             if entry["attack"] == "homogeneity" and entry["knowledge"].get("unit") and models & BY_DISTINCT:
                 what += VALUES_IN_COMMON
             yield entry, f"{LOOK_AGAIN}{what}. {attack_sentence(entry)}".replace("\xa0", " ")
+
+
+def in_table(report: Mapping[str, Any]) -> bool:
+    """Return whether the release is a table of a database."""
+    return "table" in report["config"].get("output", {})
+
+
+def beside_tables(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the files in share/ that describe the released tables."""
+    release = report["release"]
+    tables = [
+        release["path"],
+        *([release["sensitive_table"]["path"]] if "sensitive_table" in release else []),
+    ]
+    of_text = release["separator"] is not None
+    described = [f"{PurePath(each).name}-metadata.json" for each in tables] if of_text else []
+    signed = ["signature.json"] if report["config"].get("sign") else []
+    return ("report.public.json", "README.txt", "codebook.csv", *described, *signed)

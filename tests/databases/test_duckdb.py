@@ -22,7 +22,7 @@ from anonymizer.report.public import RECORDS
 from tests.data.files import rows
 from tests.databases.jobs import config, contents, expected, filled, report, run
 from tests.helpers.messages import exchange
-from tests.run.commands import call, snapshot
+from tests.run.commands import call, shared_files, snapshot
 
 PEOPLE = {"database": "in.duckdb", "table": "people"}
 RELEASED = {"database": "out.duckdb", "table": "released"}
@@ -109,10 +109,7 @@ def test_a_released_table_is_the_released_file(folder: Path) -> None:
     done = run(folder, input=PEOPLE, output=RELEASED)
     assert done.code == 0, done.err
     assert contents(folder / "out.duckdb", "released") == rows
-    assert {path.name for path in (folder / "job-release" / "share").iterdir()} == {
-        "report.public.json",
-        "README.txt",
-    }
+    assert {path.name for path in (folder / "job-release" / "share").iterdir()} == shared_files()
     content = report(folder)
     assert content["release"]["sha256"] == digest
     assert (content["release"]["path"], content["release"]["verified"]) == ("out.duckdb#released", True)

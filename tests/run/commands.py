@@ -145,6 +145,12 @@ def read_rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(content.decode(), newline="")))[1:]
 
 
+def shared_files(*released: str) -> set[str]:
+    """Return the names of all files of share/, given those of the release."""
+    described = {f"{name}-metadata.json" for name in released if name.endswith((".csv", ".csv.gz"))}
+    return {*released, *described, "report.public.json", "README.txt", "codebook.csv"}
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     """Return the bytes of every file under a folder, and its folders, by their path in it."""
     found = {str(path.relative_to(folder)): path for path in folder.rglob("*")}

@@ -44,10 +44,8 @@ while True:
             os.fsync = killing(os.fsync, step // 2 + 1, step % 2)
             Path.rename = killing(Path.rename, step // 2 + 1, step % 2)
             publish.swap_paths = killing(publish.swap_paths, step // 2 + 1, step % 2)
-            for name, path in zip(folder.names, folder.files):
-                path.write_bytes((new / "share" / name).read_bytes())
-            folder.public_report.write_bytes((new / "share" / "report.public.json").read_bytes())
-            folder.legend.write_bytes((new / "share" / "README.txt").read_bytes())
+            for path in sorted((new / "share").iterdir()):
+                folder.shared(path.name).write_bytes(path.read_bytes())
             folder.report.write_bytes((new / "report.json").read_bytes())
             folder.commit()
         os._exit(0)

@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.job.clock import RunMonitor
 from anonymizer.report.public import RECORDS
-from tests.run.commands import ROOT, Job, call, people, read_rows, snapshot, spawn
+from tests.run.commands import ROOT, Job, call, people, read_rows, shared_files, snapshot, spawn
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
         "recoding.json",
         "(internal)",
     ]
-    shared = {"share/release.csv", "share/report.public.json", "share/README.txt"}
+    shared = {f"share/{name}" for name in shared_files("release.csv")}
     assert set(snapshot(job.output)) == {"recoding.json", "report.html", "report.json", "share", *shared}
     assert job.input.read_bytes() == given
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.commands import PROGRAM, ROOT, Job, call, people, snapshot
+from tests.run.commands import PROGRAM, ROOT, Job, call, people, shared_files, snapshot
 
 KILLS = int(os.environ.get("KILLS", "10"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -63,10 +63,7 @@ def check_whole(job: Job) -> str:
         content = (job.output / "recoding.json").read_bytes()
         assert hashlib.sha256(content).hexdigest() == kept["sha256"]
     names = {Path(table["path"]).name for table in tables}
-    assert {path.name for path in (job.output / "share").iterdir()} == names | {
-        "report.public.json",
-        "README.txt",
-    }
+    assert {path.name for path in (job.output / "share").iterdir()} == shared_files(*names)
     return str(report["release"]["sha256"])
 
 

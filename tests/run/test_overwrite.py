@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.reports import without_times
-from tests.run.commands import ROOT, Job, call, people, snapshot, spawn
+from tests.run.commands import ROOT, Job, call, people, shared_files, snapshot, spawn
 
 
 def test_a_second_run_is_refused(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_overwrite_replaces_release_and_reports(tmp_path: Path) -> None:
     done = job.run("--overwrite", "--set", "constraints.0.k=8")
     assert done.code == 0, done.err
     after = snapshot(job.output)
-    shared = {"share", "share/other.csv", "share/report.public.json", "share/README.txt"}
+    shared = {"share", *(f"share/{name}" for name in shared_files("other.csv"))}
     assert set(after) == {"recoding.json", "report.html", "report.json", *shared}
     assert after["report.json"] != before["report.json"]
     assert job.report()["release"]["sha256"] == hashlib.sha256(job.release.read_bytes()).hexdigest()

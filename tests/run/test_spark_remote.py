@@ -42,7 +42,7 @@ def test_a_release_takes_its_name_last(spark: Session, tmp_path: Path) -> None:
     assert [path.name for path in there.iterdir()] == ["release.parquet"]
     assert report["release"]["path"] == url
     shared = {path.name for path in (tmp_path / "out" / "share").iterdir()}
-    assert shared == {"report.public.json", "README.txt"}
+    assert shared == {"report.public.json", "README.txt", "codebook.csv"}
     public = (tmp_path / "out" / "share" / "report.public.json").read_text()
     assert '"path": "release.parquet"' in public
     assert str(there) not in public

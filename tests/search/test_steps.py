@@ -196,7 +196,7 @@ def test_the_step_of_the_release_measured_what_the_file_shows(name: str, tmp_pat
     records = rows(300)
     asked = {"algorithm": {"name": name}, "budget": {"steps": 12}, "suppression": {"limit": 0}}
     report = report_of(tmp_path, records, constraints=[*CHECKS[:3]], attacks=[], **asked)
-    release = next((tmp_path / "job-release" / "share").glob("*.csv"))
+    release = next((tmp_path / "job-release" / "share").glob("release*.csv"))
     with release.open(newline="") as file:
         published = [tuple(own.values()) for own in csv.DictReader(file)]
     found: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
@@ -280,7 +280,7 @@ def test_all_steps_are_measured_where_asked_and_the_release_is_the_same(name: st
         (tmp_path / steps).mkdir()
         report = report_of(tmp_path / steps, records, steps=steps, **asked)
         found[steps] = report
-        files = sorted((tmp_path / steps / "job-release" / "share").glob("*.csv"))
+        files = sorted((tmp_path / steps / "job-release" / "share").glob("release*.csv"))
         report["files"] = [path.read_bytes() for path in files]
     kept, every = found["kept"], found["all"]
     assert kept["files"] == every["files"]
