@@ -312,7 +312,7 @@ def _search(carried: Carried, columns: Sequence[CarriedColumn]) -> Iterator[str]
         suppression["keep_rows"] = True
     yield f"suppression: {flow(suppression)}"
     yield "# One generalization level for each column, as in ARX. Without this line, auto loses less."
-    yield f"algorithm: {flow({'name': 'lattice'})}"
+    yield f"algorithm: {flow({'name': 'auto', 'recoding': 'full-domain'})}"
     if prod(each.levels for each in columns) > PROVEN:
         yield f"budget: {flow({'seconds': SECONDS})}"
     yield f"objective: {flow(carried.objective)}"
