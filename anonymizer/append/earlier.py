@@ -214,7 +214,7 @@ MAY_DIFFER: Mapping[str, Collection[str] | None] = {
     "output": ("path", "database", "url", "table", "order", "separator", "encoding", "decimal"),
     **dict.fromkeys(("scenarios", "suppression", "algorithm", "objective", "budget", "bound", "engine")),
     **dict.fromkeys(("attacks", "utility", "attackers", "acknowledge", "exposure", "preset", "apply")),
-    "seed": None,
+    **dict.fromkeys(("seed", "sign", "steps")),
 }
 """Keys that a config may have otherwise than the earlier run, by section; None for the whole section.
 

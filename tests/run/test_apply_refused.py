@@ -294,6 +294,8 @@ def test_what_the_earlier_run_promised_besides_constraints(
 def test_keys_that_may_differ_exist_and_any_other_may_not(job: Job) -> None:
     fields = ConfigSections.model_fields
     of_sections = {"attributes": AttributeSettings, "input": InputSettings, "output": OutputSettings}
+    # Whoever adds a section says whether a later batch may have it otherwise.
+    assert fields.keys() - MAY_DIFFER.keys() == {"constraints", "reference"}
     for section, keys in MAY_DIFFER.items():
         assert section in fields
         assert keys is None or set(keys) <= of_sections[section].model_fields.keys()

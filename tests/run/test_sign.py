@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 import anonymizer as an
 from anonymizer.errors import InputError
 from anonymizer.release.signature import SIGNATURE, Signer
-from tests.run.commands import Job, assert_message, call, snapshot
+from tests.run.commands import Job, assert_message, call, csv_bytes, people, snapshot
 
 
 @pytest.fixture
@@ -329,6 +329,15 @@ def test_the_key_is_never_in_what_is_replaced(job: Job) -> None:
     done = call("run", job.write().file, "--overwrite")
     assert done.code == 2
     assert inside.exists()
+
+
+def test_a_release_that_records_joined_is_signed(job: Job) -> None:
+    first = job.folder / "first"
+    assert call("run", job.write().file, "-o", first).code == 0
+    job.config["apply"] = str(first / "report.json")
+    job.data = csv_bytes(people(80, seed=2))
+    release = signed(job)
+    assert an.audit(release, key=job.folder / "release.pub").verified
 
 
 def dossier(job: Job) -> Path:
