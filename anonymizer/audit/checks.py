@@ -12,6 +12,7 @@ import numpy as np
 
 from anonymizer.audit.case import AuditCase, Unmeasured, missing_cells
 from anonymizer.audit.claims import ABSENT, Claims, Key, agrees, as_reported
+from anonymizer.data.duckdb.released import writer_of
 from anonymizer.data.relation import Relation
 from anonymizer.errors import InputError
 from anonymizer.exposure.finding import Kind
@@ -194,12 +195,14 @@ def _ranks(values: Sequence[Any]) -> IntArray:
 def check_texts(case: AuditCase) -> None:
     """In a file with types, recoded columns are texts without nulls.
 
+    Formats of other programs have numbers where all texts of a column are numbers, and their own nulls.
+
     Raises
     ------
     InputError: a recoded column is not.
     """
     relation = case.relations[0]
-    if relation.separator is not None:
+    if relation.separator is not None or writer_of(Path(relation.name)) is not None:
         return
     for name in case.quasi_identifiers:
         if not relation.is_text(name) or missing_cells(relation, name)[0]:

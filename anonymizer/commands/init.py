@@ -521,8 +521,8 @@ def rows_config_path(rows: InputSettings) -> Path:
     ------
     OutputError: a query on a server has no name, or the name of a table is not that of a file.
     """
-    if rows.database is not None:
-        return config_path(Path(rows.database))
+    if (file := rows.database or rows.path) is not None:
+        return config_path(Path(file))
     name = "" if rows.table is None else TableName.parse(rows.table).name
     if not _FILE_NAME.fullmatch(name):
         raise OutputError(
@@ -540,8 +540,9 @@ def _named(data: Path, config: Path, rows: InputSettings | None) -> dict[str, st
         remote = is_url(str(data))
         return {"path": location_of(data) if remote else _relative(data, config)}
     keys = {"url": rows.url, "table": rows.table, "query": rows.query}
-    if rows.database is not None:
-        keys = {"database": _relative(Path(rows.database), config), **keys}
+    for place in ("database", "path"):
+        if (file := getattr(rows, place)) is not None:
+            keys = {place: _relative(Path(file), config), **keys}
     return {key: value for key, value in keys.items() if value is not None}
 
 

@@ -234,7 +234,10 @@ class InputSettings(Section):
         description="instead of path: a PostgreSQL database, without a password; ${NAME} is replaced by an "
         "environment variable",
     )
-    table: TableName | None = Field(default=None, description="with database or url: table or schema.table")
+    table: TableName | None = Field(
+        default=None,
+        description="with database or url: table or schema.table; with the path of a workbook: the sheet",
+    )
     query: str | None = Field(
         default=None, min_length=1, description="with database or url, instead of table: one SELECT"
     )
@@ -330,8 +333,11 @@ class InputSettings(Section):
         if in_database and self.table is None and self.query is None:
             raise refusal([problem("missing; accepted: table or schema.table, or query", ("table",))])
         for key in ("table", "query", "allow_files"):
-            if not in_database and getattr(self, key):
-                raise refusal([problem("needs database or url; add one of them, or remove the key", (key,))])
+            of_book = key == "table" and EXCEL_FILES.named(self.path or "")
+            if not (in_database or of_book) and getattr(self, key):
+                or_book = ", or the path of a workbook" if key == "table" else ""
+                what = f"needs database or url{or_book}; add one of them, or remove the key"
+                raise refusal([problem(what, (key,))])
         for key, default, without in (("separator", None, TYPED), ("encoding", "utf-8", IN_UNICODE)):
             if (in_database or self._all_in(without)) and getattr(self, key) != default:
                 raise refusal([problem("applies to text files only; remove it", (key,))])

@@ -395,6 +395,7 @@ class EngineOptions:
     numbers: texts of numbers that get another decimal sign; None to leave them as they are.
     spelling: names that columns take which are other spellings of them.
     keys: columns of units, in which all spellings of a value become one; None to leave them as they are.
+    sheet: of a workbook; None for the first with records.
     """
 
     memory_limit: str | None = None
@@ -409,6 +410,7 @@ class EngineOptions:
     numbers: RewrittenNumbers | None = None
     spelling: frozenset[str] = frozenset()
     keys: KeyColumns | None = None
+    sheet: str | None = None
 
 
 def reads_back(encoding: str) -> bool:

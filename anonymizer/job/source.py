@@ -31,6 +31,7 @@ from anonymizer.data.open import (
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
     CSV_FILES,
+    EXCEL_FILES,
     CsvDialect,
     EngineOptions,
     Query,
@@ -138,13 +139,25 @@ def input_source(config: Config) -> DataSource:
     ConfigError: the config names none.
     """
     given = config.input
-    if given.query is not None or given.table is not None:
+    if given.path is None and (given.query is not None or given.table is not None):
         return _database_source(config)
     path = input_path(config)
     name = given.path or path.name
     if config.engine.name not in set(EngineName):
         return _engine_source(config, name)
-    return DataSource(name, partial(open_file, path, config.input.dialect), (path,))
+
+    def opened(options: EngineOptions) -> Relation:
+        return open_file(path, given.dialect, replace(options, sheet=_sheet(given)))
+
+    return DataSource(name, opened, (path,))
+
+
+def _sheet(given: InputSettings) -> str | None:
+    """Return the sheet of a workbook, whose name may have a dot; None for the first with records."""
+    if given.path is None or given.table is None:
+        return None
+    named = TableName.parse(given.table)
+    return named.name if named.schema is None else f"{named.schema}.{named.name}"
 
 
 def _engine_source(config: Config, given: str) -> DataSource:
@@ -186,16 +199,18 @@ def _selection(given: InputSettings) -> Selection:
 
 
 def open_rows(given: InputSettings, folder: Path = Path(), options: EngineOptions = OPTIONS) -> Relation:
-    """Open the table or query of a database.
+    """Open the table or query of a database, or the sheet of a workbook.
 
     Parameters
     ----------
-    folder: that the path of a DuckDB file starts from.
+    folder: that the path of the file starts from.
 
     Raises
     ------
-    DataError, QueryError: as for ``open_duckdb`` and ``open_postgres``.
+    DataError, QueryError: as for ``open_duckdb``, ``open_postgres`` and ``open_file``.
     """
+    if given.path is not None:
+        return open_file(folder / given.path, given.dialect, replace(options, sheet=_sheet(given)))
     if given.url is not None:
         return open_postgres(given.url, _selection(given), options, allow_files=given.allow_files)
     path = folder / str(given.database)
@@ -216,7 +231,7 @@ _ARGUMENTS = {
 def rows_named(
     data: str, table: str | None, query: str | None, config: Config | None
 ) -> InputSettings | None:
-    """Return the rows of a database that a command names; None if it names a file.
+    """Return the rows of a database, or the sheet, that a command names; None if it names a file.
 
     Parameters
     ----------
@@ -235,14 +250,16 @@ def rows_named(
     )
     if table is None and query is None:
         if config is not None and _is_its_database(data, config):
-            return config.input.model_copy(update={} if server else {"database": data})
+            place = "path" if config.input.path is not None else "database"
+            return config.input.model_copy(update={} if server else {place: data})
         if not server and not data.lower().endswith(DUCKDB_SUFFIXES):
             return None
         shown = "the database" if server else data
         raise InputError(
             f"{shown}: no table or query; name a table with --table, or give a query with --query"
         )
-    keys = {"url" if server else "database": data, "table": table, "query": query}
+    place = "url" if server else "path" if EXCEL_FILES.named(data) and query is None else "database"
+    keys = {place: data, "table": table, "query": query}
     try:
         return InputSettings.model_validate({key: each for key, each in keys.items() if each is not None})
     except ValidationError as error:
@@ -251,8 +268,10 @@ def rows_named(
 
 
 def _is_its_database(data: str, config: Config) -> bool:
-    """Return whether the input of a config is a table or query of a database."""
+    """Return whether the input of a config is a table or query of a database, or a sheet of a workbook."""
     given = config.input
+    if given.path is not None:
+        return given.table is not None and is_input(config, Path(data))
     if given.database is not None:
         return same_file(config.folder / given.database, Path(data))
     return given.url is not None and given.url == data
@@ -268,7 +287,7 @@ def open_checked_rows(rows: InputSettings, config: Config | None) -> Relation:
     own = (
         config is not None
         and (rows.table, rows.query) == (config.input.table, config.input.query)
-        and _is_its_database(rows.url or str(rows.database), config)
+        and _is_its_database(str(rows.url or rows.database or rows.path), config)
     )
     options = OPTIONS
     if config is not None:
@@ -293,7 +312,8 @@ def input_path(config: Config) -> Path:
 
 def open_as(config: Config, path: Path) -> Relation:
     """Open a file with the separator, encoding and engine that a config sets for its input."""
-    return open_file(path, config.input.dialect, engine_options(config))
+    options = replace(engine_options(config), sheet=_sheet(config.input) if is_input(config, path) else None)
+    return open_file(path, config.input.dialect, options)
 
 
 def is_input(config: Config, path: Path) -> bool:

@@ -187,3 +187,30 @@ def test_a_record_of_nothing_is_no_row_of_a_sheet(tmp_path: Path) -> None:
     with pytest.raises(an.AnonymizerError, match="a record of missing values alone would be an empty row"):
         an.run(config, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_sheet_is_chosen_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, name = tmp_path / "book.xlsx", "Patients 2024.v2"
+    people = survey().rename(columns={"q1": "age", "q2": "sex", "q3": "diagnosis"}).astype(int)
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"note": ["about"], "file": ["this one"]}).to_excel(book, sheet_name="Info", index=False)
+        people.to_excel(book, sheet_name=name, index=False)
+    asked = ["--table", name, "--qi", "age,sex", "--sensitive", "diagnosis", "--quiet"]
+    assert main(["init", str(path), *asked]) == 0
+    config = load_config(tmp_path / "book.yaml")
+    assert config.input.table == name
+    assert main(["run", str(tmp_path / "book.yaml"), "--quiet"]) == 0
+    share = tmp_path / "book-release" / "share"
+    internal = str(share.parent / "report.json")
+    assert main(["audit", str(share / "release.xlsx"), "--report", internal]) == 0
+    with open_file(share / "release.xlsx") as relation:
+        assert relation.rows == N
+    for command in (
+        ["check", str(path), *asked[:4]],
+        ["check", str(path), "--config", str(tmp_path / "book.yaml")],
+    ):
+        capsys.readouterr()
+        assert main(command) == 0
+        assert f"{N} records" in capsys.readouterr().out
+    assert main(["init", str(path), "--table", "None", "-o", str(tmp_path / "other.yaml")]) == 2
+    assert "no sheet 'None'; accepted: 'Info' or 'Patients 2024.v2'" in capsys.readouterr().err

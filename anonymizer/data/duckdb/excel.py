@@ -30,7 +30,7 @@ from anonymizer.data.duckdb.released import (
 from anonymizer.data.foreign import needing
 from anonymizer.data.frames import value_text
 from anonymizer.data.source import CHUNK, EXCEL_FILES, FileSource, Naming, name_columns, quoted
-from anonymizer.errors import DataError, OutputError
+from anonymizer.errors import DataError, OutputError, listed
 
 LEAD = 50
 """Number of rows with one value, from which the sheet has one column."""
@@ -103,8 +103,16 @@ class Excel(WrittenFormat):
         return DuckRelation(database, str(path), naming)
 
     def _read(self, book: Any, path: Path) -> _Sheet:
-        """Return the first sheet with records."""
-        shown = [each for each in book.worksheets if each.sheet_state == "visible"]
+        """Return the sheet that the options name, or the first visible one with records."""
+        asked = self.options.sheet
+        every = [str(each.title) for each in book.worksheets]
+        if asked is not None and asked not in every:
+            raise DataError(f"{path}: no sheet {asked!r}; accepted: {listed([*map(repr, every)], 'or')}")
+        shown = [
+            each
+            for each in book.worksheets
+            if (each.sheet_state == "visible" if asked is None else each.title == asked)
+        ]
         first = None
         for place, given in enumerate(shown):
             given.reset_dimensions()
@@ -115,8 +123,8 @@ class Excel(WrittenFormat):
                 others = [repr(each.title) for each in (*shown[:place], *shown[place + 1 :])]
                 if others:
                     sheet.warnings.append(
-                        f"sheet '{sheet.title}' is read, {', '.join(others)} not; to read another "
-                        "sheet, move it to the front"
+                        f"sheet '{sheet.title}' is read, {', '.join(others)} not; to read another, give "
+                        "its name: input.table, or --table"
                     )
                 _check_cells(path, sheet)
                 return sheet
