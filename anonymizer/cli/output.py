@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Table = Annotated[
-    str | None, typer.Option("--table", help="The table of a database, TABLE or SCHEMA.TABLE; or the sheet of a workbook.")
+    str | None,
+    typer.Option(
+        "--table", help="The table of a database, TABLE or SCHEMA.TABLE; or the sheet of a workbook."
+    ),
 ]
 Select = Annotated[
     str | None, typer.Option("--query", help="With a database, instead of --table: one SELECT.")

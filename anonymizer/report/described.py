@@ -293,7 +293,7 @@ class _Release:
         self, bare: DescribedColumn, settings: Mapping[str, Any], counts: Counts, labels: ColumnLabels
     ) -> DescribedColumn:
         """Return what a column shows that has one text for each record."""
-        absent = self._absent | labels.absent.keys()
+        absent = self._absent | (labels.absent.keys() - {SUPPRESSED})
         hidden = settings["role"] == Role.QUASI_IDENTIFIER or "labels" in settings
         stars = counts.get(SUPPRESSED, 0) if hidden else 0
         missing = {text: counts[text] for text in absent if text in counts}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -152,6 +152,8 @@ class CodedFormat(WrittenFormat):
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             keys = pa.chunked_array([column.combine_chunks()]).dictionary_encode().combine_chunks()
             texts: list[str] = keys.dictionary.to_pylist()
+            if known.codes or name in release.numbers:
+                known = replace(known, absent={**known.absent, **_hidden(texts, known)})
             coding = self._coding(name, texts, known, grouped=name in release.numbers)
         if coding is None:
             coded.columns[name] = column.to_pandas()
@@ -164,7 +166,7 @@ class CodedFormat(WrittenFormat):
         coded.absent[name] = [coding.codes[text] for text in texts if text in known.absent]
         if not coded.absent[name]:
             del coded.absent[name]
-        if coding.groups:
+        if coding.groups and not known.codes:
             coded.measures[name] = "ordinal"
 
     def _coding(
@@ -247,7 +249,25 @@ def _numbers(texts: Sequence[str]) -> dict[str, Code] | None:
     return numbers if all(str(number) == text for text, number in numbers.items()) else None
 
 
-def _order(text: str) -> tuple[bool, float, str]:
-    """Return a sort key of groups: by their first number, and what is no group at the end."""
+HIDDEN = (MISSING, SUPPRESSED)
+"""Texts that stand for no value, so that no package may count them among values."""
+
+
+def _hidden(texts: Collection[str], known: ColumnLabels) -> dict[str, Code]:
+    """Return a code for each text that stands for no value: above the kinds of missing, or else below all."""
+    found = [text for text in HIDDEN if text in texts and text not in known.codes]
+    absent = [code for code in known.absent.values() if not isinstance(code, str)]
+    own = [code for code in known.codes.values() if not isinstance(code, str)]
+    values = [int(float(text)) for text in texts if _NUMBER.fullmatch(text)]
+    if absent:
+        free = (code for code in count(int(max(absent)) + 1) if code not in (*own, *values))
+    else:
+        free = count(int(min([0, *own, *values])) - 1, -1)
+    return dict(zip(found, free, strict=False))
+
+
+def _order(text: str) -> tuple[float, int, str]:
+    """Return a sort key of groups: by their first number, those below it first."""
     found = _NUMBER.search(text)
-    return text in (SUPPRESSED, MISSING), float(found[0]) if found else float("-inf"), text
+    side = {"<": -1, "≤": -1, ">": 1, "≥": 1}.get(text[:1], 0)
+    return float(found[0]) if found else float("-inf"), side, text

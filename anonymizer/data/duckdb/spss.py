@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anonymizer.data.codebook import Code, ColumnLabels
-from anonymizer.data.duckdb.coded import Coded, CodedFormat
+from anonymizer.data.duckdb.coded import HIDDEN, Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
 from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
 from anonymizer.data.source import SPSS_FILES
@@ -81,10 +82,10 @@ class Spss(Readstat, CodedFormat):
             file.seek(_TIMES.start)
             file.write(b"01 Jan 8000:00:00")
 
-    @staticmethod
-    def _ranges(name: str, coded: Coded) -> list[Any]:
+    @classmethod
+    def _ranges(cls, name: str, coded: Coded) -> list[Any]:
         """Return the missing values of a column: at most three, or a range and one beside it."""
-        absent = coded.absent[name]
+        absent, labels = coded.absent[name], coded.labels[name]
         if len(absent) <= 3 or any(isinstance(code, str) for code in absent):
             return absent
         values, order = coded.columns[name], sorted(absent)
@@ -92,6 +93,10 @@ class Spss(Readstat, CodedFormat):
         for inside, beside in ((order, []), (order[1:], order[:1]), (order[:-1], order[-1:])):
             if not present.between(inside[0], inside[-1]).any():
                 return [{"lo": inside[0], "hi": inside[-1]}, *beside]
+        kinds = [code for code in absent if labels.get(code) not in HIDDEN]
+        if len(kinds) < len(absent):
+            # Its own kinds of missing values are worth more than what the release adds.
+            return cls._ranges(name, replace(coded, absent={name: kinds}))
         raise OutputError(
             f"column '{name}' has {len(absent)} kinds of missing values among its values, of which SPSS has "
             "three; set output.path to a .csv"
