@@ -6,10 +6,11 @@ from pathlib import Path
 
 from anonymizer.audit.case import ReleaseAudit
 from anonymizer.errors import InputError
-from anonymizer.release.folder import PUBLIC_REPORT, SHARE
+from anonymizer.release.folder import LEGEND, PUBLIC_REPORT, SHARE
 from anonymizer.release.signature import OF_SHARE, SIGNATURE, PublicKey, Signature
 
 WHOSE_KEY = "whose key signed it (--key)"
+UNSIGNED = "README.txt, which no signature covers"
 """Not checked where nobody gave the publisher's key: anybody can sign with one of their own."""
 
 
@@ -31,17 +32,22 @@ def check_signatures(report: Path, key: Path | None, found: ReleaseAudit) -> Non
     if not (share / SIGNATURE).is_file():
         if public is not None:
             found.refute(f"{share / SIGNATURE}: is missing, so nothing is signed; ask the publisher for it")
+        elif (share / LEGEND).is_file():
+            found.not_checked.append(UNSIGNED)
         return
     try:
         own = Signature.read(share / SIGNATURE)
-        faults = list(own.faults(public, closed=True))
+        faults = list(own.faults(public))
         if _is_of_documents(documents):
-            faults += Signature.read(documents).faults(own.public if public is None else public, closed=False)
+            faults += Signature.read(documents).faults(own.public if public is None else public)
     except InputError as error:
         found.refute(str(error))
         return
     for fault in faults:
         found.refute(fault)
+    found.findings += [
+        f"{name}: was not signed; it is no part of this release" for name in own.strangers(key)
+    ]
     found.signature = {"key": own.public.fingerprint, "parts": sorted(own.parts), "valid": not faults}
     if public is None:
         found.not_checked.append(WHOSE_KEY)

@@ -53,7 +53,8 @@ def audit(
             write_line(f"  {verdict_line(each, each.get('scenario'))}")
         if found.signature is not None and found.signature["valid"]:
             parts = plural(len(found.signature["parts"]), "file")
-            write_line(f"  signed: {parts}, with the key {found.signature['key']}")
+            whose = "with the key" if key is not None else "by whoever has the key"
+            write_line(f"  signed: {parts}, {whose} {found.signature['key']}")
         for finding in found.findings:
             write_line(f"  note: {finding}")
         if found.not_checked:

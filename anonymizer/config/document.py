@@ -398,6 +398,8 @@ def parse_yaml(text: str, name: str, at: KeyPath = ()) -> tuple[Any, dict[KeyPat
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = syntax_fault("YAML", error.problem or error.context or "")
+        if "mapping values are not allowed" in what:
+            what += "; put a text with a colon and a space in quotes"
         raise ConfigError(name, [ConfigProblem("", what, mark.line + 1 if mark else None)]) from None
     except yaml.YAMLError as error:
         raise ConfigError(

@@ -192,7 +192,7 @@ HALF_OPEN = _Brackets("[20, 22.5)", "numbers from 20 up to, but without, 22.5", 
 CLOSED = _Brackets("[20, 24]", "values from 20 to 24, both included", "]")
 OPEN = _OpenEnded("<20, 65+", "numbers below 20; 65 and all above")
 DATES = _Between("2024-01-31..2024-05-02", "a date from the first to the second, both included", "..", ".*")
-SPAN = _Between("a..f", "a, f and all values between them in alphabetical order", "..", ".*")
+SPAN = _Between("a..f", "a, f and all values between them in their order", "..", ".*")
 
 RANGES: tuple[RangeForm, ...] = (CLOSED, HALF_OPEN, SIGNED, WHOLE, OPEN)
 """Forms of ranges of numbers."""

@@ -111,6 +111,8 @@ def _attribute(column: ColumnProposal) -> Iterator[str]:
     yield from comment(f"{ground}{column.reason}{doubt}", "  ")
     if column.rule:
         yield from comment(f"rule: {column.rule}", "  ")
+    if column.facts.title:
+        yield from comment(f"label: {column.facts.title}", "  ")
     codes = [f"{code} {label}" for label, code in column.facts.codes]
     if codes and column.role not in LEFT_OUT:
         more = ", …" if len(codes) > MOST_CODES else ""

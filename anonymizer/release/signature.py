@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from anonymizer.data.source import sha256_of
 from anonymizer.distribution import installing
 from anonymizer.errors import InputError
-from anonymizer.system import readable_by_others
+from anonymizer.system import readable_by_others, same_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -36,6 +36,9 @@ _PURPOSE = b"anonymizer: parts of a release, format 1\n"
 """Before what is signed, so that nothing else signed with the key can be taken for it."""
 
 _KEYS = ("algorithm", "public_key", "parts", "signature")
+
+OF_SYSTEMS = ("Thumbs.db", "desktop.ini")
+"""Files that systems put into folders, besides hidden ones."""
 
 MADE_BY = "openssl genpkey -algorithm ed25519 -out release.key"
 
@@ -206,13 +209,24 @@ class Signature:
             raise InputError(f"{path}: is damaged; it is not a signature as run writes it")
         return cls(path, PublicKey(public), parts, content)
 
-    def faults(self, key: PublicKey | None, *, closed: bool) -> Iterator[str]:
+    def strangers(self, key: Path | None) -> list[str]:
+        """Return the other files of the folder, but for a key and what systems and programs put there.
+
+        Parameters
+        ----------
+        key: file of the key that the parts are checked with.
+        """
+        own = {*self.parts, SIGNATURE, *OF_SYSTEMS}
+        others = [each for each in self.path.parent.iterdir() if each.name not in own]
+        shown = [each for each in others if not each.name.startswith((".", "~$"))]
+        return sorted(each.name for each in shown if key is None or not same_file(each, key))
+
+    def faults(self, key: PublicKey | None) -> Iterator[str]:
         """Yield what is wrong, a line for each part.
 
         Parameters
         ----------
         key: the publisher's, as the caller knows it; None if the key in the file is believed.
-        closed: whether the folder has no other files.
         """
         folder, of = self.path.parent, str(self.path.name)
         if key is not None and key.raw != self.public.raw:
@@ -240,9 +254,6 @@ class Signature:
                 yield f"{name}: is of another release than the documents beside report.json"
             else:
                 yield f"{name}: is not the file that was signed: it was altered, or is of another release"
-        strange = {each.name for each in folder.iterdir()} - {*self.parts, SIGNATURE} if closed else ()
-        for name in sorted(strange):
-            yield f"{name}: was not signed; it is no part of this release"
 
 
 def is_own_signature(path: Path) -> bool:

@@ -31,7 +31,7 @@ from anonymizer.report.described import (
 )
 from anonymizer.report.facts import is_small_count
 from anonymizer.report.legend import content_of, in_numbers, listed_left, pseudonym_of
-from anonymizer.report.meaning import meaning_of, middle_of
+from anonymizer.report.meaning import is_number_range, meaning_of, middle_of
 
 HEAD = (
     "table",
@@ -249,17 +249,28 @@ class _Described:
             return "nothing: all values are hidden or missing"
         if not self._is_generalized:
             return "counts, means, sums, quantiles" if numeric else "counts and shares of values"
-        ranges = any(middle_of(each.text, decimal_sign(self.public)) for each in self.column.values)
+        return self._of_groups()
+
+    def _of_groups(self) -> str:
+        """Return what can be computed from groups."""
+        sign, texts = decimal_sign(self.public), [each.text for each in self.column.values]
+        middles = [middle_of(text, sign) for text in texts if is_number_range(text, sign)]
         what = "counts and shares of groups"
         if self._varies:
             what += ", of which some lie in others"
-        return f"{what}; an estimate of the mean from the middles of ranges" if ranges else what
+        if not any(middles):
+            return what
+        but = "" if all(middles) else ", which groups without an end do not have"
+        return f"{what}; an estimate of the mean from the middles of ranges{but}"
 
     def _but(self) -> str:
         parts = self.column.parts or {}
         hidden = [part.value for part in (Part.SUPPRESSED, Part.MISSING) if parts.get(part)]
         left = parts.get(Part.EXACT, 1) or parts.get(Part.GENERALIZED, 1)
-        return f"; without {' and '.join(hidden)} values" if hidden and left else ""
+        if not (hidden and left):
+            return ""
+        chosen = "; what is suppressed is not drawn by chance" if parts.get(Part.SUPPRESSED) else ""
+        return f"; without {' and '.join(hidden)} values{chosen}"
 
     def _numbers_of(self, key: str) -> Sequence[str]:
         """Return the columns of numbers in place of the labels of this column, if their entry has a key."""

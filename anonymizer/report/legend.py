@@ -55,6 +55,10 @@ def _mondrian_forms(labels: str, kind: str | None) -> tuple[Form, ...]:
     return (CLOSED,) if kind else (CLOSED, SET)
 
 
+_CODES = "codes, whose labels are the values that are explained here"
+_STORED = {".sav": _CODES, ".dta": _CODES, ".xlsx": "texts, or numbers where all of a column are numbers"}
+"""How generalized values are stored, by the suffix of a file with types; in others as texts."""
+
 _HIDDEN = Form(SUPPRESSED, "any value: hidden")
 _HIDDEN_COLUMN = "hidden (*)"
 
@@ -306,7 +310,8 @@ def _reading(public: Mapping[str, Any]) -> Iterator[str]:
     if not _is_text(public):
         numbers = ", numbers in place of intervals excepted" if _numbers(public) else ""
         others = "the others have the types of the original."
-        yield from _paragraph(f"Generalized columns are texts{numbers}; {others}")
+        what = _STORED.get(PurePath(_name(public)).suffix, "texts")
+        yield from _paragraph(f"Generalized columns are {what}{numbers}; {others}")
         return
     name, release = json.dumps(_name(public)), public["release"]
     separator, encoding = json.dumps(release["separator"]), release["encoding"]
@@ -364,6 +369,9 @@ def _verifying(public: Mapping[str, Any]) -> str:
     judged, version = _judged(public), public["environment"]["anonymizer"]
     hidden = dict.fromkeys(_counted(each) for each in judged if not each["verifiable_from_release"])
     how = f"keep all files in one folder and run, with anonymizer {version} or later:"
+    if public["config"].get("sign"):
+        key = "--key and the file of the public key, which the publisher gives you in another way"
+        how = f"and that each file is as it was signed, keep all of them in one folder and run, with {key}:"
     done = "report.public.json says what was done."
     if nothing_verified([each["verifiable_from_release"] for each in judged]):
         return (

@@ -402,6 +402,11 @@ def _withheld(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # no
     return "withheld"
 
 
+def _withheld_key(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
+    """Show that there is a key, but not where; the config in the report stays valid."""
+    return "file:withheld"
+
+
 def _acknowledged(value: Any, entry: Mapping[str, Any], terms: _Terms) -> Any:  # noqa: ARG001 - a Rule
     """Show that rows are persons; findings name columns and what they show."""
     return [each for each in value if each == ROWS_ARE_PERSONS]
@@ -436,7 +441,8 @@ PLACED: Mapping[str, Rule] = {
     **_each("config/", _exact, "reference preset"),
     "config/acknowledge": _acknowledged,
     "config/exposure/*": _exact,
-    **_each("config/", _left_out, "budget bound engine attackers steps apply seed sign"),
+    **_each("config/", _left_out, "budget bound engine attackers steps apply seed"),
+    "config/sign/key": _withheld_key,
     **_each("config/suppression/", _exact, "limit unit method keep_rows whole"),
     "config/output/path": _output_path,
     **_each("config/output/", _left_out, "database url"),

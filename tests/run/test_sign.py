@@ -154,12 +154,6 @@ def missing(share: Path, _: Path, random: Random) -> str:
     return name
 
 
-def added(share: Path, _: Path, random: Random) -> str:
-    name = f"added-{random.randrange(100)}.csv"
-    (share / name).write_bytes(random.randbytes(3))
-    return name
-
-
 def swapped(share: Path, _: Path, random: Random) -> str:
     one, other = random.sample(parts(share), 2)
     first, second = (share / one).read_bytes(), (share / other).read_bytes()
@@ -214,7 +208,6 @@ ALTERATIONS = (
     longer,
     shorter,
     missing,
-    added,
     swapped,
     older,
     older_signature,
@@ -233,7 +226,7 @@ def test_every_alteration_is_named(job: Job, tmp_path: Path) -> None:
     job.config["constraints"][0]["k"] = 4
     share = signed(job).parent
     random, work = Random(1), tmp_path / "work"
-    for number in range(108):
+    for number in range(110):
         alter = ALTERATIONS[number % len(ALTERATIONS)]
         shutil.copytree(share, work)
         name = alter(work, before, random)
@@ -338,6 +331,28 @@ def test_a_release_that_records_joined_is_signed(job: Job) -> None:
     job.data = csv_bytes(people(80, seed=2))
     release = signed(job)
     assert an.audit(release, key=job.folder / "release.pub").verified
+
+
+def test_what_else_lies_in_the_folder_is_named_and_no_fault(job: Job) -> None:
+    release = signed(job)
+    for name in (".DS_Store", "Thumbs.db", "~$codebook.csv", "notes.txt"):
+        (release.parent / name).write_bytes(b"x")
+    key = shutil.copy(job.folder / "release.pub", release.parent)
+    found = an.audit(release, key=key)
+    assert found.verified
+    assert [each for each in found.findings if "not signed" in each] == [
+        "notes.txt: was not signed; it is no part of this release"
+    ]
+
+
+def test_without_a_signature_nothing_vouches_for_the_legend(job: Job) -> None:
+    assert call("run", job.write().file).code == 0
+    assert "README.txt, which no signature covers" in an.audit(job.release).not_checked
+
+
+def test_the_legend_tells_how_to_check_a_signature(job: Job) -> None:
+    text = " ".join((signed(job).parent / "README.txt").read_text(encoding="utf-8").split())
+    assert "with --key and the file of the public key, which the publisher gives you" in text
 
 
 def dossier(job: Job) -> Path:

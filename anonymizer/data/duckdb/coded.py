@@ -259,10 +259,8 @@ def _hidden(texts: Collection[str], known: ColumnLabels) -> dict[str, Code]:
     absent = [code for code in known.absent.values() if not isinstance(code, str)]
     own = [code for code in known.codes.values() if not isinstance(code, str)]
     values = [int(float(text)) for text in texts if _NUMBER.fullmatch(text)]
-    if absent:
-        free = (code for code in count(int(max(absent)) + 1) if code not in (*own, *values))
-    else:
-        free = count(int(min([0, *own, *values])) - 1, -1)
+    first, step = (int(max(absent)) + 1, 1) if absent else (int(min([0, *own, *values])) - 1, -1)
+    free = (code for code in count(first, step) if code not in (*own, *values))
     return dict(zip(found, free, strict=False))
 
 
