@@ -7,7 +7,7 @@ nobody has acknowledged and a threat that nobody tried are open points: the read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -241,7 +241,7 @@ def said_about(dossier: Dossier, criterion: Mapping[str, Any]) -> list[str]:
     """Return what was measured about a criterion, an item for each attack and each answer with a control."""
     lines = [
         f"{_named(each)}: {percent(each['success'])} (guess {percent(guess_of(each))})"
-        for each in evidence(dossier, criterion)
+        for each in worst_first(evidence(dossier, criterion))
     ]
     asked = criterion.get("question")
     lines += [
@@ -250,6 +250,11 @@ def said_about(dossier: Dossier, criterion: Mapping[str, Any]) -> list[str]:
         if asked is not None and each["question"] == asked
     ]
     return lines or ["no attack of the run measures it"]
+
+
+def worst_first(attacks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return attacks by how far they exceed a guess, as a paper may have room for the first ones only."""
+    return sorted(attacks, key=lambda each: guess_of(each) - each["success"])
 
 
 def _named(entry: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from anonymizer.report.dossier import (
     findings,
     released_as,
     said_about,
+    worst_first,
 )
 from anonymizer.report.exposure import in_one_line, seen_of
 from anonymizer.report.page import (
@@ -315,7 +316,7 @@ def _attacks(content: Mapping[str, Any]) -> Grid:
             *_tail(each),
             UNKNOWN if each.get("ceiling") is None else percent(each["ceiling"]),
         )
-        for each in content["attacks"]
+        for each in worst_first(content["attacks"])
     )
     head = ("attack", "knows", "without the release", "with it", "95 % interval")
     tails = ("surest 1 %", "surest 5 %", "surest 10 %", "ceiling")
