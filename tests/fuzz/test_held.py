@@ -24,7 +24,9 @@ def test_what_was_found_once_is_mended(number: int) -> None:
 
 @pytest.mark.slow
 def test_random_problems_lose_nothing() -> None:
-    assert main(["--problems", "30", "--seed", "7"]) == 0
+    # A busy machine may give two searches different amounts of work in the same time.
+    numbers = [each for each in range(7 * CASES_OF_A_SEED, 7 * CASES_OF_A_SEED + 50) if not draw(each).timed]
+    assert [found for each in numbers for found in judged(each, Counter(), brute=False)] == []
 
 
 @pytest.mark.slow

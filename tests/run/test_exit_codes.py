@@ -28,6 +28,8 @@ def test_0_a_process_of_its_own_releases_and_says_what_to_give(tmp_path: Path) -
         "release.csv",
         "report.public.json",
         "README.txt",
+        "codebook.csv",
+        "release.csv-metadata.json",
     ]
     assert warned == f"       report.public.json warns: {RECORDS}"
     assert keep.split() == [
