@@ -38,6 +38,9 @@ def check_signatures(report: Path, key: Path | None, found: ReleaseAudit) -> Non
     try:
         own = Signature.read(share / SIGNATURE)
         faults = list(own.faults(public))
+        if PUBLIC_REPORT not in own.parts:
+            # Another signature by the same key, such as that of the documents, vouches for no release.
+            faults.append(f"{PUBLIC_REPORT}: was not signed; {SIGNATURE} is not that of a release")
         if _is_of_documents(documents):
             faults += Signature.read(documents).faults(own.public if public is None else public)
     except InputError as error:

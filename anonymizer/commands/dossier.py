@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 from anonymizer.audit.claims import parse_report
 from anonymizer.audit.reported import read_content
 from anonymizer.commands.dossier_forms import GENERAL, Answers, ReportOfRelease, Template
-from anonymizer.config.document import Document, OversizedNumber, check_size, parse_yaml
+from anonymizer.config.document import Document, OversizedNumber, check_size, decoded, parse_yaml
 from anonymizer.config.section import Section, dotted
 from anonymizer.config.written import comment, text
 from anonymizer.data.source import is_url, sha256_of
@@ -96,7 +95,7 @@ def dossier(release: Path, template: str | None = None) -> Made:
     answers = _complete(given or {"template": own_name, "release_sha256": sha})
     made = Dossier(
         content,
-        hashlib.sha256(path.read_bytes()).hexdigest(),
+        sha256_of(path),
         {"preset": None, **found.to_dict()},
         answers,
         given is not None and given.get("release_sha256") not in (None, sha),
@@ -243,12 +242,7 @@ def _parsed(name: str, content: bytes) -> Document:
     ConfigError: it is not UTF-8, not YAML or not a mapping.
     """
     try:
-        words = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ConfigError(name, [ConfigProblem("", "not UTF-8 text; save the file as UTF-8", line)]) from None
-    try:
-        data, lines = parse_yaml(words, name)
+        data, lines = parse_yaml(decoded(content, name), name)
     except OversizedNumber as error:
         raise ConfigError(name, [ConfigProblem("", str(error))]) from None
     check_size(name, data, lines)
@@ -313,7 +307,7 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
         review = Review.of(made)
         contents = {DECISIONS: to_json(record(made, review)), DOSSIER: dossier_page(made, review)}
     except InputError as error:
-        # A plug-in that is not installed, or a name that is none.
+        # A plug-in that is not installed, or a name that none has.
         raise InputError(f"{path}: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # What a page looks up in a config or in details has no model above.

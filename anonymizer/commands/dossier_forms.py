@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, field_va
 
 from anonymizer.attacks.base import ATTACKS
 from anonymizer.attacks.vulnerability import Aim
+from anonymizer.audit.reported import ReportedConstraint
 from anonymizer.config.section import Section
 from anonymizer.errors import shown, suggestion
 from anonymizer.plugins import Exact
@@ -238,13 +239,7 @@ class _Row(BaseModel):
     contradicted: bool
 
 
-class _Constraint(BaseModel):
-    model: str
-    attribute: str | None
-    parameters: dict[str, Any]
-    measured: Any
-    satisfied: bool
-    worst_classes: int | None
+class _Constraint(ReportedConstraint):
     verifiable_from_release: bool
 
 

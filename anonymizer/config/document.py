@@ -542,12 +542,22 @@ def _text(path: Path) -> str:
         raise InputError(f"config {path} is a folder; give a file, such as {path / 'config.yaml'}") from None
     except OSError as error:
         raise InputError(f"config {path} cannot be read: {error.strerror}") from None
+    return decoded(content, str(path))
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Return the text of a file in UTF-8, without a byte-order mark.
+
+    Raises
+    ------
+    ConfigError: it has another encoding.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         what = f"not UTF-8 text (byte {error.start}); save the file as UTF-8"
-        raise ConfigError(str(path), [ConfigProblem("", what, line)]) from None
+        raise ConfigError(name, [ConfigProblem("", what, line)]) from None
 
 
 def _neighbours(path: Path) -> str:

@@ -151,15 +151,14 @@ def publish(shape: Shape, found: Found, sink: Sink, watch: RunMonitor) -> Verifi
             for query, table in zip(queries, read, strict=True):
                 query.check(table)
             watch.begin(Phase.EXPOSE, "measuring what the columns of the release show together")
-            # It is told the values of columns while these are counted.
-            describer = describer_of(found, read, sink.dialect)
-            shared = bool(sink.titles)
+            # It is told the values of columns while these are counted; only files are described.
+            describer = describer_of(found, read, sink.dialect) if sink.titles else None
             verified = replace(
                 verified,
                 exposure=exposure_in(found, read),
-                columns=seen_columns(found, tables, describer.tell if shared else lambda *_: None),
+                columns=seen_columns(found, tables, describer.tell if describer else lambda *_: None),
                 preset=preset_entry(plan, read, verified.audited),
-                described=describer.columns() if shared else (),
+                described=describer.columns() if describer else (),
             )
     return verified
 

@@ -345,6 +345,16 @@ def test_what_else_lies_in_the_folder_is_named_and_no_fault(job: Job) -> None:
     ]
 
 
+def test_a_signature_of_other_files_does_not_vouch_for_a_release(job: Job) -> None:
+    release = signed(job)
+    share = release.parent
+    parts = {path.name for path in share.iterdir()} - {SIGNATURE}
+    Signer(key(1)).sign(share, parts - {"report.public.json", "release.csv"})
+    found = an.audit(release, key=job.folder / "release.pub")
+    assert not found.verified
+    assert any(each.startswith("report.public.json: was not signed") for each in found.findings)
+
+
 def test_without_a_signature_nothing_vouches_for_the_legend(job: Job) -> None:
     assert call("run", job.write().file).code == 0
     assert "README.txt, which no signature covers" in an.audit(job.release).not_checked
