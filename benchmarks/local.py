@@ -263,19 +263,22 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.sensitive:
         print("k = 5 and models of the sensitive attribute, nothing suppressed, budget in processor time\n")
-        headers = ("data", "model", "cut", "merged", "local", "bound", "steps", "seconds")
-        print(f"{table(headers, sensitive_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
+        names = ("data", "model", "cut", "merged", "local", "bound", "steps", "seconds")
+        print(f"{table(names, sensitive_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
         return
     if chosen.attackers:
         print("k = 5 and attackers, nothing suppressed, budget in processor time\n")
         own = ("loss", "success", "attacks", "seconds")
-        headers = ("data", "attacker", *(f"{name} {each}" for name in ("mondrian", "local") for each in own))
-        print(f"{table((*headers, 'bound'), attacker_rows(chosen.seconds, chosen.only))}\n\n{machine()}")
+        found = (f"{name} {each}" for name in ("mondrian", "local") for each in own)
+        lines = attacker_rows(chosen.seconds, chosen.only)
+        print(f"{table(('data', 'attacker', *found, 'bound'), lines)}\n\n{machine()}")
         return
     if chosen.card:
         print("the sample, k = 5, nothing suppressed, budget in processor time; loss and gap\n")
-        headers = ("constraints", "budget", *(each for name in SEARCHES for each in (name, "gap")))
-        print(f"{table(headers, card_rows((20.0, 60.0), chosen.only))}\n\n{machine()}")
+        cells = (each for name in SEARCHES for each in (name, "gap"))
+        print(
+            f"{table(('constraints', 'budget', *cells), card_rows((20.0, 60.0), chosen.only))}\n\n{machine()}"
+        )
         return
     print(f"k-anonymity, nine quasi-identifiers, at most {LIMIT:.0%} suppressed, metric loss\n")
     rows = (
