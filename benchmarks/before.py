@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -35,7 +35,7 @@ Config = dict[str, Any]
 def searched(config: Config, name: str, seconds: float | None = None) -> Config:
     """Return a config with an algorithm and its budget, without attacks."""
     budget = {} if seconds is None else {"budget": {"seconds": seconds}}
-    return {**config, "algorithm": name, "attacks": [], **budget}
+    return {**config, "algorithm": {"name": name}, "attacks": [], **budget}
 
 
 def adult_with(limit: float, *models: Mapping[str, Any], k: int = 5) -> Config:
@@ -102,18 +102,42 @@ def cases(folder: Path, seconds: float) -> dict[str, Callable[[], Config]]:
         "Adult, k 5, limit 0, lattice": lambda: searched(adult_with(0), "lattice"),
         "Adult, t .2, limit 100 %, lattice": lambda: searched(adult_with(1, T_CLOSE), "lattice"),
         "a hierarchy of 10^6 values": lambda: searched(of_values(folder), "lattice"),
-        "Adult, 2 %, deFinetti": lambda: with_definetti(
-            adult_with(0.02, {"model": "l-diversity", "l": 2})
-        ),
+        "Adult, 2 %, deFinetti": lambda: with_definetti(adult_with(0.02, {"model": "l-diversity", "l": 2})),
         "Adult, 2 %, lattice, no attacks": lambda: searched(adult_with(0.02), "lattice"),
+        "sample, k 5, lattice, no attacks": lambda: searched(bases()["sample"], "lattice"),
         "10^6 records of CSV, Mondrian": lambda: searched(of_a_million(folder), "mondrian"),
     }
 
 
-def started(checkout: Path, config: Path, output: Path) -> list[str]:
-    """Return the command that runs a config with the code of a checkout."""
-    command = python("-c", START.format(folder=str(checkout)), "run", str(config))
-    return [*command, "-o", str(output), "--overwrite", "--quiet"]
+def others(folder: Path) -> dict[str, list[str]]:
+    """Return commands that are not runs, by name."""
+    known = ",".join(name for name in adult.ATTRIBUTES if name != adult.SENSITIVE)
+    draft = ["init", str(ROOT / "examples" / "sample.csv"), "-o", str(folder / "draft.yaml"), "--overwrite"]
+    check = ["check", str(adult.data()), "--qi", known, "--sensitive", adult.SENSITIVE, "--quiet"]
+    return {"--help": ["--help"], "check, Adult": check, "init, sample": draft}
+
+
+def started(checkout: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs the code of a checkout."""
+    return python("-c", START.format(folder=str(checkout)), *arguments)
+
+
+def run_of(config: Path, output: Path) -> list[str]:
+    """Return the arguments of a run."""
+    return ["run", str(config), "-o", str(output), "--overwrite", "--quiet"]
+
+
+def in_turns(before: Path, arguments: Sequence[Sequence[str]], runs: int) -> list[list[Process]]:
+    """Run the arguments with the code of before and of now, in turns that begin with either.
+
+    One round more is not counted, as it may compile the code.
+    """
+    commands = [started(each, own) for each, own in zip((before, ROOT), arguments, strict=True)]
+    found: list[list[Process]] = [[], []]
+    for turn in range(runs + 1):
+        for place in (0, 1) if turn % 2 else (1, 0):
+            found[place].append(run_process(commands[place]))
+    return [each[1:] for each in found]
 
 
 def loss_of(output: Path) -> str:
@@ -122,33 +146,35 @@ def loss_of(output: Path) -> str:
     return f"{search['objective']:.4f}{' (proven)' if search['optimal'] else ''}"
 
 
-def spread(found: list[Process]) -> str:
+def spread(found: Sequence[Process]) -> str:
     """Return the median of processor times, and the least and the most."""
     seconds = sorted(each.cpu_seconds for each in found)
     return f"{median(seconds):.2f} s ({seconds[0]:.2f} to {seconds[-1]:.2f})"
 
 
+def cells_of(found: Sequence[Sequence[Process]], losses: Sequence[str]) -> list[object]:
+    """Return the loss, processor time and memory of before and of now, and the ratio of times."""
+    cells: list[object] = []
+    for taken, loss in zip(found, losses, strict=True):
+        cells += [loss, spread(taken), f"{max(each.peak_mib for each in taken):.0f} MiB"]
+    ratio = median(new.cpu_seconds / old.cpu_seconds for old, new in zip(*found, strict=True))
+    return [*cells, f"{ratio:.2f}"]
+
+
 def rows(before: Path, seconds: float, runs: int, only: str) -> Iterator[list[object]]:
-    """Yield for each case loss, processor time and memory of before and of now, and the ratio of times."""
+    """Yield a row for each case and command whose name has a text."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        config = folder / "config.json"
+        outputs = [folder / "before", folder / "now"]
         for title, made in cases(folder, seconds).items():
-            if only not in title:
-                continue
-            config = folder / "config.json"
-            config.write_text(json.dumps(made()), encoding="utf-8")
-            outputs = [folder / "before", folder / "now"]
-            found: list[list[Process]] = [[], []]
-            for turn in range(runs):
-                for place in (0, 1) if turn % 2 else (1, 0):
-                    command = started((before, ROOT)[place], config, outputs[place])
-                    found[place].append(run_process(command))
-            cells: list[object] = [title]
-            for output, taken in zip(outputs, found, strict=True):
-                peak = f"{max(each.peak_mib for each in taken):.0f} MiB"
-                cells += [loss_of(output), spread(taken), peak]
-            ratio = median(new.cpu_seconds / old.cpu_seconds for old, new in zip(*found, strict=True))
-            yield [*cells, f"{ratio:.2f}"]
+            if only in title:
+                config.write_text(json.dumps(made()), encoding="utf-8")
+                found = in_turns(before, [run_of(config, each) for each in outputs], runs)
+                yield [title, *cells_of(found, [loss_of(each) for each in outputs])]
+        for title, arguments in others(folder).items():
+            if only in title:
+                yield [title, *cells_of(in_turns(before, [arguments, arguments], runs), ["", ""])]
 
 
 def main() -> None:
