@@ -45,7 +45,6 @@ from anonymizer.data.source import (
 )
 from anonymizer.errors import ConfigError, ConfigProblem, DataError, InputError, listed
 from anonymizer.job.clock import Phase, RunMonitor
-from anonymizer.job.search import Task
 from anonymizer.plan.bands import put_in_bands
 from anonymizer.plan.engine import (
     engine_options,
@@ -60,6 +59,8 @@ from anonymizer.system import same_file
 
 if TYPE_CHECKING:
     import pandas
+
+    from anonymizer.job.search import Task
 
 
 class OtherSpelling(InputError):
