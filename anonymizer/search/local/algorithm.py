@@ -674,13 +674,15 @@ class LocalRun(SearchRun):
 
     def _proven_bound(self) -> float | None:
         """Return the bound; a quick one if the budget ended before the first round."""
-        late = self._lattice.wide and self._control.out_of_time()
-        if self._bound is None and self._best.found is not None and self._proving.possible and not late:
-            # On a large table it takes minutes, so it also ends with the budget.
-            large = work_of_start(self._ground, self._lattice, 0) >= SLOW
-            ended = self._control.out_of_time if large else self._control.stopped
-            return best_possible(self._problem, ended, self._late_seconds())
-        return self._bound
+        late = self._control.out_of_time()
+        if self._bound is not None or self._best.found is None or not self._proving.possible:
+            return self._bound
+        if late and self._lattice.wide:
+            return None
+        # On a large table it takes minutes, so it also ends with the budget; a quick one never does.
+        large = work_of_start(self._ground, self._lattice, 0) >= SLOW
+        ended = self._control.out_of_time if large and not late else self._control.stopped
+        return best_possible(self._problem, ended, QUICK if large and late else self._late_seconds())
 
     def _late_seconds(self) -> float | None:
         """Return the seconds whose work a bound at the end of the budget may take, None for no limit."""
