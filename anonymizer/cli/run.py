@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, stop_on_interrupt, write_line
+from anonymizer.cli.output import Json, Quiet, progress_monitor, stop_on_interrupt, write_line
 from anonymizer.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C
     ends the command without a release.
     """
-    from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
     from anonymizer.cli.summary import summary  # noqa: PLC0415
     from anonymizer.commands.run import release_folder  # noqa: PLC0415
     from anonymizer.commands.run import run as run_job  # noqa: PLC0415

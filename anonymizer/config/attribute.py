@@ -40,6 +40,7 @@ from anonymizer.config.section import (
 )
 from anonymizer.errors import HierarchyError, listed, shown, suggestion
 from anonymizer.hierarchy.placement import Unknown
+from anonymizer.hierarchy.source import pad, root_of
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.labels import NumberLabels
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
@@ -132,7 +133,6 @@ def _is_graph(value: Any) -> bool:
 
 def _nested(graph: Any) -> dict[str, Any]:
     """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to None."""
-    from anonymizer.hierarchy.source import pad, root_of  # noqa: PLC0415
 
     try:
         tree = pad(graph, "the networkx tree")
