@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -20,9 +20,17 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from anonymizer.errors import InputError, PlugInFault, shown, suggestion
 
@@ -361,13 +369,71 @@ FilePath = Annotated[str, Field(min_length=1), AfterValidator(usable_path)]
 """A path in a config or in the parameters of a plug-in."""
 
 
+class Rule(NamedTuple):
+    """What the keys of settings must fulfil together.
+
+    Attributes
+    ----------
+    broken: returns whether settings break it.
+    words: what is wrong, and what would do; ``{own.KEY}`` stands for the value of a key.
+    """
+
+    broken: Callable[[Any], Any]
+    words: str
+
+
+def is_given(value: Any) -> bool:
+    """Return whether a key was set: its value is neither None nor false."""
+    return value is not None and value is not False
+
+
+def exclusive(one: str, other: str) -> Rule:
+    """Return the rule that at most one of two keys is set.
+
+    >>> exclusive("aligned", "key").words
+    'aligned and key exclude each other; remove one'
+    """
+    return Rule(
+        lambda own: is_given(getattr(own, one)) and is_given(getattr(own, other)),
+        f"{one} and {other} exclude each other; remove one",
+    )
+
+
+def ordered(low: str, high: str) -> Rule:
+    """Return the rule that one number is not above another, where both are set.
+
+    >>> ordered("min", "max").words
+    'min {own.min} is above max {own.max}; accepted: min <= max'
+    """
+    return Rule(
+        lambda own: None not in (ends := (getattr(own, low), getattr(own, high))) and ends[0] > ends[1],
+        f"{low} {{own.{low}}} is above {high} {{own.{high}}}; accepted: {low} <= {high}",
+    )
+
+
 class Settings(BaseModel):
-    """Parameters of a plug-in in the config: strict, immutable, unknown keys refused."""
+    """Parameters of a plug-in in the config: strict, immutable, unknown keys refused.
+
+    Class attributes
+    ----------------
+    together: the rules about several keys, beside those of the classes that it derives from. The first that
+        is broken is shown.
+    """
+
+    together: ClassVar[tuple[Rule, ...]] = ()
 
     # A run uses few of these classes, so each is compiled at its first use, not when its module is imported.
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=False, allow_inf_nan=False, defer_build=True
     )
+
+    @model_validator(mode="after")
+    def _keys_go_together(self) -> Self:
+        for kind in reversed(type(self).__mro__):
+            for rule in vars(kind).get("together", ()):
+                if rule.broken(self):
+                    raise ValueError(rule.words.format(own=self))
+        return self
 
 
 class NoSettings(Settings):
@@ -394,6 +460,36 @@ class PlugIn(ABC):
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
+
+
+Requirement: TypeAlias = Callable[[Any, Any], str | None]
+"""Returns what is missing in words, given a plug-in and what it is to work on; None: nothing."""
+
+
+def needs(words: str, met: Callable[[Any, Any], Any]) -> Requirement:
+    """Return the requirement that a plug-in has something.
+
+    Parameters
+    ----------
+    words: what it needs; ``{own.settings.KEY}`` stands for the value of a key.
+    met: returns whether it has it, given the plug-in and what it is to work on.
+    """
+    return lambda plug_in, given: None if met(plug_in, given) else words.format(own=plug_in)
+
+
+class Applicable(PlugIn):
+    """A plug-in that applies where its requirements are met.
+
+    Class attributes
+    ----------------
+    requires: what it needs; a message names the first that is missing.
+    """
+
+    requires: ClassVar[tuple[Requirement, ...]] = ()
+
+    def missing_requirement(self, given: Any) -> str | None:
+        """Return the missing requirement as words for a message, None if the plug-in applies."""
+        return next((lacking for each in self.requires if (lacking := each(self, given)) is not None), None)
 
 
 def label_text(value: Any) -> Any:

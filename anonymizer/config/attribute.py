@@ -44,7 +44,7 @@ from anonymizer.hierarchy.source import pad, root_of
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.labels import NumberLabels
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
-from anonymizer.plugins import Exact, WholeNumber
+from anonymizer.plugins import Exact, WholeNumber, ordered
 
 
 class HierarchySettings(Section):
@@ -204,11 +204,7 @@ class LevelRange(Section):
     min: Annotated[WholeNumber, Field(ge=0)] | None = Field(default=None, description="default 0")
     max: Annotated[WholeNumber, Field(ge=0)] | None = Field(default=None, description="default the top")
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}; accepted: min <= max")
-        return self
+    together = (ordered("min", "max"),)
 
 
 _TURNED = str.maketrans("dm", "md")
