@@ -369,6 +369,25 @@ FilePath = Annotated[str, Field(min_length=1), AfterValidator(usable_path)]
 """A path in a config or in the parameters of a plug-in."""
 
 
+def accepts(fits: Callable[[Any], Any], words: str | Callable[[Any], str]) -> AfterValidator:
+    """Return the check of the value of a key.
+
+    Parameters
+    ----------
+    fits: returns whether a value is accepted.
+    words: what is wrong with another, and what would do; in a text, ``{value}`` stands for the value, and
+        ``{shown}`` for the value as messages show it.
+    """
+
+    def checked(value: Any) -> Any:
+        if not fits(value):
+            named = words(value) if callable(words) else words.format(value=value, shown=shown(value))
+            raise ValueError(named)
+        return value
+
+    return AfterValidator(checked)
+
+
 class Rule(NamedTuple):
     """What the keys of settings must fulfil together.
 
@@ -376,10 +395,12 @@ class Rule(NamedTuple):
     ----------
     broken: returns whether settings break it.
     words: what is wrong, and what would do; ``{own.KEY}`` stands for the value of a key.
+    at: the key that a message about a section of the config is about; by default it is about the section.
     """
 
     broken: Callable[[Any], Any]
     words: str
+    at: str = ""
 
 
 def is_given(value: Any) -> bool:
@@ -432,8 +453,13 @@ class Settings(BaseModel):
         for kind in reversed(type(self).__mro__):
             for rule in vars(kind).get("together", ()):
                 if rule.broken(self):
-                    raise ValueError(rule.words.format(own=self))
+                    raise self._broken(rule.words.format(own=self), rule.at)
         return self
+
+    @classmethod
+    def _broken(cls, what: str, at: str) -> ValueError:  # noqa: ARG003 - plug-ins show no place
+        """Return the error of a broken rule."""
+        return ValueError(what)
 
 
 class NoSettings(Settings):

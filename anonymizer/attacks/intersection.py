@@ -126,8 +126,8 @@ class Intersection(Attack):
         ),
         links_are_known,
         needs(
-            f"unit: {RECORD}, or original records that have the key of the {{own.unit}} and can be matched to "
-            "both releases",
+            f"unit: {RECORD}, or original records that have the key of the {{own.unit}} and can be matched "
+            "to both releases",
             lambda own, adversary: own.unit in (None, RECORD) or own._owned(adversary) is not None,
         ),
     )

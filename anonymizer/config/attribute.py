@@ -44,7 +44,7 @@ from anonymizer.hierarchy.source import pad, root_of
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.labels import NumberLabels
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
-from anonymizer.plugins import Exact, WholeNumber, ordered
+from anonymizer.plugins import Exact, WholeNumber, accepts, ordered
 
 
 class HierarchySettings(Section):
@@ -249,9 +249,14 @@ class AttributeSettings(ShortSection):
     hierarchy: HierarchySettings | None = Field(
         default=None, description="how values generalize; default: the value, then *"
     )
-    weight: Annotated[Exact, Field(ge=0, le=LARGEST_WEIGHT)] = Field(
-        default=Decimal(1), description="weight of the attribute in the aggregated loss"
-    )
+    weight: Annotated[
+        Exact,
+        Field(ge=0, le=LARGEST_WEIGHT, description="weight of the attribute in the aggregated loss"),
+        accepts(
+            lambda weight: not 0 < weight * LARGEST_WEIGHT < 1,
+            f"{{value}}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}",
+        ),
+    ] = Decimal(1)
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
     labels: NumberLabels | None = Field(
         default=None,
@@ -290,13 +295,6 @@ class AttributeSettings(ShortSection):
     def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
         """Return the schemas of a role and of a mapping."""
         return [frame["properties"][cls.short], frame]
-
-    @field_validator("weight")
-    @classmethod
-    def _not_negligible(cls, weight: Decimal) -> Decimal:
-        if 0 < weight * LARGEST_WEIGHT < 1:
-            raise ValueError(f"{weight}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}")
-        return weight
 
     @cached_property
     def dates(self) -> DateFormat:

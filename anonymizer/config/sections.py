@@ -49,7 +49,7 @@ from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Numerals, Role
 from anonymizer.model.units import RECORD
-from anonymizer.plugins import FilePath, WholeNumber
+from anonymizer.plugins import FilePath, WholeNumber, accepts
 from anonymizer.presets.preset import PRESETS
 
 MOST_SETS = 2_000
@@ -120,23 +120,20 @@ class ScenarioSettings(Section):
         description="quasi-identifiers that the adversary knows: a list, or {any: 3, of: [...]} for any "
         "three of the columns"
     )
-    models: tuple[ConstraintSettings, ...] = Field(
-        description="privacy models; all must be satisfied by the classes of the known columns",
-        json_schema_extra={"minItems": 1},
-    )
+    models: Annotated[
+        tuple[ConstraintSettings, ...],
+        Field(
+            description="privacy models; all must be satisfied by the classes of the known columns",
+            json_schema_extra={"minItems": 1},
+        ),
+        accepts(len, "no model; add at least one, such as {{model: k-anonymity, k: 5}}"),
+    ]
     unit: str | None = Field(
         default=None,
         description="what the models count, unless they say so themselves: record, person, household or a "
         "name of input.units",
     )
     recipient: str | None = Field(default=None, description="who the adversary is, for readers of the report")
-
-    @field_validator("models")
-    @classmethod
-    def _at_least_one(cls, models: tuple[ConstraintSettings, ...]) -> tuple[ConstraintSettings, ...]:
-        if not models:
-            raise ValueError("no model; add at least one, such as {model: k-anonymity, k: 5}")
-        return models
 
     def counting(self, model: ConstraintSettings) -> ConstraintSettings:
         """Return a model with the unit of the scenario unless it has its own."""
