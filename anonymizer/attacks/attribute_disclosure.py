@@ -137,7 +137,6 @@ class ClassDisclosure(Attack):
     requires = (DISCLOSING, holders_are_known)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Attack each sensitive attribute."""
         return [
             finding
             for name in adversary.disclosing.sensitive_names

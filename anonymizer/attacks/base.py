@@ -263,7 +263,6 @@ class KnowledgeSettings(AttackParameters):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, known=self.knowledge or ())
 
 
@@ -280,7 +279,6 @@ class UnitSettings(AttackParameters):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, unit=self.unit)
 
 
@@ -348,7 +346,6 @@ class PairingSettings(AttackParameters):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, columns=self.columns or {}, key=self.key, aligned=self.aligned)
 
 

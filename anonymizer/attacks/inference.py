@@ -226,7 +226,6 @@ class Inference(Attack):
         return targets_of({"unit": self.unit or PERSON})
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Return one result for each sensitive attribute."""
         original = self.required_original(adversary)
         names, owned = original.known(self.settings.knowledge), self.settings.owned(adversary)
         whom, found = {} if owned is None else {"unit": owned.unit}, []

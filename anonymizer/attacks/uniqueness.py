@@ -258,7 +258,6 @@ class UniquenessSettings(SubsetSettings):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, weights=self.weights)
 
     together = (exclusive("weights", "population"),)

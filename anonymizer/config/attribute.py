@@ -288,7 +288,6 @@ class AttributeSettings(ShortSection):
 
     @classmethod
     def _form(cls, data: Any) -> str:
-        """Return the accepted forms in words."""
         return f"a role ({', '.join(Role)}), or {super()._form(data)}"
 
     @classmethod

@@ -70,7 +70,6 @@ class MaskSource(HierarchySource[MaskSettings]):
 
     @property
     def masks_right(self) -> bool:
-        """Whether characters are masked from the right."""
         return self.settings.side is Side.RIGHT
 
     def depends_on(self, column: Column) -> dict[str, Any]:

@@ -409,7 +409,6 @@ class ScoredClassModel(ClassModel):
         return found
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
-        """Return the worst score over all classes."""
         scores = self.scored(view, reference)
         # Three equal counts have exp(entropy) 3, not 2.9999999999999996.
         return round(float(scores.min() if self.larger_is_better else scores.max()), 12)

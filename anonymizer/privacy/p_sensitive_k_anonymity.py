@@ -67,12 +67,10 @@ class PSensitiveKAnonymity(ClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.settings.p)
 
     @property
     def minimum_units(self) -> int:
-        """No class with fewer units satisfies the model."""
         return self.settings.k
 
     def promise(self, attribute: str | None, unit: str) -> str:

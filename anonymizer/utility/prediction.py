@@ -125,7 +125,6 @@ class Prediction(Measure):
     )
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
-        """Return one result for each sensitive attribute."""
         adversary = comparison.adversary
         if adversary is None or adversary.original is None:
             raise InputError(f"{comparison.source}: prediction needs {self.missing_requirement(comparison)}")

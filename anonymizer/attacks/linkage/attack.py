@@ -369,7 +369,6 @@ class LinkageSettings(AlignedSettings, UnitSettings):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, known=self.names or ())
 
     @property
