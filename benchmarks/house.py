@@ -51,6 +51,26 @@ PEOPLE = re.compile(r"(^|_)(persons?|households?|units?)($|_)", re.IGNORECASE)
 OF_PEOPLE = ("people", "units.py", "households.py", "household_risk.py", "population.py")
 """Rooms and files that are about them."""
 
+OF_OTHER_UNITS = (
+    "data/arrow.py",
+    "data/duckdb/types.py",
+    "data/memory.py",
+    "data_spark/options.py",
+    "hierarchy/auto.py",
+    "hierarchy/labels.py",
+    "model/labels.py",
+    "plan/memory.py",
+    "report/svg.py",
+    "system.py",
+)
+"""Files whose units are those of time, memory, numbers or a drawing."""
+
+
+def is_elsewhere(path: Path) -> bool:
+    """Return whether a file is about something else than persons, households and other units."""
+    return not set(OF_PEOPLE) & set(path.parts) and not path.as_posix().endswith(OF_OTHER_UNITS)
+
+
 WAYS = {
     "config": ("anonymizer.config",),
     "table": ("anonymizer.data.relation", "anonymizer.data.duckdb.relation", "anonymizer.model.table"),
@@ -252,7 +272,7 @@ def _units(text: str, path: Path) -> Iterator[str]:
     uses = Counter(
         name for each in functions(ast.parse(text)) for name in names_in(each) if PEOPLE.search(name)
     )
-    if uses and not set(OF_PEOPLE) & set(path.parts):
+    if uses and is_elsewhere(path):
         yield f"{uses.total()}: {', '.join(name for name, _ in uses.most_common())}"
 
 
@@ -332,7 +352,7 @@ def print_shape(root: Path) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in modules(root).values()}
     trees = {path: ast.parse(text) for path, text in texts.items()}
     refusals = [each for tree in trees.values() for each in refusing(tree)]
-    elsewhere = [path for path in trees if not set(OF_PEOPLE) & set(path.parts)]
+    elsewhere = filter(is_elsewhere, trees)
     naming = [
         path
         for path in elsewhere
