@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -18,6 +18,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from itertools import pairwise
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
@@ -386,6 +387,26 @@ def accepts(fits: Callable[[Any], Any], words: str | Callable[[Any], str]) -> Af
         return value
 
     return AfterValidator(checked)
+
+
+def each_follows(fits: Callable[[Any, Any], Any], words: str, start: Any = None) -> AfterValidator:
+    """Return the check that each item of a list fits the one before it.
+
+    Parameters
+    ----------
+    words: what is wrong, and what would do; ``{before}`` and ``{after}`` stand for the two items.
+    start: what the first item follows; None if it follows nothing.
+    """
+
+    def misfit(items: Iterable[Any] | None) -> tuple[Any, Any] | None:
+        listed = [*([] if start is None else [start]), *(items or ())]
+        return next((pair for pair in pairwise(listed) if not fits(*pair)), None)
+
+    def said(items: Iterable[Any]) -> str:
+        before, after = misfit(items) or ("", "")
+        return words.format(before=before, after=after)
+
+    return accepts(lambda items: misfit(items) is None, said)
 
 
 class Rule(NamedTuple):

@@ -385,11 +385,17 @@ class ConfigSections(Section):
         default=None,
         description="how much a release may show beyond its constraints before a run says SATISFIED, BUT",
     )
-    preset: str | None = Field(
-        default=None,
-        description="the rule that the release follows; a run says what departs from it: hipaa-safe-harbor, "
-        "hipaa-expert, ema-0070, public-use or research-contract",
-    )
+    preset: Annotated[
+        str | None,
+        Field(
+            description="the rule that the release follows; a run says what departs from it: "
+            "hipaa-safe-harbor, hipaa-expert, ema-0070, public-use or research-contract",
+        ),
+        accepts(
+            lambda name: name is None or name in PRESETS,
+            lambda name: f"unknown preset '{name}'; {suggestion(name, PRESETS)}",
+        ),
+    ] = None
     apply: ApplySettings | None = Field(
         default=None,
         description="an earlier run: recode the input as that run did and append it to that release",
@@ -399,13 +405,6 @@ class ConfigSections(Section):
         default=None, description="sign all that is handed over, so that audit --key notices what was altered"
     )
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
-
-    @field_validator("preset")
-    @classmethod
-    def _is_a_preset(cls, given: str | None) -> str | None:
-        if given is not None and given not in PRESETS:
-            raise ValueError(f"unknown preset '{given}'; {suggestion(given, PRESETS)}")
-        return given
 
     @field_validator("attributes")
     @classmethod
