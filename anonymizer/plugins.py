@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -18,11 +18,20 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from itertools import pairwise
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from anonymizer.errors import InputError, PlugInFault, shown, suggestion
 
@@ -361,13 +370,117 @@ FilePath = Annotated[str, Field(min_length=1), AfterValidator(usable_path)]
 """A path in a config or in the parameters of a plug-in."""
 
 
+def accepts(fits: Callable[[Any], Any], words: str | Callable[[Any], str]) -> AfterValidator:
+    """Return the check of the value of a key.
+
+    Parameters
+    ----------
+    fits: returns whether a value is accepted.
+    words: what is wrong with another, and what would do; in a text, ``{value}`` stands for the value, and
+        ``{shown}`` for the value as messages show it.
+    """
+
+    def checked(value: Any) -> Any:
+        if not fits(value):
+            named = words(value) if callable(words) else words.format(value=value, shown=shown(value))
+            raise ValueError(named)
+        return value
+
+    return AfterValidator(checked)
+
+
+def each_follows(fits: Callable[[Any, Any], Any], words: str, start: Any = None) -> AfterValidator:
+    """Return the check that each item of a list fits the one before it.
+
+    Parameters
+    ----------
+    words: what is wrong, and what would do; ``{before}`` and ``{after}`` stand for the two items.
+    start: what the first item follows; None if it follows nothing.
+    """
+
+    def misfit(items: Iterable[Any] | None) -> tuple[Any, Any] | None:
+        listed = [*([] if start is None else [start]), *(items or ())]
+        return next((pair for pair in pairwise(listed) if not fits(*pair)), None)
+
+    def said(items: Iterable[Any]) -> str:
+        before, after = misfit(items) or ("", "")
+        return words.format(before=before, after=after)
+
+    return accepts(lambda items: misfit(items) is None, said)
+
+
+class Rule(NamedTuple):
+    """What the keys of settings must fulfil together.
+
+    Attributes
+    ----------
+    broken: returns whether settings break it.
+    words: what is wrong, and what would do; ``{own.KEY}`` stands for the value of a key.
+    at: the key that a message about a section of the config is about; by default it is about the section.
+    """
+
+    broken: Callable[[Any], Any]
+    words: str
+    at: str = ""
+
+
+def is_given(value: Any) -> bool:
+    """Return whether a key was set: its value is neither None nor false."""
+    return value is not None and value is not False
+
+
+def exclusive(one: str, other: str) -> Rule:
+    """Return the rule that at most one of two keys is set.
+
+    >>> exclusive("aligned", "key").words
+    'aligned and key exclude each other; remove one'
+    """
+    return Rule(
+        lambda own: is_given(getattr(own, one)) and is_given(getattr(own, other)),
+        f"{one} and {other} exclude each other; remove one",
+    )
+
+
+def ordered(low: str, high: str) -> Rule:
+    """Return the rule that one number is not above another, where both are set.
+
+    >>> ordered("min", "max").words
+    'min {own.min} is above max {own.max}; accepted: min <= max'
+    """
+    return Rule(
+        lambda own: None not in (ends := (getattr(own, low), getattr(own, high))) and ends[0] > ends[1],
+        f"{low} {{own.{low}}} is above {high} {{own.{high}}}; accepted: {low} <= {high}",
+    )
+
+
 class Settings(BaseModel):
-    """Parameters of a plug-in in the config: strict, immutable, unknown keys refused."""
+    """Parameters of a plug-in in the config: strict, immutable, unknown keys refused.
+
+    Class attributes
+    ----------------
+    together: the rules about several keys, beside those of the classes that it derives from. The first that
+        is broken is shown.
+    """
+
+    together: ClassVar[tuple[Rule, ...]] = ()
 
     # A run uses few of these classes, so each is compiled at its first use, not when its module is imported.
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=False, allow_inf_nan=False, defer_build=True
     )
+
+    @model_validator(mode="after")
+    def _keys_go_together(self) -> Self:
+        for kind in reversed(type(self).__mro__):
+            for rule in vars(kind).get("together", ()):
+                if rule.broken(self):
+                    raise self._broken(rule.words.format(own=self), rule.at)
+        return self
+
+    @classmethod
+    def _broken(cls, what: str, at: str) -> ValueError:  # noqa: ARG003 - plug-ins show no place
+        """Return the error of a broken rule."""
+        return ValueError(what)
 
 
 class NoSettings(Settings):
@@ -394,6 +507,36 @@ class PlugIn(ABC):
 
     def __init__(self, settings: PlugInSettings | None = None) -> None:
         self.settings = settings if settings is not None else self.Settings()
+
+
+Requirement: TypeAlias = Callable[[Any, Any], str | None]
+"""Returns what is missing in words, given a plug-in and what it is to work on; None: nothing."""
+
+
+def needs(words: str, met: Callable[[Any, Any], Any]) -> Requirement:
+    """Return the requirement that a plug-in has something.
+
+    Parameters
+    ----------
+    words: what it needs; ``{own.settings.KEY}`` stands for the value of a key.
+    met: returns whether it has it, given the plug-in and what it is to work on.
+    """
+    return lambda plug_in, given: None if met(plug_in, given) else words.format(own=plug_in)
+
+
+class Applicable(PlugIn):
+    """A plug-in that applies where its requirements are met.
+
+    Class attributes
+    ----------------
+    requires: what it needs; a message names the first that is missing.
+    """
+
+    requires: ClassVar[tuple[Requirement, ...]] = ()
+
+    def missing_requirement(self, given: Any) -> str | None:
+        """Return the missing requirement as words for a message, None if the plug-in applies."""
+        return next((lacking for each in self.requires if (lacking := each(self, given)) is not None), None)
 
 
 def label_text(value: Any) -> Any:

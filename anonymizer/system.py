@@ -576,8 +576,6 @@ def _limits(mounted: Path, group: str, name: str) -> Iterator[int]:
 def process_apart() -> dict[str, Any]:
     """Return the options of ``subprocess.Popen`` for a process that does not get Ctrl-C of the terminal."""
     if sys.platform == "win32":
-        import subprocess  # noqa: PLC0415 - not needed at start
-
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 

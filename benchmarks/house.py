@@ -4,9 +4,11 @@ What is counted: modules and lines, those of code alone too; arrows (pairs of mo
 other, imports under ``TYPE_CHECKING`` and inside functions included); circles of them; modules that only one
 module of their own folder imports; functions that only check or refuse; files outside the rooms of people
 whose functions name persons, households or units; the most fields of a value; imports inside functions;
-lines of tests; pages and words of docs/design. Of this checkout also: modules of the package that
-``run examples/minimal.yaml`` loads, without attacks; and the ways of the config and of the table through the
-calls of the command ``run``, followed while they run. ``--of FOLDER`` counts another checkout, without these.
+lines of tests; pages and words of docs/design. Of this checkout also: modules of the package that the
+smallest run loads (``examples/minimal.yaml`` with the lattice and no attacks); and the ways of the config and
+of the table through the calls of the same run, followed while they run: moves up to a file that imports the
+one before, and how many rooms they lead between. ``--of FOLDER`` counts another checkout, without these.
+``--list FIGURE`` prints what a figure counts: refusals, units, fields, imports, loaded or climbs.
 
 ``python -m benchmarks.house --tests [FOLDER]`` counts the tests of this checkout, or of another one, instead:
 functions, the cases that pytest makes of them, property tests and the examples that they try with the profile
@@ -26,8 +28,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Set
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -40,11 +42,34 @@ PACKAGE = ROOT / "anonymizer"
 FOLLOWED = 3000
 """Calls that get the config or the table, in the order in which they are made."""
 
+SMALLEST = ("--quiet", "--set", "algorithm=lattice", "--set", "attacks=none")
+"""What makes a run of the smallest example the one that issues speak of, whatever its defaults are."""
+
 PEOPLE = re.compile(r"(^|_)(persons?|households?|units?)($|_)", re.IGNORECASE)
 """Words of a name that is about what constraints count."""
 
 OF_PEOPLE = ("people", "units.py", "households.py", "household_risk.py", "population.py")
 """Rooms and files that are about them."""
+
+OF_OTHER_UNITS = (
+    "data/arrow.py",
+    "data/duckdb/types.py",
+    "data/memory.py",
+    "data_spark/options.py",
+    "hierarchy/auto.py",
+    "hierarchy/labels.py",
+    "model/labels.py",
+    "plan/memory.py",
+    "report/svg.py",
+    "system.py",
+)
+"""Files whose units are those of time, memory, numbers or a drawing."""
+
+
+def is_elsewhere(path: Path) -> bool:
+    """Return whether a file is about something else than persons, households and other units."""
+    return not set(OF_PEOPLE) & set(path.parts) and not path.as_posix().endswith(OF_OTHER_UNITS)
+
 
 WAYS = {
     "config": ("anonymizer.config",),
@@ -101,7 +126,7 @@ def loaded() -> list[str]:
     )
     with tempfile.TemporaryDirectory() as folder:
         path = str(ROOT / "examples/minimal.yaml")
-        words = ["run", path, "-o", f"{folder}/release", "--quiet", "--set", "attacks=[]"]
+        words = ["run", path, "-o", f"{folder}/release", *SMALLEST]
         done = subprocess.run(
             [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True, cwd=ROOT
         )
@@ -131,7 +156,7 @@ class Way:
                 self.files.append(name)
 
 
-def way_of(arrows: nx.DiGraph, *origins: str) -> tuple[int, int, int]:
+def way_of(arrows: nx.DiGraph, *origins: str) -> tuple[Way, list[tuple[str, str]]]:
     """Follow values through the command ``run``.
 
     Parameters
@@ -140,24 +165,27 @@ def way_of(arrows: nx.DiGraph, *origins: str) -> tuple[int, int, int]:
 
     Returns
     -------
-    files, different moves from a file to one that imports it (directly or through others), and
-    calls followed.
+    the way, and its climbs: different moves from a file to one that imports it, directly or through others.
     """
     from anonymizer.cli.main import main
 
     way = Way(*origins)
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        words = ["run", str(ROOT / "examples/minimal.yaml"), "-o", f"{folder}/release", "--quiet"]
+        words = ["run", str(ROOT / "examples/minimal.yaml"), "-o", f"{folder}/release", *SMALLEST]
         # What imports do is no part of the way.
-        main([*words, "--set", "attacks=[]"])
+        main(words)
         sys.setprofile(way)
         try:
-            main([*words, "--set", "attacks=[]", "--overwrite"])
+            main([*words, "--overwrite"])
         finally:
             sys.setprofile(None)
     moves = dict.fromkeys(pairwise(way.files))
-    climbs = sum(nx.has_path(arrows, there, here) for here, there in moves if here in arrows)
-    return len(set(way.files)), climbs, way.calls
+    return way, [move for move in moves if move[0] in arrows and nx.has_path(arrows, move[1], move[0])]
+
+
+def _rooms(move: tuple[str, str]) -> tuple[str, ...]:
+    """Return the rooms that a move leads from and to; one if it stays inside."""
+    return tuple(dict.fromkeys(each.split(".")[1] for each in move))
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -220,6 +248,80 @@ def only_refuses(function: ast.FunctionDef) -> bool:
     return not stored and (raises or checks)
 
 
+def listed(figure: str, known: Mapping[str, Path]) -> Iterator[str]:
+    """Yield what a figure counts, a line each."""
+    if figure == "loaded":
+        yield from loaded()
+    elif figure == "climbs":
+        for what, origins in WAYS.items():
+            for here, there in way_of(graph(known), *origins)[1]:
+                yield f"{what}: {here} -> {there}"
+    else:
+        for name, path in known.items():
+            yield from (f"{name} {line}" for line in COUNTED[figure](path.read_text(encoding="utf-8"), path))
+
+
+def _refusals(text: str, _: Path) -> Iterator[str]:
+    """Yield the functions of a file that only check or refuse, with their lines."""
+    for each in refusing(ast.parse(text)):
+        yield f"{each.lineno} {each.name}, {(each.end_lineno or 0) - each.lineno + 1} lines"
+
+
+def _units(text: str, path: Path) -> Iterator[str]:
+    """Yield the names about persons, households or units that functions of a file elsewhere use."""
+    uses = Counter(
+        name for each in functions(ast.parse(text)) for name in names_in(each) if PEOPLE.search(name)
+    )
+    if uses and is_elsewhere(path):
+        yield f"{uses.total()}: {', '.join(name for name, _ in uses.most_common())}"
+
+
+def _fields(text: str, _: Path) -> Iterator[str]:
+    """Yield the values of a file that have more than ten fields."""
+    yield from (f"{name} {number}" for number, name in fields_of(ast.parse(text)) if number > 10)
+
+
+def _lazy(text: str, _: Path) -> Iterator[str]:
+    """Yield the imports inside functions of a file."""
+    lines = enumerate(text.splitlines(), 1)
+    yield from (f"{at} {line.strip()}" for at, line in lines if "noqa: PLC0415" in line)
+
+
+COUNTED: dict[str, Callable[[str, Path], Iterator[str]]] = {
+    "refusals": _refusals,
+    "units": _units,
+    "fields": _fields,
+    "imports": _lazy,
+}
+"""How each figure finds what it counts in a file, given its text and its path."""
+
+
+def refusing(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Return the functions of a file that only check or refuse.
+
+    One that writes, prints or renames and may fail at it does more than that, unless it is called a check.
+    """
+    found = [each for each in functions(tree) if only_refuses(each)]
+    names = {each.name for each in found}
+    return [each for each in found if each.name.lstrip("_").startswith(CHECKS) or not _acts(each, names)]
+
+
+def _acts(function: ast.FunctionDef, checks: Set[str]) -> bool:
+    """Return whether a function calls something for what it does, beyond checks and its own variables."""
+    nodes = list(_own_nodes(function))
+    own = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for each in nodes:
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+            *receiver, called = re.split(r"\.(?=\w+$)", ast.unparse(each.value.func))
+            if not (
+                called in checks
+                or called.lstrip("_").startswith(CHECKS)
+                or (receiver and re.split(r"\W", receiver[0])[0] in {*own, "super"})
+            ):
+                return True
+    return False
+
+
 def fields_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the fields of each class of a file, and its name; those of the config's sections aside."""
     for node in ast.walk(tree):
@@ -249,8 +351,8 @@ def print_shape(root: Path) -> None:
     """Print what can be counted without running anything."""
     texts = {path: path.read_text(encoding="utf-8") for path in modules(root).values()}
     trees = {path: ast.parse(text) for path, text in texts.items()}
-    refusing = [each for tree in trees.values() for each in functions(tree) if only_refuses(each)]
-    elsewhere = [path for path in trees if not set(OF_PEOPLE) & set(path.parts)]
+    refusals = [each for tree in trees.values() for each in refusing(tree)]
+    elsewhere = filter(is_elsewhere, trees)
     naming = [
         path
         for path in elsewhere
@@ -261,8 +363,8 @@ def print_shape(root: Path) -> None:
     tests = [path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*.py")]
     print(f"lines {sum(len(text.splitlines()) for text in texts.values()):,}", end="")
     print(f", of code {sum(map(code_lines, texts.values())):,}")
-    lines = sum((each.end_lineno or 0) - each.lineno + 1 for each in refusing)
-    print(f"functions that only check or refuse {len(refusing)}, {lines:,} lines")
+    lines = sum((each.end_lineno or 0) - each.lineno + 1 for each in refusals)
+    print(f"functions that only check or refuse {len(refusals)}, {lines:,} lines")
     print(f"files elsewhere whose functions name persons, households or units {len(naming)}")
     print(f"most fields of a value {most} ({value})")
     print(f"imports inside functions {sum(text.count('noqa: PLC0415') for text in texts.values())}")
@@ -343,12 +445,16 @@ def main() -> None:
     parser.add_argument(
         "--of", type=Path, metavar="FOLDER", help="count another checkout, without running it"
     )
+    parser.add_argument("--list", choices=[*COUNTED, "loaded", "climbs"], help="print what a figure counts")
     asked = parser.parse_args()
     if asked.tests is not None:
         print_tests(asked.tests)
         return
     root = asked.of or ROOT
     known = modules(root)
+    if asked.list is not None:
+        print(*listed(asked.list, known), sep="\n")
+        return
     arrows = graph(known)
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in known.items()}
     rooms: dict[str, list[int]] = defaultdict(list)
@@ -365,10 +471,12 @@ def main() -> None:
     print(f"imported by one sibling only {len(lone)}: {' '.join(lone)}")
     print_shape(root)
     if asked.of is None:
-        print(f"loaded by run examples/minimal.yaml {len(loaded())}")
+        print(f"loaded by the smallest run {len(loaded())}")
         for what, origins in WAYS.items():
-            files, climbs, calls = way_of(arrows, *origins)
-            print(f"the {what} in its first {calls} calls: {files} files, {climbs} climbs")
+            way, climbs = way_of(arrows, *origins)
+            print(f"the {what} in its first {way.calls} calls: {len(set(way.files))} files", end="")
+            between = {each for each in map(_rooms, climbs) if len(each) > 1}
+            print(f", {len(climbs)} climbs, between {len(between)} pairs of rooms")
     for room, numbers in sorted(rooms.items()):
         print(f"  {room or '(top)':14} {len(numbers):4} modules {sum(numbers):6} lines")
 

@@ -6,16 +6,18 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import model_validator
 
 from anonymizer.attacks.base import (
+    DISCLOSING,
     Attack,
     AttackResult,
     KnowledgeSettings,
     UnitSettings,
+    facts_about_records,
+    holders_are_known,
     subject_of,
     targets_of,
     with_links,
@@ -28,7 +30,7 @@ from anonymizer.model.classes import Classes, Reference, SensitiveCounts
 from anonymizer.model.measure import Measure
 from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.model.units import RECORD
+from anonymizer.plugins import Rule
 
 
 class DisclosureSettings(KnowledgeSettings, UnitSettings):
@@ -39,23 +41,14 @@ class DisclosureSettings(KnowledgeSettings, UnitSettings):
         """What the adversary knows besides, None for an attack that follows its own rule."""
         return None
 
-    @model_validator(mode="after")
-    def _facts_are_about_records(self) -> Self:
-        if self.known_facts is not None and self.unit not in (None, RECORD):
-            raise ValueError(
-                f"facts given as a mapping are about records; set unit: {RECORD}, or remove facts"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _something_is_certain(self) -> Self:
-        facts = self.known_facts
-        if facts is not None and facts.probability < 1 and facts.sure == 1:
-            raise ValueError(
-                "facts that are only probable make no value certain; add sure: 0.9, the probability from "
-                "which a value counts, or use vulnerability with target: attribute-inference"
-            )
-        return self
+    together = (
+        facts_about_records(lambda own: own.known_facts is not None),
+        Rule(
+            lambda own: (facts := own.known_facts) is not None and facts.probability < 1 and facts.sure == 1,
+            "facts that are only probable make no value certain; add sure: 0.9, the probability from which a "
+            "value counts, or use vulnerability with target: attribute-inference",
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +134,9 @@ class ClassDisclosure(Attack):
     Settings = DisclosureSettings
     settings: DisclosureSettings
     of_release_alone = True
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing sensitive attribute, if any."""
-        if not adversary.disclosing.sensitive:
-            return "a sensitive attribute"
-        return adversary.lacks_holders(self.unit)
+    requires = (DISCLOSING, holders_are_known)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
-        """Attack each sensitive attribute."""
         return [
             finding
             for name in adversary.disclosing.sensitive_names
@@ -236,11 +223,6 @@ class ClassDisclosure(Attack):
         """
         common: BoolArray = own.counts[own.entry_of] == own.sizes[own.class_of]
         return disclosed | common if self.certain else disclosed
-
-    @property
-    def unit(self) -> str | None:
-        """Whom the attack counts; records, if a plug-in of others has no such option."""
-        return self.settings.unit if isinstance(self.settings, UnitSettings) else RECORD
 
     @property
     def known_facts(self) -> Facts | None:

@@ -26,7 +26,6 @@ class BackgroundSettings(DisclosureSettings):
 
     @property
     def known_facts(self) -> Facts | None:
-        """What the adversary knows besides."""
         return self.facts if isinstance(self.facts, Facts) else None
 
 

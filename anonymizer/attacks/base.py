@@ -7,13 +7,13 @@ estimate with a confidence interval.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import AdversaryView, Links, Original, Truth
@@ -22,7 +22,7 @@ from anonymizer.model.features import Feature, Supporter
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.plugins import PlugIn, Registry, Settings, Threat, WholeNumber
+from anonymizer.plugins import Applicable, Registry, Rule, Settings, Threat, WholeNumber, exclusive, needs
 
 Share = Fraction | float
 """A share of records; exact if counted, a float if estimated."""
@@ -133,7 +133,7 @@ class AttackParameters(Settings):
         return Named()
 
 
-class Attack(PlugIn, Supporter):
+class Attack(Applicable, Supporter):
     """A procedure that measures an adversary's success on a release.
 
     Class attributes
@@ -203,9 +203,10 @@ class Attack(PlugIn, Supporter):
         """What the parameters name of a config."""
         return self.settings.named if isinstance(self.settings, AttackParameters) else Named()
 
-    @abstractmethod
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing requirement as words for a message, None if the attack applies."""
+    @property
+    def unit(self) -> str | None:
+        """Whom the attack counts; records, if a plug-in of others has no such option."""
+        return self.settings.unit if isinstance(self.settings, UnitSettings) else RECORD
 
     @abstractmethod
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
@@ -262,7 +263,6 @@ class KnowledgeSettings(AttackParameters):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, known=self.knowledge or ())
 
 
@@ -279,8 +279,25 @@ class UnitSettings(AttackParameters):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, unit=self.unit)
+
+
+def about_records(asked: Callable[[Any], Any], words: str) -> Rule:
+    """Return the rule that settings which ask for something about records count no other unit.
+
+    Parameters
+    ----------
+    asked: returns whether settings ask for it.
+    words: what is about records, and what to remove; ``{RECORD}`` stands for the unit to set.
+    """
+    return Rule(lambda own: own.unit not in (None, RECORD) and asked(own), words.replace("{RECORD}", RECORD))
+
+
+def facts_about_records(given: Callable[[Any], Any]) -> Rule:
+    """Return the rule that facts are about records; ``given`` returns whether settings have facts."""
+    return about_records(
+        given, "facts given as a mapping are about records; set unit: {RECORD}, or remove facts"
+    )
 
 
 class KnownSets(KnowledgeSettings):
@@ -293,13 +310,10 @@ class KnownSets(KnowledgeSettings):
         WholeNumber | None, Field(ge=1, description="with subsets: maximum number of known quasi-identifiers")
     ] = None
 
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if self.subsets and self.knowledge:
-            raise ValueError("knowledge and subsets exclude each other; remove one")
-        if self.size and not self.subsets:
-            raise ValueError("size goes with subsets: all; add it, or remove size")
-        return self
+    together: ClassVar[tuple[Rule, ...]] = (
+        exclusive("knowledge", "subsets"),
+        Rule(lambda own: own.size and not own.subsets, "size goes with subsets: all; add it, or remove size"),
+    )
 
 
 class SubsetSettings(KnownSets, UnitSettings):
@@ -328,16 +342,11 @@ class PairingSettings(AttackParameters):
         ),
     ] = None
 
+    together: ClassVar[tuple[Rule, ...]] = (exclusive("aligned", "key"),)
+
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, columns=self.columns or {}, key=self.key, aligned=self.aligned)
-
-    @model_validator(mode="after")
-    def _one_truth(self) -> Self:
-        if self.aligned and self.key is not None:
-            raise ValueError("aligned and key exclude each other; remove one")
-        return self
 
 
 class AlignedSettings(PairingSettings):
@@ -375,11 +384,12 @@ class AlignedSettings(PairingSettings):
 class AlignedUnitSettings(AlignedSettings, UnitSettings):
     """The source of links from original to released records, and whom the adversary targets."""
 
-    @model_validator(mode="after")
-    def _units_by_values(self) -> Self:
-        if self.unit not in (None, RECORD) and self.by_record:
-            raise ValueError(f"aligned and key apply only to records; remove them, or set unit: {RECORD}")
-        return self
+    together: ClassVar[tuple[Rule, ...]] = (
+        about_records(
+            lambda own: own.by_record,
+            "aligned and key apply only to records; remove them, or set unit: {RECORD}",
+        ),
+    )
 
     @property
     def by_record(self) -> bool:
@@ -393,6 +403,30 @@ class AlignedUnitSettings(AlignedSettings, UnitSettings):
     def missing_requirement(self, adversary: AdversaryView) -> str | None:
         """Return the missing requirement for links, or the missing units, as words for a message."""
         return super().missing_requirement(adversary) or adversary.lacks_unit(self.unit)
+
+
+def unit_is_known(attack: Attack, adversary: AdversaryView) -> str | None:
+    """Require that somebody knows whose the original records are, if the attack asks for a unit."""
+    return adversary.lacks_unit(attack.unit)
+
+
+def holders_are_known(attack: Attack, adversary: AdversaryView) -> str | None:
+    """Require what ``unit_is_known`` does of an attack on the released rows alone."""
+    return adversary.lacks_holders(attack.unit)
+
+
+def links_are_known(attack: Any, adversary: AdversaryView) -> str | None:
+    """Require links from original to released records, of an attack with ``AlignedSettings``."""
+    lacking: str | None = attack.settings.missing_requirement(adversary)
+    return lacking
+
+
+DISCLOSING = needs("a sensitive attribute", lambda _, adversary: adversary.disclosing.sensitive)
+ORIGINAL = needs("original records", lambda _, adversary: adversary.original is not None)
+SECOND = needs(
+    "a second release (--second of the command attack, or second_df in Python)",
+    lambda _, adversary: adversary.second is not None,
+)
 
 
 ATTACKS: Registry[Attack] = Registry("attack", Attack, "anonymizer.attacks", "anonymizer.attacks")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from anonymizer.errors import InputError, listed, plural, suggestion
 from anonymizer.model.adversary import PublishedTable
@@ -19,7 +19,7 @@ from anonymizer.model.identity import text_identity
 from anonymizer.model.labels import exact
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.table import CODE, Column
-from anonymizer.plugins import Exact, Settings, WholeNumber
+from anonymizer.plugins import Exact, Rule, Settings, WholeNumber
 
 
 def _share(above: float, description: str) -> Any:
@@ -50,15 +50,20 @@ class Facts(Settings):
         WholeNumber, Field(ge=0, description="other records of the class that the adversary knows")
     ] = 0
 
-    @model_validator(mode="after")
-    def _say_something(self) -> Self:
-        if not self.excluded and not self.records:
-            raise ValueError("needs not: [VALUE], or records: a number; facts of neither are none")
-        if self.where is not None and not self.excluded:
-            raise ValueError("where goes with not: [VALUE]; add it, or remove where")
-        if self.probability < 1 and not self.excluded:
-            raise ValueError("probability goes with not: [VALUE]; add it, or remove probability")
-        return self
+    together = (
+        Rule(
+            lambda own: not own.excluded and not own.records,
+            "needs not: [VALUE], or records: a number; facts of neither are none",
+        ),
+        Rule(
+            lambda own: own.where is not None and not own.excluded,
+            "where goes with not: [VALUE]; add it, or remove where",
+        ),
+        Rule(
+            lambda own: own.probability < 1 and not own.excluded,
+            "probability goes with not: [VALUE]; add it, or remove probability",
+        ),
+    )
 
     def words(self) -> str:
         """Return the facts as words after "An adversary who knows a person's ..."."""

@@ -25,7 +25,6 @@ class HomogeneitySettings(DisclosureSettings):
 
     @property
     def known_facts(self) -> Facts | None:
-        """What the adversary knows besides."""
         return self.facts if isinstance(self.facts, Facts) else None
 
 

@@ -20,6 +20,7 @@ from anonymizer.attacks.base import (
     Targets,
     best_blind,
     clopper_pearson,
+    links_are_known,
     subject_of,
     targets_of,
 )
@@ -34,7 +35,8 @@ from anonymizer.model.adversary import (
     ValueCoverage,
 )
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, numbered
-from anonymizer.plugins import Threat, WholeNumber
+from anonymizer.model.units import PERSON
+from anonymizer.plugins import Threat, WholeNumber, needs
 
 FOLDS = 5
 """Number of parts of the targets; each is held out in turn."""
@@ -188,6 +190,25 @@ class Inference(Attack):
     Settings = InferenceSettings
     settings: InferenceSettings
     examples = ({"sensitive": "illness"},)
+    requires = (
+        needs(
+            "sensitive values record by record, which an Anatomy release does not have",
+            lambda _, adversary: adversary.grouped is None,
+        ),
+        needs(
+            f"a sensitive attribute with at most {VALUES} values",
+            lambda own, adversary: own._guessed(adversary),
+        ),
+        links_are_known,
+        needs(
+            "released records of at least two {own.whom}",
+            lambda own, adversary: (owned := own.settings.owned(adversary)) is None or owned.number >= 2,
+        ),
+        needs(
+            "at least two released records that can be linked to original ones",
+            lambda own, adversary: own.settings.links(adversary.original).records >= 2,
+        ),
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -199,24 +220,12 @@ class Inference(Attack):
             return f"{guesses} for {whom}; without the release, for {guess}."
         return f"{guesses} in {success} of cases; without the release in {guess}."
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing original records, links or sensitive attribute, if any."""
-        if adversary.grouped is not None:
-            return "sensitive values record by record, which an Anatomy release does not have"
-        if not self._guessed(adversary):
-            return f"a sensitive attribute with at most {VALUES} values"
-        lacking = self.settings.missing_requirement(adversary)
-        if lacking is not None or adversary.original is None:
-            return lacking
-        owned = self.settings.owned(adversary)
-        if owned is not None and owned.number < 2:
-            return f"released records of at least two {targets_of({'unit': owned.unit})}"
-        if self.settings.links(adversary.original).records < 2:
-            return "at least two released records that can be linked to original ones"
-        return None
+    @property
+    def whom(self) -> str:
+        """Whom the attack counts, where it counts no records."""
+        return targets_of({"unit": self.unit or PERSON})
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Return one result for each sensitive attribute."""
         original = self.required_original(adversary)
         names, owned = original.known(self.settings.knowledge), self.settings.owned(adversary)
         whom, found = {} if owned is None else {"unit": owned.unit}, []

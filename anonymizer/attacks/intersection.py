@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    SECOND,
     AlignedUnitSettings,
     Attack,
     AttackResult,
@@ -19,6 +20,7 @@ from anonymizer.attacks.base import (
     Targets,
     chosen,
     clopper_pearson,
+    links_are_known,
     subject_of,
     targets_of,
 )
@@ -30,7 +32,7 @@ from anonymizer.model.arrays import BoolArray, IntArray, count, number_lists, nu
 from anonymizer.model.classes import SensitiveCodes
 from anonymizer.model.owners import OwnedRecords
 from anonymizer.model.units import RECORD
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import WholeNumber, needs
 
 MOST = 100_000
 """Default maximum number of targets."""
@@ -111,32 +113,30 @@ class Intersection(Attack):
     Settings = IntersectionSettings
     settings: IntersectionSettings
     examples = ({"sensitive": "illness"},)
+    requires = (
+        SECOND,
+        needs(
+            "a sensitive attribute that both releases have",
+            lambda _, adversary: _shared(adversary.release, adversary.second),
+        ),
+        needs(
+            "original records (--original; without them, the attack release-linkage compares the two "
+            "releases)",
+            lambda _, adversary: adversary.original is not None,
+        ),
+        links_are_known,
+        needs(
+            f"unit: {RECORD}, or original records that have the key of the {{own.unit}} and can be matched "
+            "to both releases",
+            lambda own, adversary: own.unit in (None, RECORD) or own._owned(adversary) is not None,
+        ),
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
         """Return for how many targets two releases leave one value."""
         certain = f"is certain of {knowledge['sensitive']} for {success} of the {targets_of(knowledge)}"
         return f"{subject_of(knowledge)} and has both releases {certain}; with one release for {guess}."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing second release, common sensitive attribute, original, links or units, if any."""
-        if adversary.second is None:
-            return "a second release (--second of the command attack, or second_df in Python)"
-        if not _shared(adversary.release, adversary.second):
-            return "a sensitive attribute that both releases have"
-        if adversary.original is None:
-            return (
-                "original records (--original; without them, the attack release-linkage compares the two "
-                "releases)"
-            )
-        lacking = self.settings.missing_requirement(adversary)
-        if lacking is None and self.settings.unit not in (None, RECORD) and self._owned(adversary) is None:
-            unit = self.settings.unit
-            return (
-                f"unit: {RECORD}, or original records that have the key of the {unit} and can be matched to "
-                "both releases"
-            )
-        return lacking
 
     def _owned(self, adversary: AdversaryView) -> tuple[OwnedRecords, OwnedRecords] | None:
         """Return the records of the units that are counted in both releases; None: records are."""

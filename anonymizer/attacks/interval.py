@@ -23,6 +23,7 @@ from anonymizer.attacks.base import (
     chosen,
     clopper_pearson,
     exact_sum,
+    links_are_known,
     targets_of,
 )
 from anonymizer.attacks.tail import Ranking, exposing
@@ -30,7 +31,7 @@ from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import FloatArray, IntArray, numbered
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.owners import OwnedRecords
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Settings, needs
 
 
 class Measure(StrEnum):
@@ -328,6 +329,13 @@ class Interval(Attack):
     Settings = IntervalSettings
     settings: IntervalSettings
     examples = ({"attribute": "age", "measure": "sdid", "width": 0.05},)
+    requires = (
+        links_are_known,
+        needs(
+            "a quasi-identifier with numbers or dates",
+            lambda _, adversary: _numeric(adversary.original),
+        ),
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -340,13 +348,6 @@ class Interval(Attack):
         some = " in at least one record" if "unit" in knowledge else ""
         whom = f"For {success} of the {targets_of(knowledge)}"
         return f"{whom}, {near} (± {width}){some}; by chance for {guess}."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing original numbers or links, if any."""
-        lacking = self.settings.missing_requirement(adversary)
-        if lacking is None and adversary.original is not None and not _numeric(adversary.original):
-            return "a quasi-identifier with numbers or dates"
-        return lacking
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return one result for each numeric attribute and measure."""

@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.attacks.base import Attack, AttackResult, UnitSettings, known_columns, targets_of
+from anonymizer.attacks.base import (
+    ORIGINAL,
+    Attack,
+    AttackResult,
+    UnitSettings,
+    known_columns,
+    targets_of,
+    unit_is_known,
+)
 from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, MechanismKnowledge, Original, SensitiveConstraint
 from anonymizer.model.arrays import BoolArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes
+from anonymizer.plugins import needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +68,23 @@ class Minimality(Attack):
     Settings = UnitSettings
     settings: UnitSettings
     examples = ({"sensitive": ["illness"]},)
+    requires = (
+        ORIGINAL,
+        needs(
+            "a release by lattice that is proven best and suppresses nothing, with constraints that look at "
+            "one class at a time and count records",
+            lambda _, adversary: adversary.recipe is not None,
+        ),
+        needs(
+            "a release of all original records, without suppressed ones",
+            lambda _, adversary: adversary.original.links.records == adversary.original.records,
+        ),
+        needs(
+            "original records with every quasi-identifier of the release",
+            lambda _, adversary: adversary.original.names == adversary.release.names,
+        ),
+        unit_is_known,
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
@@ -66,21 +92,6 @@ class Minimality(Attack):
         who = f"An adversary who knows the config and every person's {known_columns(knowledge)}"
         learns = f"learns more about {success} of the {targets_of(knowledge)} than the constraints allow"
         return f"{who} {learns}, from the fact that nothing finer was released."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing original records or knowledge of the search, if any."""
-        if adversary.original is None:
-            return "original records"
-        if adversary.recipe is None:
-            return (
-                "a release by lattice that is proven best and suppresses nothing, with constraints that look "
-                "at one class at a time and count records"
-            )
-        if adversary.original.links.records != adversary.original.records:
-            return "a release of all original records, without suppressed ones"
-        if adversary.original.names != adversary.release.names:
-            return "original records with every quasi-identifier of the release"
-        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the result over all transformations one level finer."""

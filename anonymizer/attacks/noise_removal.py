@@ -12,12 +12,20 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from anonymizer.attacks.base import NUMERIC, AlignedSettings, Attack, AttackResult, chosen, clopper_pearson
+from anonymizer.attacks.base import (
+    NUMERIC,
+    AlignedSettings,
+    Attack,
+    AttackResult,
+    chosen,
+    clopper_pearson,
+    links_are_known,
+)
 from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.naming import ColumnName
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, needs
 
 
 class Filter(StrEnum):
@@ -144,6 +152,17 @@ class NoiseRemoval(Attack):
     Settings = NoiseRemovalSettings
     settings: NoiseRemovalSettings
     examples = ({"attribute": "age", "method": "bayes", "width": 0.05},)
+    requires = (
+        links_are_known,
+        needs(
+            "a quasi-identifier with numbers or dates",
+            lambda _, adversary: _numeric(adversary.original),
+        ),
+        needs(
+            "the deviation of the noise (set share), which a single column of numbers does not show",
+            lambda own, adversary: own.settings.share is not None or len(_numeric(adversary.original)) > 1,
+        ),
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -151,18 +170,6 @@ class NoiseRemoval(Attack):
         who = f"An adversary who removes noise from the published numbers ({knowledge['method']})"
         near = f"comes within {knowledge['width']:g} standard deviations of the true {knowledge['attribute']}"
         return f"{who} {near} for {success} of the records; by chance for {guess}."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing original numbers, links or knowledge of the noise, if any."""
-        lacking = self.settings.missing_requirement(adversary)
-        if lacking is not None or adversary.original is None:
-            return lacking
-        numeric = _numeric(adversary.original)
-        if not numeric:
-            return "a quasi-identifier with numbers or dates"
-        if len(numeric) == 1 and self.settings.share is None:
-            return "the deviation of the noise (set share), which a single column of numbers does not show"
-        return None
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return one result for each attacked attribute."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.attacks.base import (
+    SECOND,
     Attack,
     AttackResult,
     KnowledgeSettings,
@@ -41,7 +42,7 @@ from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, numbered
 from anonymizer.model.labels import SUPPRESSED
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import Rule, WholeNumber, needs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -77,16 +78,20 @@ class ReleaseLinkageSettings(KnowledgeSettings, PairingSettings):
         ),
     ] = None
 
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        accepted = (LinkageMethod.NEAREST, LinkageMethod.LEARNED)
-        if self.linkage not in accepted:
-            raise ValueError(f"linkage: {self.linkage}; accepted: {', '.join(accepted)}")
-        if self.linkage is LinkageMethod.NEAREST and self.distance is not None:
-            raise ValueError("distance needs linkage: learned; remove it")
-        if self.distance is not None and self.distance not in FAMILIES:
-            raise ValueError(f"distance: {self.distance}; accepted: {', '.join(FAMILIES)}")
-        return self
+    together = (
+        Rule(
+            lambda own: own.linkage not in (LinkageMethod.NEAREST, LinkageMethod.LEARNED),
+            f"linkage: {{own.linkage}}; accepted: {LinkageMethod.NEAREST}, {LinkageMethod.LEARNED}",
+        ),
+        Rule(
+            lambda own: own.linkage is LinkageMethod.NEAREST and own.distance is not None,
+            "distance needs linkage: learned; remove it",
+        ),
+        Rule(
+            lambda own: own.distance is not None and own.distance not in FAMILIES,
+            f"distance: {{own.distance}}; accepted: {', '.join(FAMILIES)}",
+        ),
+    )
 
     @property
     def by(self) -> DistanceName:
@@ -299,6 +304,32 @@ class ReleaseLinkage(Attack):
     Settings = ReleaseLinkageSettings
     settings: ReleaseLinkageSettings
     examples = ({"linkage": "nearest"},)
+    requires = (
+        SECOND,
+        needs(
+            "a quasi-identifier that both releases have (if it has another name in one, set columns, such as "
+            "columns: {{age: AGE}})",
+            lambda _, adversary: adversary.pair is not None,
+        ),
+        needs(
+            "two releases with as many rows, because of aligned: true",
+            lambda own, adversary: not own.settings.aligned or own.true_links(adversary) is not None,
+        ),
+        needs(
+            "records with equal values of '{own.settings.key}' in both releases, because of key",
+            lambda own, adversary: (
+                own.settings.key is None
+                or ((links := own.true_links(adversary)) is not None and links.records)
+            ),
+        ),
+        needs(
+            "true links to learn from (set key, a column of both releases, or aligned: true if row i of both "
+            "is the same person, or give the original records)",
+            lambda own, adversary: (
+                own.settings.linkage is not LinkageMethod.LEARNED or own.true_links(adversary) is not None
+            ),
+        ),
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -317,26 +348,9 @@ class ReleaseLinkage(Attack):
             f"the second; {chance}."
         )
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing second release, common quasi-identifier or true links, if any."""
-        if adversary.second is None:
-            return "a second release (--second of the command attack, or second_df in Python)"
-        if adversary.pair is None:
-            return (
-                "a quasi-identifier that both releases have (if it has another name in one, set columns, "
-                "such as columns: {age: AGE})"
-            )
-        links, _ = self.settings.links(adversary.pair)
-        if self.settings.aligned and links is None:
-            return "two releases with as many rows, because of aligned: true"
-        if self.settings.key is not None and not (links and links.records):
-            return f"records with equal values of '{self.settings.key}' in both releases, because of key"
-        if self.settings.linkage is LinkageMethod.LEARNED and links is None:
-            return (
-                "true links to learn from (set key, a column of both releases, or aligned: true if row i of "
-                "both is the same person, or give the original records)"
-            )
-        return None
+    def true_links(self, adversary: AdversaryView) -> Links | None:
+        """Return the links that are known to be right, None if there are none."""
+        return None if adversary.pair is None else self.settings.links(adversary.pair)[0]
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records of the first release with those of the second."""

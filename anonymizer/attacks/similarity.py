@@ -9,12 +9,12 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.attribute_disclosure import ClassDisclosure, DisclosureSettings
+from anonymizer.attacks.base import unit_is_known
 from anonymizer.errors import InputError
-from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, IntArray
 from anonymizer.model.classes import Reference, SensitiveCounts
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Threat, WholeNumber
+from anonymizer.plugins import Threat, WholeNumber, needs
 
 
 class SimilaritySettings(DisclosureSettings):
@@ -39,12 +39,15 @@ class Similarity(ClassDisclosure):
     Settings = SimilaritySettings
     settings: SimilaritySettings
     examples = ({"sensitive": "illness", "level": 1},)
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing sensitive attribute with a hierarchy, if any."""
-        if any(self.suits(own.attribute) for own in adversary.disclosing.sensitive.values()):
-            return adversary.lacks_unit(self.unit)
-        return "a hierarchy of a sensitive attribute"
+    requires = (
+        needs(
+            "a hierarchy of a sensitive attribute",
+            lambda own, adversary: any(
+                own.suits(each.attribute) for each in adversary.disclosing.sensitive.values()
+            ),
+        ),
+        unit_is_known,
+    )
 
     def suits(self, attribute: SensitiveAttribute) -> bool:
         """Return whether the attribute has a hierarchy of more than one level."""

@@ -156,10 +156,6 @@ class SpecialUniquesAttack(Attack):
         known = known_columns(knowledge)
         return f"For {success} of the records, some of {known} are already enough to single the record out."
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:  # noqa: ARG002 - any release
-        """Return None: it applies to every release."""
-        return None
-
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of special uniques."""
         release, names = adversary.release, adversary.release.known(self.settings.knowledge)

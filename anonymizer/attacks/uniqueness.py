@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.attacks.base import (
     LINKS,
@@ -24,6 +24,7 @@ from anonymizer.attacks.base import (
     AttackResult,
     Named,
     SubsetSettings,
+    holders_are_known,
     known_columns,
     targets_of,
     with_links,
@@ -36,7 +37,7 @@ from anonymizer.model.adversary import AdversaryView, PublishedTable
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.owners import OwnedRecords
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import WholeNumber, exclusive, needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,14 +258,9 @@ class UniquenessSettings(SubsetSettings):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, weights=self.weights)
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if self.weights and self.population:
-            raise ValueError("weights and population exclude each other; remove one")
-        return self
+    together = (exclusive("weights", "population"),)
 
 
 class Uniqueness(Attack):
@@ -288,6 +284,15 @@ class Uniqueness(Attack):
     of_release_alone = True
     Settings = UniquenessSettings
     settings: UniquenessSettings
+    requires = (
+        needs(
+            "the column of sampling weights '{own.settings.weights}'",
+            lambda own, adversary: (
+                own.settings.weights is None or own.settings.weights in adversary.release.weights
+            ),
+        ),
+        holders_are_known,
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
@@ -298,12 +303,6 @@ class Uniqueness(Attack):
             some = "their list of" if knowledge.get(LINKS) == USED else "some record's"
             return f"{success} of the {targets_of(knowledge)} are the only {unit} with {some} {known}."
         return f"{success} of the records are the only ones with their {known_columns(knowledge)}."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing column of weights, if one is named."""
-        if self.settings.weights is not None and self.settings.weights not in adversary.release.weights:
-            return f"the column of sampling weights '{self.settings.weights}'"
-        return adversary.lacks_holders(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records."""

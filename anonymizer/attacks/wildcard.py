@@ -15,6 +15,7 @@ from anonymizer.attacks.base import (
     known_columns,
     target_of,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.tail import exposing_certain
 from anonymizer.model.adversary import AdversaryView, PublishedTable
@@ -37,6 +38,7 @@ class Wildcard(Attack):
     of_release_alone = True
     Settings = UnitSettings
     settings: UnitSettings
+    requires = (unit_is_known,)
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:  # noqa: ARG003 - always 0
@@ -47,10 +49,6 @@ class Wildcard(Attack):
             what = f"unsuppressed values of {known} that no other {target_of(knowledge)} has"
             return f"{whom} have a record with {what}."
         return f"{success} of the records are the only ones with their unsuppressed values of {known}."
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing units, if any; else the release is enough."""
-        return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:  # noqa: ARG002 - it counts
         """Return the share of unique records.

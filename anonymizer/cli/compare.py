@@ -25,8 +25,15 @@ from anonymizer.cli.output import (
     write_json,
     write_line,
 )
-from anonymizer.commands.compare import ComparisonWatch
+from anonymizer.commands.compare import ComparisonWatch, open_folder
+from anonymizer.commands.compare import compare as compare_runs
+from anonymizer.commands.planning import combined, planned
+from anonymizer.config.load import variations
+from anonymizer.report.build import environment
 from anonymizer.report.comparison import ComparedRun
+from anonymizer.report.comparison_page import compare_page
+from anonymizer.report.comparison_table import lines, to_csv, to_dict
+from anonymizer.system import processors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,14 +86,6 @@ def compare(
     --algorithm and --vary, every algorithm that suits CONFIG runs. Exit code 1 if no run found a release, or
     one failed.
     """
-    from anonymizer.commands.compare import compare as compare_runs  # noqa: PLC0415
-    from anonymizer.commands.compare import open_folder  # noqa: PLC0415
-    from anonymizer.commands.planning import combined, planned  # noqa: PLC0415
-    from anonymizer.config.load import variations  # noqa: PLC0415
-    from anonymizer.report.build import environment  # noqa: PLC0415
-    from anonymizer.report.comparison_page import compare_page  # noqa: PLC0415
-    from anonymizer.report.comparison_table import lines, to_csv, to_dict  # noqa: PLC0415
-    from anonymizer.system import processors  # noqa: PLC0415
 
     plan = planned(config, algorithm or [], combined(variations(vary or [])))
     folder = open_folder(output if output is not None else config.parent / "comparison", plan)

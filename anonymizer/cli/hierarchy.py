@@ -15,6 +15,7 @@ from anonymizer.data.table import NotDates, read_column
 from anonymizer.errors import HierarchyError, InputError, OutputError
 from anonymizer.hierarchy.builder import make_builder, named_source, usages
 from anonymizer.hierarchy.draw import NO_COLUMN, draw
+from anonymizer.hierarchy.draw import svg as picture
 from anonymizer.hierarchy.file import write_rows
 from anonymizer.hierarchy.leaves import fitted
 from anonymizer.hierarchy.placement import Placement, place
@@ -64,8 +65,6 @@ def show(
         )
     hierarchy = compile_tree(named.build(NO_COLUMN, HERE), named.describe())
     if svg is not None:
-        from anonymizer.hierarchy.draw import svg as picture  # noqa: PLC0415 - imports a large library
-
         _check_output(svg, Path(source), overwrite)
         write_whole(svg, picture(hierarchy, children))
     if json:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from anonymizer.cli.output import Json, Quiet, stop_on_interrupt, write_line
-from anonymizer.errors import Infeasible
-
-if TYPE_CHECKING:
-    from anonymizer.model.report import Report
+from anonymizer.cli.output import Json, Quiet
+from anonymizer.model.invocation import RunCommand
 
 Output = Annotated[
     Path | None,
@@ -56,40 +50,9 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     Ctrl-C ends a search early: the best release found so far is written and verified. A second Ctrl-C
     ends the command without a release.
     """
-    from anonymizer.cli.output import progress_monitor  # noqa: PLC0415 - --help needs none of it
-    from anonymizer.cli.summary import summary  # noqa: PLC0415
-    from anonymizer.commands.run import release_folder  # noqa: PLC0415
-    from anonymizer.commands.run import run as run_job  # noqa: PLC0415
-    from anonymizer.config.load import load_config  # noqa: PLC0415
-    from anonymizer.job.job import Terms  # noqa: PLC0415
-    from anonymizer.model.invocation import RunCommand  # noqa: PLC0415
+    from anonymizer.cli.running import run_config  # noqa: PLC0415 - --help needs none of it
 
-    folder = None if output is None else str(output)
-    given = RunCommand(str(config), folder, tuple(set_ or ()), overwrite, strict)
-    loaded = load_config(config, set_ or []).started_by(given)
-    directory = output if output is not None else release_folder(config)
-    with stop_on_interrupt() as stopped, ExitStack() as live_line:
-        watch = live_line.enter_context(progress_monitor(stopped, quiet=quiet))
-
-        def print_result(report: Report) -> None:
-            """Print the result while the release can still be withdrawn, which happens if printing fails."""
-            live_line.close()
-            content = json_module.dumps(report.to_dict(), ensure_ascii=False)
-            for line in [content] if json else summary(report, directory, given, columns=columns):
-                write_line(line)
-            stopped.too_late()
-
-        try:
-            watch = replace(watch, released=print_result)
-            if mend:
-                from anonymizer.commands.mend import run_mended  # noqa: PLC0415 - most runs mend nothing
-
-                run_mended(loaded, directory, overwrite=overwrite, strict=strict, watch=watch)
-            else:
-                terms = Terms(lambda _: strict)
-                run_job(loaded, directory, overwrite=overwrite, watch=watch, terms=terms)
-        except Infeasible as error:
-            live_line.close()
-            if json:
-                write_line(error.report.to_json().rstrip())
-            raise
+    given = RunCommand(
+        str(config), None if output is None else str(output), tuple(set_ or ()), overwrite, strict
+    )
+    run_config(given, mend=mend, columns=columns, quiet=quiet, json=json)

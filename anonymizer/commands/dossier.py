@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from anonymizer.audit.claims import parse_report
 from anonymizer.audit.reported import read_content
-from anonymizer.commands.dossier_forms import GENERAL, Answers, ReportOfRelease, Template
+from anonymizer.commands.dossier_forms import GENERAL, Answers, FiguresOfRelease, RunOfRelease, Template
 from anonymizer.config.document import Document, OversizedNumber, check_size, decoded, parse_yaml
 from anonymizer.config.section import Section, dotted
 from anonymizer.config.written import comment, text
@@ -147,7 +147,8 @@ def _read_report(path: Path) -> dict[str, Any]:
     if content and version != 1:
         raise InputError(f"{path}: schema {shown(version)}; accepted: 1; run the config again")
     remedy = f"{accepted}; one by another version{f' ({by})' if by else ''} has to be run again"
-    parse_report(ReportOfRelease, path, path.read_bytes(), remedy)
+    for part in (RunOfRelease, FiguresOfRelease):
+        parse_report(part, path, path.read_bytes(), remedy)
     return content
 
 

@@ -319,8 +319,8 @@ class _Exposure(_Shares):
     unused: list[str]
 
 
-class ReportOfRelease(BaseModel):
-    """The parts of an internal report that a dossier needs."""
+class RunOfRelease(BaseModel):
+    """The parts of an internal report about its run that a dossier needs."""
 
     version: int = Field(alias="schema", strict=True, ge=1, le=1)
     status: str
@@ -329,15 +329,20 @@ class ReportOfRelease(BaseModel):
     config: _Config
     attributes: dict[str, _Attribute]
     input: _Input
-    release: _Release
     search: dict[str, Any]
+    steps: list[dict[str, Any]]
+    environment: _Environment
+
+
+class FiguresOfRelease(BaseModel):
+    """The parts of an internal report about the release that a dossier needs."""
+
+    release: _Release
+    columns: list[_Column]
     constraints: list[_Constraint]
     scenarios: dict[str, _Scenario] = Field(default_factory=dict)
     loss: dict[str, float | None]
     attacks: list[_Attack]
     attack_matrix: list[_Row]
     utility: list[dict[str, Any]]
-    steps: list[dict[str, Any]]
-    environment: _Environment
-    columns: list[_Column]
     exposure: _Exposure | None = None

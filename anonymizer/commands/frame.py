@@ -33,9 +33,19 @@ from anonymizer.people.released import with_person_records
 from anonymizer.plan.engine import engine_options, reading_release
 from anonymizer.plan.plan import plan_of
 from anonymizer.privacy.base import Constraint
+from anonymizer.report.charts import (
+    draw_attacks,
+    draw_distribution,
+    draw_groups,
+    draw_knowledge,
+    draw_losses,
+    draw_search,
+    progress_of,
+)
 from anonymizer.report.columns import HEAD, columns_row
 from anonymizer.report.exposure import but_of, in_one_line
 from anonymizer.report.facts import Facts, attribute_losses, gather
+from anonymizer.report.page import card, dots_of, page
 
 if TYPE_CHECKING:
     import networkx
@@ -143,7 +153,6 @@ class Result(Generic[Frame]):
 
     def to_html(self) -> str:
         """Return the page report.html of the release, which is internal."""
-        from anonymizer.report.page import page  # noqa: PLC0415 - only pages need it
 
         return page(self.report, self.facts)
 
@@ -211,15 +220,12 @@ class Result(Generic[Frame]):
         return pd.DataFrame([asdict(each) for each in beliefs_about(view, named, seed=seed)])
 
     def _repr_html_(self) -> str:
-        from anonymizer.report.page import card  # noqa: PLC0415 - only notebooks need it
 
         return card(self.report, self.facts)
 
     def plot_attacks(self, *, ax: Axes | None = None) -> Axes:
         """Draw the success of each attack in the config, next to its baseline; without attacks, say so."""
-        from anonymizer.report.charts import draw_attacks  # noqa: PLC0415 - only plots need it
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
-        from anonymizer.report.page import dots_of  # noqa: PLC0415
 
         dots, title = dots_of(self.report["attacks"]), "What each attack reaches"
         return plotted(ax, title, draw_attacks(dots) if dots else NO_ATTACKS)
@@ -231,7 +237,6 @@ class Result(Generic[Frame]):
         ------
         InputError: there are too many sets of quasi-identifiers to evaluate.
         """
-        from anonymizer.report.charts import draw_knowledge  # noqa: PLC0415
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         if not self.facts.knowing:
@@ -240,7 +245,6 @@ class Result(Generic[Frame]):
 
     def plot_losses(self, *, ax: Axes | None = None) -> Axes:
         """Draw how much of each quasi-identifier was lost, from 0 to 1."""
-        from anonymizer.report.charts import draw_losses  # noqa: PLC0415
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         return plotted(ax, "Loss by attribute", draw_losses(self.facts.losses))
@@ -252,7 +256,6 @@ class Result(Generic[Frame]):
         ------
         InputError: it is not a quasi-identifier, or its distribution cannot be shown.
         """
-        from anonymizer.report.charts import draw_distribution  # noqa: PLC0415
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         by_name = {each.attribute: each for each in self.facts.distributions}
@@ -272,7 +275,6 @@ class Result(Generic[Frame]):
         ------
         InputError: there are so few classes that the chart could disclose a single one.
         """
-        from anonymizer.report.charts import draw_groups  # noqa: PLC0415
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         if not self.facts.groups:
@@ -284,7 +286,6 @@ class Result(Generic[Frame]):
 
         An algorithm that does not report single candidates has no such chart; it then says so.
         """
-        from anonymizer.report.charts import draw_search, progress_of  # noqa: PLC0415
         from anonymizer.report.notebook import plotted  # noqa: PLC0415
 
         title, search = "How it was found", self.report["search"]

@@ -27,7 +27,7 @@ from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.plan.prepared import Found
 from anonymizer.profile.proposal import Asked, Choices, Proposal, RoleProposal
 from anonymizer.report.exposure import said_of
-from anonymizer.report.facts import smallest_shown
+from anonymizer.report.facts import smallest_shown, useless_columns
 
 T = TypeVar("T")
 
@@ -149,7 +149,6 @@ def _mean(losses: Mapping[str, float]) -> float:
 
 
 def _trial(found: Found) -> Trial | None:
-    from anonymizer.report.facts import useless_columns  # noqa: PLC0415 - a draft without a trial needs none
 
     exposure, merged, losses = exposure_found(found), found.promised.merged, _losses(found)
     if exposure is None:

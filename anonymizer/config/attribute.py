@@ -40,10 +40,11 @@ from anonymizer.config.section import (
 )
 from anonymizer.errors import HierarchyError, listed, shown, suggestion
 from anonymizer.hierarchy.placement import Unknown
+from anonymizer.hierarchy.source import pad, root_of
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.labels import NumberLabels
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
-from anonymizer.plugins import Exact, WholeNumber
+from anonymizer.plugins import Exact, WholeNumber, accepts, ordered
 
 
 class HierarchySettings(Section):
@@ -132,7 +133,6 @@ def _is_graph(value: Any) -> bool:
 
 def _nested(graph: Any) -> dict[str, Any]:
     """Return a networkx tree as the nested mapping of the ``tree`` source, leaves mapped to None."""
-    from anonymizer.hierarchy.source import pad, root_of  # noqa: PLC0415
 
     try:
         tree = pad(graph, "the networkx tree")
@@ -204,11 +204,7 @@ class LevelRange(Section):
     min: Annotated[WholeNumber, Field(ge=0)] | None = Field(default=None, description="default 0")
     max: Annotated[WholeNumber, Field(ge=0)] | None = Field(default=None, description="default the top")
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}; accepted: min <= max")
-        return self
+    together = (ordered("min", "max"),)
 
 
 _TURNED = str.maketrans("dm", "md")
@@ -253,9 +249,14 @@ class AttributeSettings(ShortSection):
     hierarchy: HierarchySettings | None = Field(
         default=None, description="how values generalize; default: the value, then *"
     )
-    weight: Annotated[Exact, Field(ge=0, le=LARGEST_WEIGHT)] = Field(
-        default=Decimal(1), description="weight of the attribute in the aggregated loss"
-    )
+    weight: Annotated[
+        Exact,
+        Field(ge=0, le=LARGEST_WEIGHT, description="weight of the attribute in the aggregated loss"),
+        accepts(
+            lambda weight: not 0 < weight * LARGEST_WEIGHT < 1,
+            f"{{value}}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}",
+        ),
+    ] = Decimal(1)
     levels: LevelRange | None = Field(default=None, description="levels that the search may use")
     labels: NumberLabels | None = Field(
         default=None,
@@ -287,20 +288,12 @@ class AttributeSettings(ShortSection):
 
     @classmethod
     def _form(cls, data: Any) -> str:
-        """Return the accepted forms in words."""
         return f"a role ({', '.join(Role)}), or {super()._form(data)}"
 
     @classmethod
     def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
         """Return the schemas of a role and of a mapping."""
         return [frame["properties"][cls.short], frame]
-
-    @field_validator("weight")
-    @classmethod
-    def _not_negligible(cls, weight: Decimal) -> Decimal:
-        if 0 < weight * LARGEST_WEIGHT < 1:
-            raise ValueError(f"{weight}; accepted: 0, or a number from 0.000001 to {LARGEST_WEIGHT}")
-        return weight
 
     @cached_property
     def dates(self) -> DateFormat:

@@ -73,7 +73,6 @@ class Acknowledgement(ShortSection):
 
     @classmethod
     def forms(cls, frame: JsonSchema) -> list[JsonSchema]:
-        """Return the schemas of both forms."""
         kinds = "|".join(Kind)
         return [{"type": "string", "pattern": f"^({ROWS_ARE_PERSONS}|({kinds}):.+)$"}, frame]
 

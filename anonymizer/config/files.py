@@ -6,9 +6,9 @@ A database is a DuckDB file or the URL of a server.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import (
@@ -17,10 +17,9 @@ from pydantic import (
     Field,
     WithJsonSchema,
     field_validator,
-    model_validator,
 )
 
-from anonymizer.config.section import Section, ShortSection, problem, refusal
+from anonymizer.config.section import Section, ShortSection
 from anonymizer.data.source import (
     CSV_FILES,
     EXCEL_FILES,
@@ -39,7 +38,7 @@ from anonymizer.model.labels import SUPPRESSED
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.table import COMMA_SIGN, POINT_SIGN, Numerals
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.plugins import FilePath, Label, usable_path
+from anonymizer.plugins import FilePath, Label, Rule, accepts, usable_path
 from anonymizer.system import output_fault
 
 SCHEMES = ("postgresql", "postgres")
@@ -84,15 +83,6 @@ def _portable(path: str) -> str:
     return path
 
 
-def _table_name(name: str) -> str:
-    if not _TABLE.fullmatch(name):
-        raise ValueError(
-            f"{shown(name)}; accepted: table or schema.table as the database spells it, with double quotes "
-            'around a name that contains a dot: "a.b"'
-        )
-    return name
-
-
 DatabaseFile = FilePath
 """The path of a DuckDB file, relative to the config file."""
 
@@ -104,7 +94,13 @@ Url = Annotated[
 """The URL of a database server, never with a password."""
 
 TableName = Annotated[
-    str, AfterValidator(_table_name), WithJsonSchema({"type": "string", "examples": ["schema.table"]})
+    str,
+    accepts(
+        _TABLE.fullmatch,
+        "{shown}; accepted: table or schema.table as the database spells it, with double quotes around a "
+        'name that contains a dot: "a.b"',
+    ),
+    WithJsonSchema({"type": "string", "examples": ["schema.table"]}),
 ]
 """A table, with or without its schema."""
 
@@ -112,35 +108,26 @@ URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 """Beginning of a path on another file system."""
 
 
-def _one_character(separator: str) -> str:
-    if len(separator) != 1 or separator in '"\r\n\0':
-        raise ValueError(f"{shown(separator)}; accepted: one character such as ',' ';' '|' or a tab")
-    return separator
-
-
-def _known_encoding(encoding: str) -> str:
-    if not reads_back(encoding):
-        known = "a text encoding such as utf-8, latin-1, cp1252 or utf-16"
-        raise ValueError(f"{shown(encoding)}; accepted: {known}")
-    return encoding
-
-
-Separator = Annotated[str, AfterValidator(_one_character)]
+Separator = Annotated[
+    str,
+    accepts(
+        lambda sign: len(sign) == 1 and sign not in '"\r\n\0',
+        "{shown}; accepted: one character such as ',' ';' '|' or a tab",
+    ),
+]
 """Between the fields of a text file."""
 
-Encoding = Annotated[str, AfterValidator(_known_encoding)]
+Encoding = Annotated[
+    str,
+    accepts(reads_back, "{shown}; accepted: a text encoding such as utf-8, latin-1, cp1252 or utf-16"),
+]
 """Name of a text encoding of Python."""
 
-
-def _no_other_meaning(marker: str) -> str:
-    if marker == SUPPRESSED:
-        raise ValueError(f"{shown(marker)} marks suppressed values; set another text")
-    if not marker.isprintable():
-        raise ValueError(f"{shown(marker)}; accepted: a text of printable characters, such as '' or NA")
-    return marker
-
-
-Marker = Annotated[Label, AfterValidator(_no_other_meaning)]
+Marker = Annotated[
+    Label,
+    accepts(lambda text: text != SUPPRESSED, "{shown} marks suppressed values; set another text"),
+    accepts(str.isprintable, "{shown}; accepted: a text of printable characters, such as '' or NA"),
+]
 """Text of a missing value in a release."""
 
 
@@ -176,6 +163,33 @@ class ReleaseAs(StrEnum):
     PSEUDONYM = "pseudonym"
 
 
+FOR_TEXT = "applies to text files only; remove it"
+
+
+def one_of(*keys: str) -> Iterator[Rule]:
+    """Yield the rules that at most one of some keys is given, about each that follows another."""
+    for place, key in enumerate(keys):
+        yield Rule(_follows(key, keys[:place]), f"give only one of {', '.join(keys)}", key)
+
+
+def _follows(key: str, before: tuple[str, ...]) -> Callable[[Any], bool]:
+    return lambda own: (
+        getattr(own, key) is not None and any(getattr(own, each) is not None for each in before)
+    )
+
+
+def _needs_database(key: str) -> Rule:
+    return Rule(
+        lambda own: getattr(own, key) and not own.in_database,
+        "needs database or url; add one of them, or remove the key",
+        key,
+    )
+
+
+def _needs_text(key: str) -> Rule:
+    return Rule(lambda own: getattr(own, key) is not None and not own.is_text, FOR_TEXT, key)
+
+
 class PersonSettings(ShortSection):
     """The column that says whose records these are; in short, its name."""
 
@@ -193,13 +207,14 @@ class PersonSettings(ShortSection):
         return own if "release_as" in own else own["column"]
 
 
-def _free_unit_name(name: str) -> str:
-    if name in (RECORD, PERSON, HOUSEHOLD):
-        raise ValueError(f"{shown(name)} is a reserved name; accepted: another name")
-    return name
-
-
-UnitName = Annotated[Name, Field(min_length=1), AfterValidator(_free_unit_name)]
+UnitName = Annotated[
+    Name,
+    Field(min_length=1),
+    accepts(
+        lambda name: name not in (RECORD, PERSON, HOUSEHOLD),
+        "{shown} is a reserved name; accepted: another name",
+    ),
+]
 """Name of a unit in constraints."""
 
 
@@ -325,29 +340,42 @@ class InputSettings(Section):
         paths = [path for path in (self.path, *people) if path is not None]
         return self.path is not None and all(any(each.named(path) for each in formats) for path in paths)
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        _only_one(self, ("path", "database", "url"))
-        _only_one(self, ("table", "query"))
-        in_database = self.database is not None or self.url is not None
-        if in_database and self.table is None and self.query is None:
-            raise refusal([problem("missing; accepted: table or schema.table, or query", ("table",))])
-        for key in ("table", "query", "allow_files"):
-            of_book = key == "table" and EXCEL_FILES.named(self.path or "")
-            if not (in_database or of_book) and getattr(self, key):
-                or_book = ", or the path of a workbook" if key == "table" else ""
-                what = f"needs database or url{or_book}; add one of them, or remove the key"
-                raise refusal([problem(what, (key,))])
-        for key, default, without in (("separator", None, TYPED), ("encoding", "utf-8", IN_UNICODE)):
-            if (in_database or self._all_in(without)) and getattr(self, key) != default:
-                raise refusal([problem("applies to text files only; remove it", (key,))])
-        return self
+    @property
+    def in_database(self) -> bool:
+        """Whether the records are rows of a database."""
+        return self.database is not None or self.url is not None
 
+    @property
+    def _in_tables(self) -> bool:
+        """Whether the records are in a table that has a name: of a database, or a sheet of a workbook."""
+        return self.in_database or EXCEL_FILES.named(self.path or "")
 
-def _only_one(section: Section, keys: tuple[str, ...]) -> None:
-    given = [key for key in keys if getattr(section, key) is not None]
-    if len(given) > 1:
-        raise refusal([problem(f"give only one of {', '.join(keys)}", (given[1],))])
+    together = (
+        *one_of("path", "database", "url"),
+        *one_of("table", "query"),
+        Rule(
+            lambda own: own.in_database and own.table is None and own.query is None,
+            "missing; accepted: table or schema.table, or query",
+            "table",
+        ),
+        Rule(
+            lambda own: own.table and not own._in_tables,
+            "needs database or url, or the path of a workbook; add one of them, or remove the key",
+            "table",
+        ),
+        _needs_database("query"),
+        _needs_database("allow_files"),
+        Rule(
+            lambda own: own.separator is not None and (own.in_database or own._all_in(TYPED)),
+            FOR_TEXT,
+            "separator",
+        ),
+        Rule(
+            lambda own: own.encoding != "utf-8" and (own.in_database or own._all_in(IN_UNICODE)),
+            FOR_TEXT,
+            "encoding",
+        ),
+    )
 
 
 AS_TEXT = ("separator", "encoding", "missing")
@@ -449,21 +477,34 @@ class OutputSettings(Section):
     def _portable_database(cls, path: str | None) -> str | None:
         return path if path is None else _portable(path)
 
-    @model_validator(mode="after")
-    def _one_target(self) -> Self:
-        _only_one(self, ("path", "database", "url"))
-        in_database = self.database is not None or self.url is not None
-        if not in_database and self.path is None:
-            raise refusal([problem("nothing; accepted: a file name", ("path",))])
-        if in_database != (self.table is not None):
-            missing = "missing; accepted: table or schema.table"
-            what = missing if in_database else "needs database or url; add one of them, or remove the key"
-            raise refusal([problem(what, ("table",))])
-        text = self.path is not None and CSV_FILES.named(self.path)
-        for key in ("separator", "encoding"):
-            if not text and getattr(self, key) is not None:
-                raise refusal([problem("applies to text files only; remove it", (key,))])
-        if not text and self.missing:
-            what = "is for text files only; set '' (a null), or a path that ends in .csv or .csv.gz"
-            raise refusal([problem(f"{shown(self.missing)} {what}", ("missing",))])
-        return self
+    @property
+    def in_database(self) -> bool:
+        """Whether the release is a table of a database."""
+        return self.database is not None or self.url is not None
+
+    @property
+    def _marker(self) -> str:
+        return shown(self.missing)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the release is a text file."""
+        return self.path is not None and CSV_FILES.named(self.path)
+
+    together = (
+        *one_of("path", "database", "url"),
+        Rule(lambda own: not own.in_database and own.path is None, "nothing; accepted: a file name", "path"),
+        Rule(
+            lambda own: own.in_database and own.table is None,
+            "missing; accepted: table or schema.table",
+            "table",
+        ),
+        _needs_database("table"),
+        _needs_text("separator"),
+        _needs_text("encoding"),
+        Rule(
+            lambda own: own.missing and not own.is_text,
+            "{own._marker} is for text files only; set '' (a null), or a path that ends in .csv or .csv.gz",
+            "missing",
+        ),
+    )

@@ -24,7 +24,7 @@ from anonymizer.model.feature_rows import Asked, Asking, Cell, Row, Side, Table,
 from anonymizer.model.features import Feature, WithoutParameters
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.units import RECORD
-from anonymizer.plugins import Exact, WholeNumber, path_fault
+from anonymizer.plugins import Exact, WholeNumber, accepts, path_fault
 
 
 class Defaults:
@@ -244,16 +244,6 @@ class EngineName(WithoutParameters, StrEnum):
         return frozenset(Feature) - unlimited - {Feature.REMOTE}
 
 
-def _engine(name: str) -> str:
-    if name in set(EngineName):
-        # Plug-ins are searched only if needed: this reads the metadata of every installed distribution.
-        return name
-    plugged = engine_names()
-    if name not in plugged:
-        raise ValueError(f"'{name}'; {suggestion(name, [*EngineName, *plugged])}")
-    return name
-
-
 _ENGINE_SCHEMA = {"type": "string", "enum": [*map(str, EngineName), REMOTE]}
 """For editors; an engine of another distribution is accepted too."""
 
@@ -261,18 +251,32 @@ _ENGINE_SCHEMA = {"type": "string", "enum": [*map(str, EngineName), REMOTE]}
 class EngineSettings(Section):
     """The engine that reads, counts and writes the records."""
 
-    name: Annotated[str, AfterValidator(_engine), WithJsonSchema(_ENGINE_SCHEMA)] = Field(
+    name: Annotated[
+        str,
+        accepts(
+            # Plug-ins are searched only if needed: this reads the metadata of every installed distribution.
+            lambda name: name in set(EngineName) or name in engine_names(),
+            lambda name: f"'{name}'; {suggestion(name, [*EngineName, *engine_names()])}",
+        ),
+        WithJsonSchema(_ENGINE_SCHEMA),
+    ] = Field(
         default=EngineName.AUTO.value,
         description="where distinct rows are counted: in memory, by DuckDB within the memory limit, or by "
         "Apache Spark where the records are; auto: by an estimate of their number",
     )
-    memory_limit: str | None = Field(
-        default=None,
-        pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
-        examples=["4GB"],
-        description="maximum memory of a run, for spark of its driver (Python and Java); "
-        "default: the memory of the machine or container",
-    )
+    memory_limit: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[0-9]+(\.[0-9]+)? ?[KMGT]i?B$",
+            examples=["4GB"],
+            description="maximum memory of a run, for spark of its driver (Python and Java); "
+            "default: the memory of the machine or container",
+        ),
+        accepts(
+            lambda limit: limit is None or limit.strip("0. KMGTiB"),
+            "'{value}' is zero; accepted: an amount such as 4GB",
+        ),
+    ] = None
     options: dict[str, bool | WholeNumber | str] = Field(
         default_factory=dict,
         description="threads: maximum number, 1 to 1024; temp_directory: folder for data that exceed memory; "
@@ -297,10 +301,3 @@ class EngineSettings(Section):
         if problems:
             raise refusal(problems)
         return options
-
-    @field_validator("memory_limit")
-    @classmethod
-    def _is_positive(cls, limit: str | None) -> str | None:
-        if limit is not None and not limit.strip("0. KMGTiB"):
-            raise ValueError(f"'{limit}' is zero; accepted: an amount such as 4GB")
-        return limit

@@ -272,6 +272,10 @@ class Section(Settings):
         return f"a mapping{_with_keys(accepted)}{example}"
 
     @classmethod
+    def _broken(cls, what: str, at: str) -> ValueError:
+        return refusal([problem(what, (at,) if at else ())])
+
+    @classmethod
     def normalize_input(cls, data: Any) -> Any:
         """Return raw data by the names of the class's fields; ``config_form`` is the inverse."""
         return data

@@ -49,7 +49,7 @@ from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Numerals, Role
 from anonymizer.model.units import RECORD
-from anonymizer.plugins import FilePath, WholeNumber
+from anonymizer.plugins import FilePath, WholeNumber, accepts
 from anonymizer.presets.preset import PRESETS
 
 MOST_SETS = 2_000
@@ -120,23 +120,20 @@ class ScenarioSettings(Section):
         description="quasi-identifiers that the adversary knows: a list, or {any: 3, of: [...]} for any "
         "three of the columns"
     )
-    models: tuple[ConstraintSettings, ...] = Field(
-        description="privacy models; all must be satisfied by the classes of the known columns",
-        json_schema_extra={"minItems": 1},
-    )
+    models: Annotated[
+        tuple[ConstraintSettings, ...],
+        Field(
+            description="privacy models; all must be satisfied by the classes of the known columns",
+            json_schema_extra={"minItems": 1},
+        ),
+        accepts(len, "no model; add at least one, such as {{model: k-anonymity, k: 5}}"),
+    ]
     unit: str | None = Field(
         default=None,
         description="what the models count, unless they say so themselves: record, person, household or a "
         "name of input.units",
     )
     recipient: str | None = Field(default=None, description="who the adversary is, for readers of the report")
-
-    @field_validator("models")
-    @classmethod
-    def _at_least_one(cls, models: tuple[ConstraintSettings, ...]) -> tuple[ConstraintSettings, ...]:
-        if not models:
-            raise ValueError("no model; add at least one, such as {model: k-anonymity, k: 5}")
-        return models
 
     def counting(self, model: ConstraintSettings) -> ConstraintSettings:
         """Return a model with the unit of the scenario unless it has its own."""
@@ -388,11 +385,17 @@ class ConfigSections(Section):
         default=None,
         description="how much a release may show beyond its constraints before a run says SATISFIED, BUT",
     )
-    preset: str | None = Field(
-        default=None,
-        description="the rule that the release follows; a run says what departs from it: hipaa-safe-harbor, "
-        "hipaa-expert, ema-0070, public-use or research-contract",
-    )
+    preset: Annotated[
+        str | None,
+        Field(
+            description="the rule that the release follows; a run says what departs from it: "
+            "hipaa-safe-harbor, hipaa-expert, ema-0070, public-use or research-contract",
+        ),
+        accepts(
+            lambda name: name is None or name in PRESETS,
+            lambda name: f"unknown preset '{name}'; {suggestion(name, PRESETS)}",
+        ),
+    ] = None
     apply: ApplySettings | None = Field(
         default=None,
         description="an earlier run: recode the input as that run did and append it to that release",
@@ -402,13 +405,6 @@ class ConfigSections(Section):
         default=None, description="sign all that is handed over, so that audit --key notices what was altered"
     )
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
-
-    @field_validator("preset")
-    @classmethod
-    def _is_a_preset(cls, given: str | None) -> str | None:
-        if given is not None and given not in PRESETS:
-            raise ValueError(f"unknown preset '{given}'; {suggestion(given, PRESETS)}")
-        return given
 
     @field_validator("attributes")
     @classmethod

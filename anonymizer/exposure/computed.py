@@ -64,7 +64,6 @@ class Computed(Detector):
     says = "follows from {sources} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from computed(records, threshold)
 
     def may_find(self, release: CountedRelease, threshold: float) -> bool:  # noqa: ARG002 - of any share
@@ -84,7 +83,6 @@ class Computed(Detector):
         )
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         return f"{named(finding.columns)} follows from other columns ({finding.how}), which exposes {said.of}"
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:

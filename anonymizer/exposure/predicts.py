@@ -29,16 +29,13 @@ class Predicts(Detector):
     public = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from predicts(records, threshold)
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         guess = f"a guess by {finding.how} is right for {said.share}"
         return f"{named(finding.columns)} gives '{finding.about}' away: {guess}"
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:  # noqa: ARG002 - of any records
-        """Return what mends a finding."""
         assert finding.about is not None, "it gives a column away"
         words = f"make {named(finding.columns)} sensitive, like '{finding.about}'"
         return Remedy(words, dict.fromkeys(finding.columns, Role.SENSITIVE), like=finding.about)

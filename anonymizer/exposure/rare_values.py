@@ -29,11 +29,9 @@ class RareValues(Detector):
     counts_households = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from rare_values(records, threshold)
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         return f"{named(finding.columns)} is released with values of fewer than {said.few}, in {said.of}"
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:

@@ -23,11 +23,9 @@ class SingledOut(Detector):
     public = True
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from singled_out(records, threshold)
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         beside = f" and {named(finding.columns)}" if finding.columns else ""
         return f"{said.of} are unique by their published quasi-identifiers{beside}"
 

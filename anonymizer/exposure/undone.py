@@ -40,7 +40,6 @@ class Undone(Detector):
     says_about = "hidden values are named by {by} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from undone(records, threshold)
 
     def may_find(self, release: CountedRelease, threshold: float) -> bool:
@@ -66,7 +65,6 @@ class Undone(Detector):
         )
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         name = "name" if len(finding.columns) > 1 else "names"
         return f"{named(finding.columns)} {name} the hidden '{finding.about}' of {said.number} records"
 

@@ -36,7 +36,6 @@ class UnitsTogether(Detector):
     says_about = "its records are put together by {by} ({share})"
 
     def find(self, records: ReleasedRecords, threshold: float) -> Iterator[Finding]:
-        """Yield what exceeds the threshold."""
         yield from units_together(records, threshold)
 
     def may_find(self, release: CountedRelease, threshold: float) -> bool:  # noqa: ARG002 - of any
@@ -44,7 +43,6 @@ class UnitsTogether(Detector):
         return False
 
     def sentence(self, finding: Finding, said: Said) -> str:
-        """Return what was found."""
         return f"{named(finding.columns)} put {said.number} records together again by '{finding.about}'"
 
     def remedy(self, finding: Finding, records: ReleasedRecords) -> Remedy:

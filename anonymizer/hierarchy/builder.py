@@ -339,7 +339,6 @@ class LikeBuilder(Builder):
     takes = "FILE or the name of a ready-made hierarchy"
 
     def build(self, data: Path, column: Column) -> Tree:  # noqa: ARG002 - only the column is used
-        """Return its tree."""
         return named_source(self.value).build(column, Path())
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import in_order
@@ -18,6 +18,7 @@ from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree,
 from anonymizer.model.dates import Moment, canonical_moment
 from anonymizer.model.labels import PERIODS, Form, Interval, interval_of, period_days
 from anonymizer.model.table import Column, ValueType
+from anonymizer.plugins import each_follows
 
 
 class Period(StrEnum):
@@ -28,6 +29,10 @@ class Period(StrEnum):
     QUARTER = "quarter"
     YEAR = "year"
     DECADE = "decade"
+
+
+PERIOD_ORDER = list(Period)
+"""The periods from fine to coarse."""
 
 
 def are_groups_in_order(column: Column) -> bool:
@@ -48,23 +53,18 @@ def are_groups_in_order(column: Column) -> bool:
 class DateSettings(OptionalSettings):
     """The periods that are levels."""
 
-    levels: tuple[Period, ...] = Field(
-        default=tuple(Period),
-        min_length=1,
-        description="Periods from fine to coarse; default all. A last level * follows. Dates without a time "
-        "are days already, so day is a level only if there are times.",
-    )
-
-    @field_validator("levels")
-    @classmethod
-    def _coarsen(cls, levels: tuple[Period, ...]) -> tuple[Period, ...]:
-        order = list(Period)
-        for finer, coarser in pairwise(levels):
-            if order.index(coarser) <= order.index(finer):
-                raise ValueError(
-                    f"{coarser} after {finer}; accepted: from fine to coarse, {', '.join(order)}"
-                )
-        return levels
+    levels: Annotated[
+        tuple[Period, ...],
+        Field(
+            min_length=1,
+            description="Periods from fine to coarse; default all. A last level * follows. Dates without a "
+            "time are days already, so day is a level only if there are times.",
+        ),
+        each_follows(
+            lambda finer, coarser: PERIOD_ORDER.index(coarser) > PERIOD_ORDER.index(finer),
+            f"{{after}} after {{before}}; accepted: from fine to coarse, {', '.join(Period)}",
+        ),
+    ] = tuple(Period)
 
 
 class DateSource(HierarchySource[DateSettings]):

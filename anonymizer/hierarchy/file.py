@@ -272,7 +272,6 @@ class FileSource(HierarchySource[FileSettings]):
         return LeveledTree(Levels([labels for labels, _ in levels], parents))
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the one file."""
         return [folder / self.settings.root]
 
     def describe(self) -> str:

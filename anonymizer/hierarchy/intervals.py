@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
 from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
 from anonymizer.model.labels import HALF_OPEN, OPEN, SIGNED, WHOLE, Form, interval_of
 from anonymizer.model.table import COMMA_SIGN, Column
-from anonymizer.plugins import Exact, Settings
+from anonymizer.plugins import Exact, Rule, Settings
 
 
 class IntervalSettings(Settings):
@@ -40,11 +40,12 @@ class IntervalSettings(Settings):
         description="Top coding: numbers from it on are one group at every level, such as 90+.",
     )
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise ValueError(f"bottom {self.bottom} is not below top {self.top}; accepted: bottom < top")
-        return self
+    together = (
+        Rule(
+            lambda own: None not in (own.bottom, own.top) and own.bottom >= own.top,
+            "bottom {own.bottom} is not below top {own.top}; accepted: bottom < top",
+        ),
+    )
 
     @model_serializer(mode="wrap")
     def _without_ends(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:

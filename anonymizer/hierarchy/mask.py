@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchy.source import HierarchySource, OptionalSettings, Tree, tree_of_rows
 from anonymizer.model.labels import MASKED, Form
 from anonymizer.model.table import Column
-from anonymizer.plugins import BoundedInt
+from anonymizer.plugins import BoundedInt, each_follows
 
 MOST_LEVELS = 64
 """Maximum number of levels without explicit ``steps``."""
@@ -31,20 +30,19 @@ class MaskSettings(OptionalSettings):
     """The end from which characters are masked, and how many at each level."""
 
     side: Side = Field(default=Side.RIGHT, alias="from", description="The end at which masking starts.")
-    steps: tuple[BoundedInt, ...] | None = Field(
-        default=None,
-        min_length=1,
-        description="Characters masked at levels 1, 2, ..., ascending; default one more at each level. A "
-        "last level * follows unless the steps mask everything.",
-    )
-
-    @field_validator("steps")
-    @classmethod
-    def _ascend(cls, steps: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        for before, after in pairwise((0, *(steps or ()))):
-            if after <= before:
-                raise ValueError(f"{after} after {before}; accepted: ascending numbers of characters from 1")
-        return steps
+    steps: Annotated[
+        tuple[BoundedInt, ...] | None,
+        Field(
+            min_length=1,
+            description="Characters masked at levels 1, 2, ..., ascending; default one more at each level. A "
+            "last level * follows unless the steps mask everything.",
+        ),
+        each_follows(
+            lambda before, after: after > before,
+            "{after} after {before}; accepted: ascending numbers of characters from 1",
+            start=0,
+        ),
+    ] = None
 
 
 class MaskSource(HierarchySource[MaskSettings]):
@@ -70,7 +68,6 @@ class MaskSource(HierarchySource[MaskSettings]):
 
     @property
     def masks_right(self) -> bool:
-        """Whether characters are masked from the right."""
         return self.settings.side is Side.RIGHT
 
     def depends_on(self, column: Column) -> dict[str, Any]:

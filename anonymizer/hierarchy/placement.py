@@ -189,7 +189,6 @@ class SourceOf(HierarchySource[Any]):
         return tree
 
     def describe(self) -> str:
-        """Return the name of the source in messages."""
         return self._source.describe()
 
 

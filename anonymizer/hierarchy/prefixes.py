@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
 from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
 from anonymizer.model.table import Column
-from anonymizer.plugins import BoundedInt, Label, Settings
+from anonymizer.plugins import BoundedInt, Label, Rule, Settings, each_follows
 
 
 class PrefixSettings(Settings):
     """How many characters each level keeps, and what becomes of small areas."""
 
-    lengths: tuple[BoundedInt, ...] = Field(
-        min_length=1,
-        description="First characters that levels 1, 2, ... keep: descending. A last level * follows.",
-    )
+    lengths: Annotated[
+        tuple[BoundedInt, ...],
+        Field(
+            min_length=1,
+            description="First characters that levels 1, 2, ... keep: descending. A last level * follows.",
+        ),
+        each_follows(
+            lambda before, after: 1 <= after < before,
+            "{after}; accepted: descending numbers of characters from 1",
+            start=10**9,
+        ),
+    ]
     merge: dict[Label, tuple[Label, ...]] = Field(
         default_factory=dict,
         description="Areas that are too small, by the label that they get: beginnings of codes of at most "
@@ -33,33 +40,35 @@ class PrefixSettings(Settings):
         "the labels.",
     )
 
-    @field_validator("lengths")
-    @classmethod
-    def _shorten(cls, lengths: tuple[int, ...]) -> tuple[int, ...]:
-        for before, after in pairwise((10**9, *lengths)):
-            if not 1 <= after < before:
-                raise ValueError(f"{after}; accepted: descending numbers of characters from 1")
-        return lengths
+    @property
+    def shortest(self) -> int:
+        """How many characters the last level keeps."""
+        return self.lengths[-1]
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        wide = [each for areas in self.merge.values() for each in areas if len(each) > self.lengths[-1]]
-        if wide:
-            shortest = self.lengths[-1]
-            raise ValueError(
-                f"merge: '{wide[0]}' has more characters than a level keeps; accepted: at most {shortest}"
-            )
-        clash = [
-            label
-            for label in self.merge
-            if self.lengths[-1] < len(label) <= self.lengths[0] and self.lengths[1:]
-        ]
-        if clash:
-            raise ValueError(
-                f"merge: '{clash[0]}' could be the beginning of another code; accepted: a label of at most "
-                f"{self.lengths[-1]} or more than {self.lengths[0]} characters"
-            )
-        return self
+    @property
+    def _wide(self) -> list[str]:
+        """The beginnings of small areas that no level keeps."""
+        return [each for areas in self.merge.values() for each in areas if len(each) > self.lengths[-1]]
+
+    @property
+    def _ambiguous(self) -> list[str]:
+        """The labels of small areas that could be the beginning of another code."""
+        if not self.lengths[1:]:
+            return []
+        return [label for label in self.merge if self.lengths[-1] < len(label) <= self.lengths[0]]
+
+    together = (
+        Rule(
+            lambda own: own._wide,
+            "merge: '{own._wide[0]}' has more characters than a level keeps; accepted: at most "
+            "{own.shortest}",
+        ),
+        Rule(
+            lambda own: own._ambiguous,
+            "merge: '{own._ambiguous[0]}' could be the beginning of another code; accepted: a label of at "
+            "most {own.shortest} or more than {own.lengths[0]} characters",
+        ),
+    )
 
 
 class PrefixSource(HierarchySource[PrefixSettings]):

@@ -116,7 +116,6 @@ class ReadySource(HierarchySource[ReadySettings]):
         return [ready_folder() / f"{ready.name}.yaml", *ready.hierarchy.files(ready.folder)]
 
     def describe(self) -> str:
-        """Return the name of this hierarchy in messages."""
         return f"ready hierarchy '{self.settings.root}'"
 
 

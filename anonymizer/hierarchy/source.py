@@ -723,7 +723,6 @@ class FlatSource(HierarchySource[Settings]):
         return frozenset({0 if texts else 1})
 
     def describe(self) -> str:
-        """Return the name of this hierarchy in messages."""
         return "hierarchy of two levels"
 
 

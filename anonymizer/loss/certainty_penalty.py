@@ -24,7 +24,6 @@ class CertaintyPenalty(CellMetric):
     summary = "normalized certainty penalty (Mondrian literature)"
 
     def costs(self, attribute: QuasiIdentifier, values: PublishedValues) -> FloatArray:
-        """Return the penalty of each value."""
         if attribute.column.numbers is not None:
             return values.range_costs(attribute.column)
         return np.where(values.covered <= 1, 0.0, values.covered / max(attribute.column.size, 1))

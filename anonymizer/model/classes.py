@@ -673,7 +673,6 @@ class LinkedClasses(Classes):
 
     @property
     def published(self) -> Classes:
-        """The classes of records with equal published rows."""
         rows = int(self.row_of.max(initial=-1)) + 1
         return Classes(self.row_of, self.measure, rows, self._sensitive)
 

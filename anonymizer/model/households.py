@@ -92,7 +92,6 @@ class Households(Units):
         return self
 
     def at(self, chosen: IntArray | BoolArray) -> Households:
-        """Return the households of some items, renumbered in the order given."""
         pairs = Units(self.alone, self.items, np.arange(len(self.items)), max(len(self.items), 1)).at(chosen)
         own = pairs.keys
         return Households(
@@ -140,7 +139,6 @@ class Households(Units):
         )
 
     def beside(self, other: Units) -> Households:
-        """Return these followed by the households of other items of the same table."""
         assert isinstance(other, Households), "both have members"
         both = super().beside(other)
         members = np.concatenate([self.members, other.members])

@@ -331,7 +331,6 @@ class FullDomainRecoding(Recoding):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The generalization level of each quasi-identifier."""
         return self._levels
 
     @cached_property
@@ -533,7 +532,6 @@ class SharedRecoding(Recoding):
         """Return a quasi-identifier as recoded for each region, given its position in the table."""
 
     def cells(self, position: int) -> Cells:
-        """Return a quasi-identifier as recoded."""
         own = self.shared_cells(position)
         codes = own.codes if self.region_of is None else own.codes[self.region_of]
         return Cells(own.values, own.labels, codes)
@@ -554,7 +552,6 @@ class SharedRecoding(Recoding):
         return count(self.region_of, kept, len(self.shared_cells(0).codes))
 
     def cell_records(self, position: int) -> tuple[PublishedValues, FloatArray]:
-        """Return the values of a quasi-identifier, and their records."""
         cells = self.shared_cells(position)
         kept = self._kept
         number = len(cells.values.covered)
@@ -570,7 +567,6 @@ class SharedRecoding(Recoding):
         return groups[np.searchsorted(regions, self.region_of[rows])], number
 
     def class_sizes(self) -> IntArray:
-        """Return the records of each equivalence class of records that are not suppressed."""
         present = np.flatnonzero(self._kept)
         groups, number = group_rows(self._class_codes(present), len(present))
         return count(groups, self._kept[present], number)

@@ -16,6 +16,7 @@ from anonymizer.exposure.finding import ROWS_ARE_PERSONS
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
 from anonymizer.model.units import HOUSEHOLD, PERSON
 from anonymizer.profile.column_statistics import ColumnFacts, has_fractions, measure_column
+from anonymizer.profile.detection import PersonNames, PersonNumbers, are_days, named_as_number
 from anonymizer.profile.knowledge import (
     HOMES,
     HOUSEHOLD_KEYS,
@@ -26,6 +27,8 @@ from anonymizer.profile.knowledge import (
     subject_of,
     thing_of,
 )
+from anonymizer.report.facts import smallest_shown
+from anonymizer.report.wording import NOT_PEOPLE, masked_count
 
 if TYPE_CHECKING:
     from anonymizer.people.evidence import Evidence
@@ -107,8 +110,6 @@ class RepeatedKey:
         >>> RepeatedKey("id", 20, 40, 2, 3).warning(11)[74:122]
         ': some of 3 classes contain fewer than 11 of the'
         """
-        from anonymizer.report.facts import smallest_shown  # noqa: PLC0415 - few runs need the warning
-        from anonymizer.report.wording import NOT_PEOPLE, masked_count  # noqa: PLC0415
 
         what = self._what
         others = listed([f"{unit}s" for unit in units]) if units else "records"
@@ -267,10 +268,6 @@ def repeats(column: ColumnFacts, role: Role | None) -> bool:
 
     The name of a column that is left out need not say that it is a key.
     """
-    from anonymizer.profile.detection import (  # noqa: PLC0415 - most runs look at no key
-        PersonNumbers,
-        are_days,
-    )
 
     dropped = role in LEFT_OUT
     if not 1 < column.distinct < column.present:
@@ -318,7 +315,6 @@ def repeating(
     columns: with their roles; None for a column without one.
     units: columns that the config names as keys of units.
     """
-    from anonymizer.profile.detection import named_as_number  # noqa: PLC0415 - most runs look at no key
 
     measured = []
     person = units.get(PERSON)
@@ -421,7 +417,6 @@ def keys_by_name(
 
 def _people_by_row(columns: Iterable[ColumnFacts]) -> Iterator[str]:
     """Yield the columns that number or name persons, hardly one of whom has two records."""
-    from anonymizer.profile.detection import PersonNames  # noqa: PLC0415 - most runs look at no key
 
     for own in columns:
         if own.distinct == own.rows > 1 and numbers_people(own.name):

@@ -34,6 +34,7 @@ from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.knowledge import thing_of
+from anonymizer.report.wording import NOT_PEOPLE
 
 
 def unit_warnings(facts: dict[str, Any] | None) -> list[str]:
@@ -163,7 +164,6 @@ def _counted(
 
 def _unlike_constraints(counting: Counting, reason: str = "") -> str:
     """Return what attacks count, and why, unlike constraints."""
-    from anonymizer.report.wording import NOT_PEOPLE  # noqa: PLC0415 - init says none of this
 
     unlike = (
         ". Constraints count persons, so the numbers cannot be compared" if counting.counts_persons else ""

@@ -71,12 +71,10 @@ class AlphaKAnonymity(ClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.least_values)
 
     @property
     def minimum_units(self) -> int:
-        """No class with fewer units satisfies the model."""
         return self.minimum_size
 
     def promise(self, attribute: str | None, unit: str) -> str:

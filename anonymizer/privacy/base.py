@@ -21,7 +21,7 @@ from math import gcd, isfinite, isnan, log
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from anonymizer.attacks.base import TAILS, Attack, AttackResult
 from anonymizer.errors import PlugInFault
@@ -31,7 +31,7 @@ from anonymizer.model.classes import Classes, ClassView, Knowledge, KnownClasses
 from anonymizer.model.features import Feature, Limit, Supporter
 from anonymizer.model.table import QuasiIdentifier, SensitiveAttribute
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
-from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber
+from anonymizer.plugins import Exact, PlugInSettings, Registry, Threat, WholeNumber, accepts
 
 PERSONS = (PERSON,)
 """Units of a model that compares persons with people."""
@@ -409,7 +409,6 @@ class ScoredClassModel(ClassModel):
         return found
 
     def measured(self, view: ClassView, reference: Reference | None) -> Measured:
-        """Return the worst score over all classes."""
         scores = self.scored(view, reference)
         # Three equal counts have exp(entropy) 3, not 2.9999999999999996.
         return round(float(scores.min() if self.larger_is_better else scores.max()), 12)
@@ -459,18 +458,15 @@ class RiskSettings(PlugInSettings):
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum success of the attack")]
 
 
-def _is_tail(at: Decimal | None) -> Decimal | None:
-    if at is not None and Fraction(at) not in TAILS.values():
-        raise ValueError(f"at is {at}; accepted: {', '.join(TAILS)}")
-    return at
-
-
 class TailSettings(RiskSettings):
     """The parameters of models that may bound the success among the most exposed."""
 
     at: Annotated[
         Exact | None,
-        AfterValidator(_is_tail),
+        accepts(
+            lambda at: at is None or Fraction(at) in TAILS.values(),
+            f"at is {{value}}; accepted: {', '.join(TAILS)}",
+        ),
         WithJsonSchema({"type": "number", "enum": [float(share) for share in TAILS]}),
         Field(
             description="0.01, 0.05 or 0.1: limit the success among this share of the targets, those of whom "

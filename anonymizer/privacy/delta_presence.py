@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Self
+from typing import Annotated
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.features import Feature
-from anonymizer.plugins import Exact, Settings, Threat
+from anonymizer.plugins import Exact, Settings, Threat, ordered
 from anonymizer.privacy.base import PERSONS, ClassModel, Measured, Merging, Threshold, whole_records
 
 
@@ -24,11 +24,7 @@ class DeltaPresenceSettings(Settings):
     )
     max: Annotated[Exact, Field(ge=0, le=1, description="maximum share of a class that is in the data")]
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}; accepted: min <= max")
-        return self
+    together = (ordered("min", "max"),)
 
 
 class DeltaPresence(ClassModel):

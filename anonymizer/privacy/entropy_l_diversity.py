@@ -64,7 +64,6 @@ class EntropyLDiversity(ScoredClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return ceil(self.settings.l)
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:

@@ -128,7 +128,6 @@ class InferenceRisk(AttackModel):
         return {**super().limits, Feature.TWO_TABLES: Limit(what, remedy)}
 
     def attack(self) -> Attack:
-        """Return the attack."""
         return self.settings.built()
 
     def worst(self, found: Sequence[AttackResult]) -> float:

@@ -48,7 +48,6 @@ class IntervalRisk(AttackModel):
     supports = AttackModel.supports | {Feature.UNITS}
 
     def attack(self) -> Attack:
-        """Return the interval attack."""
         return Interval(
             IntervalSettings(**self.settings.model_dump(exclude={"max", "at"}, exclude_none=True))
         )

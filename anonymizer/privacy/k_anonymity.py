@@ -38,12 +38,10 @@ class KAnonymity(ClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return self.settings.k
 
     @property
     def minimum_units(self) -> int:
-        """No class with fewer units satisfies the model."""
         return self.settings.k
 
     def promise(self, attribute: str | None, unit: str) -> str:

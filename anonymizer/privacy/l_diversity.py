@@ -59,7 +59,6 @@ class LDiversity(ClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return self.settings.l
 
     def promise(self, attribute: str | None, unit: str) -> str:

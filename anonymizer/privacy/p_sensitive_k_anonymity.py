@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Settings, Threat, WholeNumber
+from anonymizer.plugins import Rule, Settings, Threat, WholeNumber
 from anonymizer.privacy.base import (
     WHO,
     ClassModel,
@@ -29,11 +29,9 @@ class PSensitiveKAnonymitySettings(Settings):
     p: Annotated[WholeNumber, Field(ge=1, description="distinct sensitive values in every class; at most k")]
     k: GroupSize
 
-    @model_validator(mode="after")
-    def _p_at_most_k(self) -> Self:
-        if self.p > self.k:
-            raise ValueError(f"p = {self.p}; accepted: a whole number from 1 to k = {self.k}")
-        return self
+    together = (
+        Rule(lambda own: own.p > own.k, "p = {own.p}; accepted: a whole number from 1 to k = {own.k}"),
+    )
 
 
 class PSensitiveKAnonymity(ClassModel):
@@ -69,12 +67,10 @@ class PSensitiveKAnonymity(ClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return max(self.settings.k, self.settings.p)
 
     @property
     def minimum_units(self) -> int:
-        """No class with fewer units satisfies the model."""
         return self.settings.k
 
     def promise(self, attribute: str | None, unit: str) -> str:

@@ -39,12 +39,10 @@ class ProsecutorRisk(_Prosecutor, HighestRisk):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return self.least or 1
 
     @property
     def minimum_units(self) -> int:
-        """No class with fewer units satisfies the model."""
         return self.minimum_size
 
     def retention(

@@ -80,7 +80,6 @@ class RecursiveCLDiversity(ScoredClassModel):
 
     @property
     def minimum_size(self) -> int:
-        """No class with fewer records satisfies the model."""
         return self.settings.l
 
     def scores(self, view: ClassView, reference: Reference | None) -> FloatArray:

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema
 
 from anonymizer.model.arrays import BoolArray, IntArray, count
 from anonymizer.model.classes import ClassView, Reference
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.table import SensitiveAttribute
-from anonymizer.plugins import Exact, Settings, Threat
+from anonymizer.plugins import Exact, Rule, Settings, Threat
 from anonymizer.privacy.base import (
     WHO,
     ClassModel,
@@ -55,11 +55,14 @@ class RecordRiskSettings(RiskSettings):
         ),
     ] = "highest"
 
-    @model_validator(mode="after")
-    def _one_threshold(self) -> Self:
-        if isinstance(self.at, dict) and not (len(self.at) == 1 and 0 <= self.at["share-above"] <= 1):
-            raise ValueError("accepted: highest, mean, or {share-above: 0.2} with a number from 0 to 1")
-        return self
+    together = (
+        Rule(
+            lambda own: (
+                isinstance(own.at, dict) and not (len(own.at) == 1 and 0 <= own.at["share-above"] <= 1)
+            ),
+            "accepted: highest, mean, or {{share-above: 0.2}} with a number from 0 to 1",
+        ),
+    )
 
 
 class Risk(PrivacyModel):

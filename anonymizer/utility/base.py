@@ -17,7 +17,7 @@ from pydantic import Field
 from anonymizer.model.adversary import AdversaryView
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray
 from anonymizer.model.table import Column
-from anonymizer.plugins import PlugIn, PlugInSettings, Registry
+from anonymizer.plugins import Applicable, PlugInSettings, Registry
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def total_variation(one: FloatArray, other: FloatArray, records: tuple[int, int]
     return float(min((np.abs(first - second).sum() + lost) / 2, 1.0))
 
 
-class Measure(PlugIn):
+class Measure(Applicable):
     """An analysis of microdata, run on originals and release.
 
     Class attributes
@@ -169,10 +169,6 @@ class Measure(PlugIn):
     """
 
     needs_sensitive: ClassVar[bool] = False
-
-    @abstractmethod
-    def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return the missing requirement as words for a message, None if the measure applies."""
 
     @abstractmethod
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:

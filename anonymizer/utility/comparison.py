@@ -84,7 +84,6 @@ class ExpandedEstimate(Estimate):
 
     @property
     def records(self) -> int:
-        """Number of records."""
         return int(self._counts.sum())
 
     def expected(self, query: Query) -> float:
@@ -96,7 +95,6 @@ class ExpandedEstimate(Estimate):
         return float(records.sum())
 
     def marginal(self, attribute: str) -> FloatArray:
-        """Return the expected number of records with each value."""
         column = self._columns[attribute]
         by_text = np.bincount(column.codes, weights=self._counts, minlength=column.texts)
         parts = column.parts
@@ -104,7 +102,6 @@ class ExpandedEstimate(Estimate):
         return np.bincount(parts.values, weights=weights, minlength=column.values).astype(np.float64)
 
     def joint(self, one: Bins, other: Bins) -> FloatArray:
-        """Return the expected number of records in each pair of bins."""
         from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
 
         first, second = self._columns[one.attribute], self._columns[other.attribute]

@@ -9,6 +9,7 @@ import numpy as np
 
 from anonymizer.model.arrays import FloatArray
 from anonymizer.model.table import Column
+from anonymizer.plugins import needs
 from anonymizer.utility.base import Comparison, Estimate, Measure, UtilityFinding, total_variation
 
 
@@ -45,10 +46,12 @@ class MarginalDistance(Measure):
     """
 
     name = "marginal-distance"
-
-    def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return the missing quasi-identifier, if any."""
-        return None if comparison.quasi_identifiers else "a quasi-identifier that the originals have as well"
+    requires = (
+        needs(
+            "a quasi-identifier that the originals have as well",
+            lambda _, comparison: comparison.quasi_identifiers,
+        ),
+    )
 
     def measure(
         self,

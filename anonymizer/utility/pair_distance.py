@@ -11,7 +11,7 @@ from pydantic import Field
 
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.table import Column
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import WholeNumber, needs
 from anonymizer.utility.base import (
     Bins,
     Comparison,
@@ -78,10 +78,12 @@ class PairDistance(Measure):
     name = "pair-distance"
     Settings = PairDistanceSettings
     settings: PairDistanceSettings
-
-    def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return the missing pair, if any."""
-        return None if next(_pairs(comparison), None) else "two attributes, one of them a quasi-identifier"
+    requires = (
+        needs(
+            "two attributes, one of them a quasi-identifier",
+            lambda _, comparison: next(_pairs(comparison), None) is not None,
+        ),
+    )
 
     def measure(
         self,

@@ -19,7 +19,7 @@ from anonymizer.errors import InputError
 from anonymizer.model.adversary import Links, Original, PublishedTable, ValueCoverage
 from anonymizer.model.arrays import IntArray, count
 from anonymizer.model.table import Column
-from anonymizer.plugins import Settings, WholeNumber
+from anonymizer.plugins import Settings, WholeNumber, needs
 from anonymizer.utility.base import Comparison, Measure, UtilityFinding
 
 
@@ -102,24 +102,29 @@ class Prediction(Measure):
     Settings = PredictionSettings
     needs_sensitive = True
     settings: PredictionSettings
-
-    def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return the missing sensitive attribute or links, if any."""
-        adversary = comparison.adversary
-        if adversary is None or adversary.original is None:
-            return "the original records"
-        if not adversary.original.links.records:
-            return "to know the original record of each released record"
-        if adversary.grouped is not None:
-            return (
-                "a release whose records have their own sensitive values; Anatomy publishes them per bucket"
-            )
-        if comparison.original.records < 2:
-            return "two original records"
-        return None if _predicted(comparison) else f"a sensitive attribute with at most {VALUES} values"
+    requires = (
+        needs(
+            "the original records",
+            lambda _, comparison: (
+                comparison.adversary is not None and comparison.adversary.original is not None
+            ),
+        ),
+        needs(
+            "to know the original record of each released record",
+            lambda _, comparison: comparison.adversary.original.links.records,
+        ),
+        needs(
+            "a release whose records have their own sensitive values; Anatomy publishes them per bucket",
+            lambda _, comparison: comparison.adversary.grouped is None,
+        ),
+        needs("two original records", lambda _, comparison: comparison.original.records >= 2),
+        needs(
+            f"a sensitive attribute with at most {VALUES} values",
+            lambda _, comparison: _predicted(comparison),
+        ),
+    )
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
-        """Return one result for each sensitive attribute."""
         adversary = comparison.adversary
         if adversary is None or adversary.original is None:
             raise InputError(f"{comparison.source}: prediction needs {self.missing_requirement(comparison)}")

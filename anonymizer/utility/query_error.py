@@ -12,7 +12,7 @@ from pydantic import Field
 
 from anonymizer.model.arrays import BoolArray, FloatArray
 from anonymizer.model.table import Column
-from anonymizer.plugins import WholeNumber
+from anonymizer.plugins import WholeNumber, needs
 from anonymizer.utility.base import Comparison, Deadline, Measure, Query, TimedSettings, UtilityFinding
 
 
@@ -106,10 +106,9 @@ class QueryError(Measure):
     name = "query-error"
     Settings = QueryErrorSettings
     settings: QueryErrorSettings
-
-    def missing_requirement(self, comparison: Comparison) -> str | None:
-        """Return the missing attribute, if any."""
-        return None if comparison.columns else "an attribute that release and originals share"
+    requires = (
+        needs("an attribute that release and originals share", lambda _, comparison: comparison.columns),
+    )
 
     def measure(self, comparison: Comparison, random: np.random.Generator) -> Sequence[UtilityFinding]:
         """Return one result for all queries that the time limit allows."""

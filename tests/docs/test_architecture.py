@@ -134,3 +134,30 @@ def test_contributing_asks_for_few_files_to_read_and_one_to_edit() -> None:
         "a fix in local recoding's bound",
     )
     assert max(read[each] for each in few) <= 2
+
+
+def _bases(kind: ast.ClassDef) -> list[str]:
+    """Return the names of the classes that a class derives from."""
+    plain = [each.value if isinstance(each, ast.Subscript) else each for each in kind.bases]
+    return [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in plain]
+
+
+def test_a_method_without_a_docstring_overrides_one_that_has_it() -> None:
+    own: dict[str, dict[str, bool]] = {}
+    bases: dict[str, list[str]] = {}
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+                said = own.setdefault(node.name, {})
+                said |= {
+                    each.name: bool(ast.get_docstring(each)) or said.get(each.name, False) for each in methods
+                }
+                bases.setdefault(node.name, []).extend(_bases(node))
+
+    def explained(kind: str, name: str) -> bool:
+        above = [each for each in bases.get(kind, []) if each != kind]
+        return own.get(kind, {}).get(name, False) or any(explained(each, name) for each in above)
+
+    public = [(kind, name) for kind, methods in own.items() for name in methods if kind[0] != "_" != name[0]]
+    assert [f"{kind}.{name}" for kind, name in public if not explained(kind, name)] == []

@@ -201,7 +201,6 @@ class Definetti(Attack):
         return adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
-        """Return one result for each sensitive attribute."""
         self.require(adversary)
         return [self._attack(adversary, name, random) for name in self._learned(adversary)]
 

@@ -21,11 +21,14 @@ from anonymizer.attacks.base import (
     MostExposed,
     Named,
     UnitSettings,
+    about_records,
     clopper_pearson,
     draw_sample,
     known_columns,
+    links_are_known,
     target_of,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.linkage.assignment import AssignmentLinking
 from anonymizer.attacks.linkage.classifier import ClassifierLinking
@@ -61,9 +64,8 @@ from anonymizer.model.adversary import AdversaryView, Links, Original, Published
 from anonymizer.model.arrays import FloatArray, IntArray, count, numbered
 from anonymizer.model.naming import ColumnName
 from anonymizer.model.owners import OwnedRecords
-from anonymizer.model.units import RECORD
 from anonymizer.plugins import Exact as Decimals
-from anonymizer.plugins import Settings, Threat, WholeNumber
+from anonymizer.plugins import Rule, Settings, Threat, WholeNumber
 
 WORK = 1 << 30
 """Maximum number of compared values; with more, targets are sampled."""
@@ -182,11 +184,11 @@ class KnownValues(Settings):
                 raise ValueError(f"{key} is {value!r}; accepted: a number > 0 and < 1")
         return data
 
-    @model_validator(mode="after")
-    def _add_up(self) -> Self:
-        if self.rates.correct < 0:
-            raise ValueError("the rates of errors add up to more than 1; use smaller ones")
-        return self
+    together = (
+        Rule(
+            lambda own: own.rates.correct < 0, "the rates of errors add up to more than 1; use smaller ones"
+        ),
+    )
 
     @property
     def rates(self) -> ErrorRates:
@@ -236,6 +238,18 @@ KNOWLEDGE = (
     "quasi-identifiers that the adversary knows, default: all; or a mapping such as {of: [age, sex], noise: "
     "0.05, missing: 0.1} with the shares of wrong or unknown values"
 )
+
+
+LEARNABLE = (*FAMILIES, DistanceName.LIKELIHOOD)
+"""The distances that can be learned."""
+
+
+def _without_distance(method: LinkageMethod, why: str) -> Rule:
+    """Return the rule that a method of linkage gets no distance."""
+    return Rule(
+        lambda own: own.linkage is method and own.distance is not None,
+        f"linkage: {method} {why}; remove distance",
+    )
 
 
 class LinkageSettings(AlignedSettings, UnitSettings):
@@ -306,41 +320,47 @@ class LinkageSettings(AlignedSettings, UnitSettings):
         ),
     ] = None
 
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        rates = self.false_links is not None or self.missed_links is not None
-        if rates and self.linkage is not LinkageMethod.PROBABILISTIC:
-            raise ValueError("false_links and missed_links need linkage: probabilistic; remove them")
-        if self.distance is not None and self.linkage is LinkageMethod.PORTFOLIO:
-            raise ValueError("linkage: portfolio tries several distances; remove distance")
-        if self.distance is not None and self.linkage is LinkageMethod.CLASSIFIER:
-            raise ValueError("linkage: classifier compares by several distances; remove distance")
-        if self.distance is not None and self.linkage is LinkageMethod.PROBABILISTIC:
-            raise ValueError(
-                "linkage: probabilistic compares by agreement, not by a distance; remove distance"
-            )
-        if self.linkage is LinkageMethod.LEARNED:
-            if self.distance not in (None, DistanceName.LIKELIHOOD, *FAMILIES):
-                learnable = ", ".join((*FAMILIES, DistanceName.LIKELIHOOD))
-                raise ValueError(
-                    f"linkage: learned cannot learn distance {self.distance}; accepted: {learnable}"
-                )
-        elif self.proof is not None:
-            raise ValueError("proof needs linkage: learned; remove it")
-        if self.unit not in (None, RECORD) and self.draws_or_matches:
-            what = "overlap, noise, aligned and key apply only to records"
-            raise ValueError(f"{what}; remove them, or set unit: {RECORD}")
-        if self.swap_range is not None and self.distance is not DistanceName.RANK:
-            raise ValueError("swap_range needs distance: rank; set distance: rank")
-        bilinear = self.linkage is LinkageMethod.LEARNED and self.distance is DistanceName.BILINEAR
-        if self.metric and not bilinear:
-            raise ValueError("metric needs linkage: learned and distance: bilinear; remove it")
-        if self.noise is not None and isinstance(self.knowledge, KnownValues):
-            raise ValueError(
-                "noise is given beside knowledge, which has a key noise of its own; give noise only inside "
-                "knowledge, as in knowledge: {noise: 0.1}"
-            )
-        return self
+    together = (
+        Rule(
+            lambda own: own.linkage is not LinkageMethod.PROBABILISTIC and own.tolerates_errors,
+            "false_links and missed_links need linkage: probabilistic; remove them",
+        ),
+        _without_distance(LinkageMethod.PORTFOLIO, "tries several distances"),
+        _without_distance(LinkageMethod.CLASSIFIER, "compares by several distances"),
+        _without_distance(LinkageMethod.PROBABILISTIC, "compares by agreement, not by a distance"),
+        Rule(
+            lambda own: own.learns and own.distance not in (None, *LEARNABLE),
+            f"linkage: learned cannot learn distance {{own.distance}}; accepted: {', '.join(LEARNABLE)}",
+        ),
+        Rule(lambda own: own.proof is not None and not own.learns, "proof needs linkage: learned; remove it"),
+        about_records(
+            lambda own: own.draws_or_matches,
+            "overlap, noise, aligned and key apply only to records; remove them, or set unit: {RECORD}",
+        ),
+        Rule(
+            lambda own: own.swap_range is not None and own.distance is not DistanceName.RANK,
+            "swap_range needs distance: rank; set distance: rank",
+        ),
+        Rule(
+            lambda own: own.metric and not (own.learns and own.distance is DistanceName.BILINEAR),
+            "metric needs linkage: learned and distance: bilinear; remove it",
+        ),
+        Rule(
+            lambda own: own.noise is not None and isinstance(own.knowledge, KnownValues),
+            "noise is given beside knowledge, which has a key noise of its own; give noise only inside "
+            "knowledge, as in knowledge: {{noise: 0.1}}",
+        ),
+    )
+
+    @property
+    def learns(self) -> bool:
+        """Whether the distance is learned from true links."""
+        return self.linkage is LinkageMethod.LEARNED
+
+    @property
+    def tolerates_errors(self) -> bool:
+        """Whether shares of false links or of missed ones are admissible."""
+        return self.false_links is not None or self.missed_links is not None
 
     @property
     def draws_or_matches(self) -> bool:
@@ -349,7 +369,6 @@ class LinkageSettings(AlignedSettings, UnitSettings):
 
     @property
     def named(self) -> Named:
-        """What they name."""
         return replace(super().named, known=self.names or ())
 
     @property
@@ -415,6 +434,7 @@ class Linkage(Attack):
     at_most: float | None = None
     ranked: bool = True
     unasked = True
+    requires = (links_are_known, unit_is_known)
 
     @classmethod
     def at_once(cls) -> Self:
@@ -441,10 +461,6 @@ class Linkage(Attack):
             f"An adversary who holds {share} with {by} links {success} of them to the right released record "
             f"({_method(knowledge)}); by chance {guess}."
         )
-
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing original records or links, if any."""
-        return self.settings.missing_requirement(adversary) or adversary.lacks_unit(self.settings.unit)
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         """Link the records that the adversary holds."""

@@ -260,7 +260,6 @@ class ClassifiedDistance(Distance):
 
     @property
     def width(self) -> int:
-        """Number of values in memory per pair."""
         return self._features.width
 
     @property

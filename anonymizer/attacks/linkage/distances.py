@@ -882,7 +882,6 @@ class SwapPartners(RankDistance):
         self._room = PARTNERS
 
     def rows(self, originals: IntArray) -> FloatArray:
-        """Return the distances."""
         total = super().rows(originals)
         for values in self._values:
             distinct, place = np.unique(values.own[originals], return_inverse=True)
@@ -1146,7 +1145,6 @@ class ListedConfusion(Confusion):
         self._starts = np.searchsorted(self._from, np.arange(size + 1))
 
     def drawn(self, codes: IntArray, random: np.random.Generator) -> IntArray:
-        """Return a value in place of each one."""
         number = self._starts[codes + 1] - self._starts[codes]
         found: IntArray = self._to[
             self._starts[codes] + (random.random(len(codes)) * number).astype(np.int64)
@@ -1154,7 +1152,6 @@ class ListedConfusion(Confusion):
         return found
 
     def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
-        """Return how much of the mass arrives."""
         from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
 
         share = 1 / np.diff(self._starts)[self._from]
@@ -1180,14 +1177,12 @@ class GroupedConfusion(Confusion):
         self._groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
 
     def drawn(self, codes: IntArray, random: np.random.Generator) -> IntArray:
-        """Return a value in place of each one."""
         others = self._sizes[codes] - 1
         own = np.argsort(self._order)[codes] - self._first[codes]
         step = 1 + (random.random(len(codes)) * others).astype(np.int64)
         return self._order[self._first[codes] + (own + step) % self._sizes[codes]]
 
     def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
-        """Return how much of the mass arrives."""
         from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
 
         size = len(self._groups)

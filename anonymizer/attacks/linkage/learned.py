@@ -751,7 +751,6 @@ class FoldedDistance(Distance):
 
     @property
     def width(self) -> int:
-        """Number of values in memory per pair."""
         return max(each.width for each in self._distances)
 
     def rows(self, originals: IntArray) -> FloatArray:
@@ -781,12 +780,10 @@ class WeightedDistance(Distance):
 
     @property
     def details(self) -> dict[str, Any]:
-        """What a reader of the links must know, in plain types."""
         return self._distance.details
 
     @property
     def width(self) -> int:
-        """Number of values in memory per pair."""
         return len(self._weights) + len(self.space.meanings)
 
     def rows(self, originals: IntArray) -> FloatArray:
