@@ -732,6 +732,7 @@ class Local(SearchAlgorithm):
         {
             Feature.CLASSES,
             Feature.RECORDS,
+            Feature.APPLY,
             Feature.UNIT_LIMIT,
             Feature.UNITS,
             Feature.SCENARIOS,
