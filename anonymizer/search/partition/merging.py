@@ -238,7 +238,7 @@ class Known:
         outcome = cut()
         if asked.problem.table.combinations > REMEMBERED:
             return outcome
-        if not (control.stopped() or control.exhausted(outcome.evaluated, len(outcome.steps))):
+        if not (outcome.interrupted or control.exhausted(outcome.evaluated, len(outcome.steps))):
             self.cuts = [*self.cuts[-KEPT:], (asked, outcome)]
         return outcome
 
