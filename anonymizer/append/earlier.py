@@ -118,8 +118,9 @@ def read_previous(path: Path) -> Previous:
             )
         raise InputError(
             f"{path}: the recoding by algorithm {found.search.algorithm} cannot be applied to new records; "
-            "accepted: a run of lattice, or of mondrian in strict mode with labels hierarchy, without "
-            "suppressed cells"
+            "accepted: a run of lattice, of local, or of mondrian in strict mode with labels hierarchy, "
+            "without suppressed cells; run the earlier records again with algorithm: {name: auto, recoding: "
+            "full-domain}, whose release new records can always join"
         )
     if not found.release.path.startswith(f"{SHARE}/"):
         raise InputError(

@@ -242,7 +242,10 @@ def _as_recoded(
     if hashlib.sha256(content).hexdigest() != case.claims.get(("recoding_file", "sha256")):
         return possible
     (sources, targets), own = possible, case.scene.release
-    applied = parse_kept(str(path), content).applied_to(table)
+    stored = parse_kept(str(path), content)
+    if not stored.exact:
+        return possible
+    applied = stored.applied_to(table)
     same = ~applied.uncovered[sources]
     starred = np.ones(len(same), dtype=np.bool_)
     for column in applied.recoding(np.zeros(table.combinations, dtype=np.bool_)).published():

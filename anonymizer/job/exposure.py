@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -143,8 +143,9 @@ def release_of(found: Found) -> ReleasedRecords | CountedRelease:
     own = {each.name: place for place, each in enumerate(table.quasi_identifiers)}
     known = own | {each: len(own) + place for place, each in enumerate(table.sensitive_names)}
     of_table = prepared.problem.source is None and known.keys() >= set(names)
-    if not of_table or prepared.units or _repeating_keys(found):
-        return released_records(found)
+    keys = _repeating_keys(found)
+    if not of_table or prepared.units or keys:
+        return released_records(found, keys)
     rows = Rows(table.counts, recoding.removed)
     columns = tuple(
         CountedColumn(
@@ -159,7 +160,7 @@ def release_of(found: Found) -> ReleasedRecords | CountedRelease:
         )
         for name, read in _read(found, names).items()
     )
-    return CountedRelease(_published(found, columns), columns, rows, partial(released_records, found))
+    return CountedRelease(_published(found, columns), columns, rows, partial(released_records, found, keys))
 
 
 def _shown(recoding: Recoding, position: int) -> tuple[CodeArray, int]:
@@ -189,8 +190,13 @@ def _published(found: Found, columns: Iterable[CountedColumn]) -> ReleasedRecord
     return ReleasedRecords(shown, int(counts.sum()), k, grouped=grouped, counts=counts)
 
 
-def released_records(found: Found) -> ReleasedRecords:
-    """Return the released records of a run in memory, in the order of the input."""
+def released_records(found: Found, repeating: Sequence[str]) -> ReleasedRecords:
+    """Return the released records of a run in memory, in the order of the input.
+
+    Parameters
+    ----------
+    repeating: columns that the release leaves out and that repeat as keys do.
+    """
     prepared, recoding = found.prepared, found.recoding
     plan, relation = prepared.plan, prepared.encoded.relation
     released = [name for name in plan.columns.released(relation.columns) if name in relation.columns]
@@ -210,7 +216,7 @@ def released_records(found: Found) -> ReleasedRecords:
         RECORD if units is None else PERSON,
         units,
         homes,
-        {name: _of(kept, key) for name, key in _keys(found)},
+        {name: _of(kept, key) for name, key in _keys(found, repeating)},
         grouped=plan.goal.algorithm.in_groups,
     )
 
@@ -317,14 +323,14 @@ def _columns(found: Found, row: CodeArray, kept: IntArray | None) -> Iterator[Re
         )
 
 
-def _keys(found: Found) -> Iterator[tuple[str, IntArray]]:
+def _keys(found: Found, repeating: Sequence[str]) -> Iterator[tuple[str, IntArray]]:
     """Yield the keys of units that the release leaves out, with the key of each record of the input."""
     prepared = found.prepared
     plan, relation = prepared.plan, prepared.encoded.relation
     for unit, codes in prepared.units.items():
         if unit != PERSON or plan.counting.pseudonym is None:
             yield plan.counting.units[unit], codes
-    for name in _repeating_keys(found):
+    for name in repeating:
         yield name, relation.unit_codes(name, set(plan.columns.missing))
 
 

@@ -16,18 +16,20 @@ from anonymizer.job.diagnose import Diagnosis, Diagnostician, barrier_of, explan
 from anonymizer.job.report import report_parts
 from anonymizer.job.table import prepare
 from anonymizer.job.verify import Audited, Shape, shape_of
+from anonymizer.loss.base import CellMetric
+from anonymizer.loss.leaf_share import LeafShareLoss
 from anonymizer.model.classes import released
-from anonymizer.model.recoding import TELLING, Bound, FullDomainRecoding, Outcome, Status
+from anonymizer.model.recoding import TELLING, Bound, FullDomainRecoding, NodeRecoding, Outcome, Status
 from anonymizer.model.table import Role
 from anonymizer.people.released import with_person_records
 from anonymizer.plan.columns import NO_SOURCES
 from anonymizer.plan.goal import Goal
 from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found, Prepared
-from anonymizer.release.recoding import StoredRecoding, keep_cuts
+from anonymizer.release.recoding import StoredRecoding, keep_classes, keep_cuts
 from anonymizer.report.build import InputFacts, build_report
 from anonymizer.report.facts import Facts, gather
-from anonymizer.search.base import AttackCheck, Control, Incumbent, offer_outcome
+from anonymizer.search.base import AttackCheck, Control, Incumbent, algorithm_of, offer_outcome
 from anonymizer.search.local.bound import QUICK, best_possible
 
 DIAGNOSIS_SECONDS = 20.0
@@ -243,13 +245,18 @@ def store_recoding(
     ----------
     sources: hierarchies that were used in place of the plan's.
     """
-    recoding, levels, cuts = outcome.recoding, None, None
+    recoding, levels, cuts, classes = outcome.recoding, None, None, None
     if outcome.cuts is not None:
         cuts = keep_cuts(outcome.cuts, prepared.problem.table.quasi_identifiers)
     # A subclass publishes more than the levels, such as buckets.
     elif type(recoding) is FullDomainRecoding:
         names = [each.name for each in recoding.table.quasi_identifiers]
         levels = dict(zip(names, recoding.levels, strict=True))
+    elif type(recoding) is NodeRecoding and _in_classes(prepared, outcome):
+        metric = prepared.problem.metric
+        guide = metric if isinstance(metric, CellMetric) else LeafShareLoss()
+        own = recoding.table.quasi_identifiers
+        classes = keep_classes(recoding, [each.weight * guide.node_costs(each) for each in own])
     else:
         return None
     depends_on = {}
@@ -258,4 +265,9 @@ def store_recoding(
         if planned.role is Role.QUASI_IDENTIFIER and planned.hierarchy is not None:
             source = sources.get(name) or planned.hierarchy.source
             depends_on[name] = source.depends_on(read.column)
-    return StoredRecoding(levels=levels, cuts=cuts, depends_on=depends_on)
+    return StoredRecoding(levels=levels, cuts=cuts, classes=classes, depends_on=depends_on)
+
+
+def _in_classes(prepared: Prepared, outcome: Outcome) -> bool:
+    """Return whether new records may join the classes of an outcome, whatever their values in its own."""
+    return (algorithm_of(outcome.chosen[0]) or prepared.plan.goal.algorithm).own_nodes

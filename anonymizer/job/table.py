@@ -258,9 +258,18 @@ def problem_of(
     if plan.counting.limit is not None:
         unit_limit = unit_limit_of(plan.counting, plan.goal.most, relation, plan.counting.limit, units)
         problem = replace(problem, unit_limit=unit_limit).losing_at_most(unit_limit.most)
-    if source is not None and not plan.goal.algorithm.by_codes:
-        problem = replace(problem, placing=bool(columns_outside_table(plan.columns, relation, columns)))
+    if source is not None:
+        plan, problem = _beyond_memory(plan, problem, relation, columns)
     return Prepared(plan, problem, encoded, constraints, found, units)
+
+
+def _beyond_memory(
+    plan: Plan, problem: SearchProblem, relation: Relation, columns: Mapping[str, ReadColumn]
+) -> tuple[Plan, SearchProblem]:
+    """Return the plan with the algorithm of a problem that has a source, and what its outcome must say."""
+    algorithm = plan.goal.algorithm.beyond_memory(problem, joins=isinstance(relation, EngineRelation))
+    outside = not algorithm.by_codes and bool(columns_outside_table(plan.columns, relation, columns))
+    return replace(plan, goal=replace(plan.goal, algorithm=algorithm)), replace(problem, placing=outside)
 
 
 def _refuse(plan: Plan, relation: Relation, found: Counted, stage: Stage) -> None:

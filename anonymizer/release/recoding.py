@@ -1,4 +1,4 @@
-"""The recoding of a run, stored in recoding.json for new records, with cuts and compact arrays."""
+"""The recoding of a run, stored in recoding.json for new records, with cuts, classes and compact arrays."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ import numpy as np
 from pydantic import BaseModel, Field, PlainValidator, TypeAdapter, ValidationError
 
 from anonymizer.errors import InputError
-from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
-from anonymizer.model.recoding import CutTree, FullDomainRecoding, NodeRecoding, Recoding
+from anonymizer.model.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from anonymizer.model.recoding import (
+    Cells,
+    CutTree,
+    FullDomainRecoding,
+    NodeRecoding,
+    Recoding,
+    distinct_nodes,
+)
 from anonymizer.model.table import Hierarchy, QuasiIdentifier, Table
 
 
@@ -108,13 +115,56 @@ Named = tuple[int, str]
 """A node of a hierarchy by level and label, which do not depend on the values it is built from."""
 
 
-class KeptCuts(BaseModel, defer_build=True):
-    """A tree of cuts; nodes are given by their place in ``nodes``.
+class KeptNodes(BaseModel, defer_build=True):
+    """A recoding by nodes, which are given by their place in ``nodes``.
 
     Attributes
     ----------
     attributes: the quasi-identifiers, in the order of the file.
     nodes: that occur, of each quasi-identifier.
+    """
+
+    attributes: list[str]
+    nodes: list[list[Named]]
+
+    def leaves(self, name: str) -> list[str]:
+        """Return the values of an attribute that are nodes themselves."""
+        own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
+        return [label for level, label in own if level == 0]
+
+    def lowest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
+        """Return for each quasi-identifier the lowest level of a node.
+
+        Raises
+        ------
+        InputError: the recoding has other quasi-identifiers.
+        """
+        self.check(attributes)
+        return [
+            min([each.hierarchy.height, *(level for level, _ in named)])
+            for each, named in zip(attributes, self.nodes, strict=True)
+        ]
+
+    def found(self, attributes: Sequence[QuasiIdentifier]) -> list[IntArray]:
+        """Return the node of each name in the hierarchies, -1 without one."""
+        return [_found(names, each.hierarchy) for names, each in zip(self.nodes, attributes, strict=True)]
+
+    def check(self, attributes: Sequence[QuasiIdentifier]) -> None:
+        """Check the quasi-identifiers of the recoding.
+
+        Raises
+        ------
+        InputError: it has other ones, or in another order.
+        """
+        if self.attributes != [each.name for each in attributes]:
+            raise InputError(f"recoding.json: has nodes of {', '.join(self.attributes)}, in this order")
+
+
+class KeptCuts(KeptNodes, defer_build=True):
+    """A tree of cuts.
+
+    Attributes
+    ----------
     levels: at which the first regions are classes.
     first: nodes of each of the first regions.
     axis: quasi-identifier of each cut, -1 for a region that was not cut.
@@ -124,8 +174,6 @@ class KeptCuts(BaseModel, defer_build=True):
     published: nodes of each region that was not cut, in the order of the regions.
     """
 
-    attributes: list[str]
-    nodes: list[list[Named]]
     levels: list[int]
     first: Rows
     axis: Numbers
@@ -134,11 +182,6 @@ class KeptCuts(BaseModel, defer_build=True):
     starts: Numbers
     parts: Numbers
     published: Rows
-
-    def leaves(self, name: str) -> list[str]:
-        """Return the values of an attribute that are nodes of the cuts themselves."""
-        own = self.nodes[self.attributes.index(name)] if name in self.attributes else []
-        return [label for level, label in own if level == 0]
 
     def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
         """Return for each quasi-identifier the lowest level of a node in the cuts.
@@ -149,21 +192,7 @@ class KeptCuts(BaseModel, defer_build=True):
         ------
         InputError: the cuts have other quasi-identifiers.
         """
-        self.check(attributes)
-        return [
-            min([first, *(level for level, _ in named), each.hierarchy.height])
-            for each, first, named in zip(attributes, self.levels, self.nodes, strict=True)
-        ]
-
-    def check(self, attributes: Sequence[QuasiIdentifier]) -> None:
-        """Check the quasi-identifiers of the cuts.
-
-        Raises
-        ------
-        InputError: the cuts have other ones, or in another order.
-        """
-        if self.attributes != [each.name for each in attributes]:
-            raise InputError(f"recoding.json: has cuts of {', '.join(self.attributes)}, in this order")
+        return [min(pair) for pair in zip(self.levels, self.lowest(attributes), strict=True)]
 
 
 def keep_cuts(tree: CutTree, attributes: Sequence[QuasiIdentifier]) -> KeptCuts:
@@ -214,9 +243,195 @@ def applied_cuts(kept: KeptCuts, table: Table) -> Applied:
         raise InputError("recoding.json: its cuts do not fit each other") from None
 
     def recoding(suppressed: BoolArray) -> Recoding:
-        return NodeRecoding(table, nodes, suppressed, suppressed)
+        return EarlierNodes(table, nodes, suppressed, suppressed)
 
     return Applied(~covered, recoding)
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierNodes(NodeRecoding):
+    """New records at nodes of an earlier release, published as they are there.
+
+    A tree has only nodes above values of its records. Where few new values are under a node, several nodes
+    cover the same ones, and a run on these records alone would publish the lowest.
+
+    Attributes
+    ----------
+    texts: of each quasi-identifier, the published text by node where the earlier release has another than
+        the tree.
+    """
+
+    texts: Sequence[Mapping[int, str]] = ()
+
+    def shared_cells(self, position: int) -> Cells:
+        """Return a quasi-identifier by its nodes; those of equal texts are one."""
+        attribute = self.table.quasi_identifiers[position]
+        own: Mapping[int, str] = self.texts[position] if self.texts else {}
+        labels = list(distinct_nodes(attribute)[1])
+        for node, text in own.items():
+            labels[node] = text
+        used = np.unique(self.nodes[:, position])
+        _, first, same = np.unique(
+            np.array([labels[node] for node in used.tolist()], dtype=np.str_),
+            return_index=True,
+            return_inverse=True,
+        )
+        shown = np.arange(len(labels), dtype=np.int32)
+        shown[used] = used[first[same.ravel()]]
+        return Cells(attribute.node_values, labels, shown[self.nodes[:, position]])
+
+
+class KeptClasses(KeptNodes, defer_build=True):
+    """The classes of a local recoding.
+
+    Attributes
+    ----------
+    texts: published texts of ``nodes``.
+    published: nodes of each class, in the order in which classes are tried for a new record.
+    """
+
+    texts: list[list[str]]
+    published: Rows
+
+    def rows(self, attributes: Sequence[QuasiIdentifier]) -> CodeArray:
+        """Return the nodes of the classes, without those that new values cannot join.
+
+        Raises
+        ------
+        InputError: the classes have other quasi-identifiers, or other nodes than they list.
+        """
+        self.check(attributes)
+        listed = self.published.reshape(-1, len(attributes))
+        try:
+            own = [nodes[listed[:, place]] for place, nodes in enumerate(self.found(attributes))]
+        except IndexError:
+            raise InputError("recoding.json: its classes have nodes that it does not list") from None
+        rows: CodeArray = np.stack(own, axis=1).astype(np.int32)
+        return rows[(rows >= 0).all(axis=1)]
+
+
+def keep_classes(recoding: NodeRecoding, costs: Sequence[FloatArray]) -> KeptClasses:
+    """Return the classes of a local recoding, those of the lowest cost first.
+
+    Parameters
+    ----------
+    costs: of the nodes of each quasi-identifier, shape (nodes,).
+    """
+    attributes = recoding.table.quasi_identifiers
+    own = recoding.nodes if recoding.region_of is None else recoding.nodes[recoding.region_of]
+    own = own[~(recoding.suppressed | recoding.removed)]
+    names = [distinct_nodes(each) for each in attributes]
+    shown = np.stack([canonical[own[:, place]] for place, (canonical, _) in enumerate(names)], axis=1)
+    shown = np.unique(shown, axis=0)
+    cost = np.zeros(len(shown))
+    for place, of_nodes in enumerate(costs):
+        cost += of_nodes[shown[:, place]]
+    shown = shown[np.argsort(cost, kind="stable")]
+    nodes, texts, published = [], [], np.zeros(shown.shape, dtype=np.int64)
+    for place, (each, (_, labels)) in enumerate(zip(attributes, names, strict=True)):
+        used, published[:, place] = np.unique(shown[:, place], return_inverse=True)
+        tree = each.hierarchy
+        nodes.append([(int(tree.level[node]), tree.labels[node]) for node in used.tolist()])
+        texts.append([labels[node] for node in used.tolist()])
+    named = [each.name for each in attributes]
+    return KeptClasses(attributes=named, nodes=nodes, texts=texts, published=published)
+
+
+def applied_classes(kept: KeptClasses, table: Table) -> Applied:
+    """Return the recoding of a table by the classes of an earlier release.
+
+    A distinct row joins the first class whose nodes are all above its values. That depends on these values
+    and on what is published already, so that nothing else is learned from where a record went.
+
+    Raises
+    ------
+    InputError: the classes have other quasi-identifiers, or contradict each other.
+    """
+    attributes = table.quasi_identifiers
+    rows = kept.rows(attributes)
+    joined = first_covering(rows, table)
+    uncovered = joined < 0
+    # What an uncovered row would be published as is never read.
+    roots = np.zeros((1, len(attributes)), dtype=np.int32)
+    nodes = np.concatenate([rows, roots])[joined]
+    texts = [
+        {node: text for node, text in zip(found.tolist(), own, strict=True) if node >= 0}
+        for found, own in zip(kept.found(attributes), kept.texts, strict=True)
+    ]
+
+    def recoding(suppressed: BoolArray) -> Recoding:
+        return EarlierNodes(table, nodes, suppressed, suppressed, texts=texts)
+
+    return Applied(uncovered, recoding)
+
+
+PAIRS = 1 << 24
+"""Pairs of a distinct row and a class that are looked at together, at most."""
+
+
+def first_covering(classes: CodeArray, table: Table) -> IntArray:
+    """Return the first class that covers each distinct row of a table, -1 without one, shape (rows,).
+
+    Classes are a tree with an attribute at each depth. All rows go down at once: a row may follow several
+    branches, one for each node above its value that a class has.
+
+    Parameters
+    ----------
+    classes: nodes of distinct classes, shape (classes, quasi-identifiers).
+    """
+    best = np.full(table.combinations, len(classes), dtype=np.int64)
+    if len(classes):
+        # The attribute that tells most classes apart comes first, so that few branches are followed.
+        different = [-len(np.unique(column)) for column in classes.T]
+        steps = _branches(classes, table.quasi_identifiers, np.argsort(different, kind="stable").tolist())
+        for start in range(0, table.combinations, max(1, PAIRS // len(classes))):
+            rows = np.arange(start, min(start + max(1, PAIRS // len(classes)), table.combinations))
+            below = np.zeros(len(rows), dtype=np.int64)
+            for step in steps:
+                rows, below = step.followed(rows, below, table)
+            np.minimum.at(best, rows, steps[-1].classes[below])
+    return np.where(best < len(classes), best, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Branch:
+    """A depth of the tree of classes.
+
+    Attributes
+    ----------
+    place: of the attribute.
+    keys: of the beginning of a class and its node here, ascending; their places are the next beginnings.
+    classes: that each beginning here belongs to; of the last depth it is the only one.
+    """
+
+    place: int
+    keys: IntArray
+    classes: IntArray
+
+    def followed(self, rows: IntArray, below: IntArray, table: Table) -> tuple[IntArray, IntArray]:
+        """Return the pairs of rows and beginnings that classes go on with from given pairs."""
+        attribute = table.quasi_identifiers[self.place]
+        tree = attribute.hierarchy
+        leaf = attribute.leaf[table.quasi_identifier_codes(self.place)[rows]]
+        found = []
+        for level in range(tree.height + 1):
+            key = below * len(tree.labels) + tree.ancestors[level, leaf]
+            place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+            pairs = np.flatnonzero(self.keys[place] == key)
+            found.append((rows[pairs], place[pairs]))
+        return np.concatenate([own for own, _ in found]), np.concatenate([own for _, own in found])
+
+
+def _branches(
+    classes: CodeArray, attributes: Sequence[QuasiIdentifier], order: Sequence[int]
+) -> list[_Branch]:
+    """Return the depths of the tree of classes, by attributes in an order."""
+    begun, found = np.zeros(len(classes), dtype=np.int64), []
+    for place in order:
+        key = begun * len(attributes[place].hierarchy.labels) + classes[:, place]
+        keys, first, begun = np.unique(key, return_index=True, return_inverse=True)
+        found.append(_Branch(place, keys, first))
+    return found
 
 
 class _Walk:
@@ -226,7 +441,7 @@ class _Walk:
         self._kept = kept
         self._table = table
         own = table.quasi_identifiers
-        self._nodes = [_found(names, each.hierarchy) for names, each in zip(kept.nodes, own, strict=True)]
+        self._nodes = kept.found(own)
         self._leaf = [each.leaf[table.quasi_identifier_codes(i)] for i, each in enumerate(own)]
         self._axis, self._left = kept.axis, kept.left
 
@@ -323,8 +538,9 @@ class StoredRecoding(BaseModel, defer_build=True):
     Attributes
     ----------
     version: of the file format.
-    levels: the generalization level of each quasi-identifier; None for regions.
-    cuts: of regions; None for levels.
+    levels: the generalization level of each quasi-identifier; of each recoding only one of these three.
+    cuts: of regions.
+    classes: of local recoding.
     depends_on: properties of the data that each quasi-identifier's hierarchy depends on, such as the length
         of the longest value if shorter ones are padded.
     """
@@ -332,6 +548,7 @@ class StoredRecoding(BaseModel, defer_build=True):
     version: Literal[1] = Field(default=1, alias="schema")
     levels: dict[str, int] | None = None
     cuts: KeptCuts | None = None
+    classes: KeptClasses | None = None
     depends_on: dict[str, dict[str, Any]]
 
     @cached_property
@@ -340,15 +557,28 @@ class StoredRecoding(BaseModel, defer_build=True):
 
         A million regions take seconds, so the bytes are cached.
         """
-        content = self.model_dump(by_alias=True, exclude_none=True, exclude={"cuts", "depends_on"})
-        if self.cuts is not None:
-            content["cuts"] = dict(self.cuts)
+        content = self.model_dump(by_alias=True, exclude_none=True, exclude={"cuts", "classes", "depends_on"})
+        if self.nodes is not None:
+            content["classes" if self.cuts is None else "cuts"] = dict(self.nodes)
         return b"".join(encoded({**content, "depends_on": self.depends_on})) + b"\n"
 
+    @property
+    def nodes(self) -> KeptNodes | None:
+        """The cuts or classes."""
+        return self.classes if self.cuts is None else self.cuts
+
+    @property
+    def exact(self) -> bool:
+        """Whether the recoding published each record of its own run as it would publish a new one.
+
+        Local recoding publishes equal records in several classes, and others not in the first.
+        """
+        return self.classes is None
+
     def spellings(self, name: str) -> list[str] | None:
-        """Return spellings of values that cuts distinguish; None if every value is generalized."""
-        if self.cuts is not None:
-            return self.cuts.leaves(name)
+        """Return spellings of values that nodes distinguish; None if every value is generalized."""
+        if self.nodes is not None:
+            return self.nodes.leaves(name)
         return [] if self.levels is not None and self.levels.get(name) == 0 else None
 
     def finest(self, attributes: Sequence[QuasiIdentifier]) -> list[int]:
@@ -360,6 +590,8 @@ class StoredRecoding(BaseModel, defer_build=True):
         """
         if self.cuts is not None:
             return self.cuts.finest(attributes)
+        if self.classes is not None:
+            return self.classes.lowest(attributes)
         return levels_of(self.levels or {}, attributes)
 
     def applied_to(self, table: Table) -> Applied:
@@ -371,6 +603,8 @@ class StoredRecoding(BaseModel, defer_build=True):
         """
         if self.cuts is not None:
             return applied_cuts(self.cuts, table)
+        if self.classes is not None:
+            return applied_classes(self.classes, table)
         return applied_levels(self.levels or {}, table)
 
 
@@ -393,7 +627,7 @@ def parse_kept(name: str, content: bytes) -> StoredRecoding:
         raise InputError(
             f"{name}: is not the recoding of an earlier run ('{where}' is wrong or missing)"
         ) from None
-    if (kept.levels is None) == (kept.cuts is None):
-        what = "is not the recoding of an earlier run; accepted: a file with either levels or cuts"
+    if sum(own is not None for own in (kept.levels, kept.cuts, kept.classes)) != 1:
+        what = "is not the recoding of an earlier run; accepted: a file with either levels, cuts or classes"
         raise InputError(f"{name}: {what}")
     return kept

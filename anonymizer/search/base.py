@@ -729,6 +729,15 @@ class SearchAlgorithm(PlugIn, Supporter):
         """Return the algorithm for a config that asks for some features; asked of one that chooses."""
         return self
 
+    def beyond_memory(self, problem: SearchProblem, *, joins: bool) -> SearchAlgorithm:  # noqa: ARG002
+        """Return the algorithm for a problem with a source; asked of one that chooses.
+
+        Parameters
+        ----------
+        joins: whether an engine can join the records to their recoding.
+        """
+        return self
+
     @property
     def hindrance(self) -> str | None:
         """What keeps the algorithm from its usual work on this machine, as a sentence; None for nothing."""
@@ -800,6 +809,29 @@ def algorithm_of(name: Any) -> type[SearchAlgorithm] | None:
 
 FULL_DOMAIN = "lattice"
 """The algorithm that proves the best full-domain recoding, and judges each scenario by its own classes."""
+
+FULL_DOMAIN_FEATURES = frozenset(
+    {
+        Feature.CLASSES,
+        Feature.RECORDS,
+        Feature.CELLS,
+        Feature.EVERY_STEP,
+        Feature.APPLY,
+        Feature.WHOLE,
+        Feature.UNIT_LIMIT,
+        Feature.PSEUDONYMS,
+        Feature.UNITS,
+        Feature.STORED_UNITS,
+        Feature.UNITS_OUT_OF_CORE,
+        Feature.POPULATION,
+        Feature.SCENARIOS,
+        Feature.EXACT_SCENARIOS,
+        Feature.NUMBERS,
+        Feature.RECIPE,
+        Feature.OUT_OF_CORE,
+    }
+)
+"""What it carries out: also what ``auto`` does, which chooses others only where they can do the same."""
 
 QUICK = "mondrian"
 """The algorithm that is quick for any number of columns."""

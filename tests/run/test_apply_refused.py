@@ -124,7 +124,7 @@ def other_configs() -> list[tuple[str, Callable[[Job], object]]]:
         ("another reference", lambda job: job.config.update(reference="input")),
         ("suppressed rows kept", lambda job: job.set("suppression", keep_rows=True)),
         ("another suppression", lambda job: job.set("suppression", method="records")),
-        ("another algorithm", lambda job: job.set("algorithm", name="local")),
+        ("another algorithm", lambda job: job.set("algorithm", name="anatomy")),
         ("utility", lambda job: job.config.update(utility=["marginal-distance"])),
         ("a table", lambda job: job.config.update(output={"database": "x.duckdb", "table": "t"})),
     ]
@@ -139,7 +139,7 @@ def test_another_config(
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", ["local", "microaggregation", "anatomy"])
+@pytest.mark.parametrize("name", ["microaggregation", "anatomy"])
 def test_what_cannot_be_applied_is_named(name: str, tmp_path: Path, message: SnapshotAssertion) -> None:
     job = Job(tmp_path).rows(ROWS[:100]).set("algorithm", name=name).set("budget", seconds=2)
     if name == "microaggregation":

@@ -170,3 +170,12 @@ def test_regions_of_a_data_frame_are_refused(message: SnapshotAssertion) -> None
     with pytest.raises(an.InputError) as refused:
         an.anonymize(data, {**asked, "algorithm": {"name": "mondrian"}})
     assert exchange("mondrian on a DataFrame out of core", refused.value) == message
+
+
+def test_auto_takes_lattice_for_a_data_frame() -> None:
+    data = frame([(n % 4, n % 8, n % 3, 0) for n in range(24)])
+    engine = {"name": "duckdb", "options": {"combinations": 23}}
+    asked = {**config(("k",)), "constraints": [{"model": "k-anonymity", "k": 6}], "attacks": "none"}
+    search = an.anonymize(data, {**asked, "engine": engine, "algorithm": "auto"}).report["search"]
+    assert search["algorithm"] == "lattice"
+    assert "DataFrame" in search["chosen_because"][0]

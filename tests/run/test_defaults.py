@@ -114,7 +114,7 @@ def test_full_domain_is_asked_for(tmp_path: Path) -> None:
 
 def test_out_of_core(tmp_path: Path) -> None:
     report = done(tmp_path, engine={"name": "duckdb", "options": {"combinations": 40}})
-    assert report["search"]["algorithm"] == "lattice"
+    assert report["search"]["algorithm"] == "mondrian"
     assert {each["attack"] for each in report["attacks"]} == UNASKED - {"linkage", "inference"}
 
 

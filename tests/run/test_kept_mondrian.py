@@ -92,6 +92,38 @@ def test_they_tell_and_release_the_same(case: str, tmp_path: Path) -> None:
     assert (files[0][1] is not None) == ("labels" not in config(case, "memory")["algorithm"])
 
 
+@pytest.mark.parametrize("case", ["l", "l, joined"])
+def test_auto_takes_its_release(case: str, tmp_path: Path) -> None:
+    engine = {"name": "duckdb", "options": {"combinations": 13_000}}
+    found = []
+    for name in ("mondrian", "auto"):
+        done = ran(config(case, "beyond") | {"engine": engine, "algorithm": name}, tmp_path, name)
+        assert done.code == 0, done.err
+        assert done.json["search"]["algorithm"] == "mondrian"
+        parts = (tmp_path / name / "share" / "release.csv", tmp_path / name / "recoding.json")
+        found.append([each.read_bytes() for each in parts])
+    assert found[0] == found[1]
+    assert done.json["search"]["chosen_because"] == ["the distinct rows do not fit in memory"]
+
+
+@pytest.mark.parametrize(
+    ("others", "reason"),
+    [
+        ({"constraints": [K, {"model": "vulnerability", "max": 0.9}]}, "judges all regions together"),
+        ({"objective": "height"}, "is defined for full-domain recoding only"),
+        ({"constraints": [{"model": "k-anonymity", "k": 2}]}, "up to 15,081 regions of mondrian may not fit"),
+    ],
+)
+def test_auto_takes_lattice_where_it_cannot(others: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    engine = {"name": "duckdb", "options": {"combinations": 13_000}}
+    done = run(tmp_path, "l, joined", "beyond", engine=engine, algorithm="auto", attacks="none", **others)
+    assert done.code == 0, done.err
+    assert done.json["search"]["algorithm"] == "lattice"
+    (said,) = done.json["search"]["chosen_because"]
+    assert said.startswith("the distinct rows do not fit in memory; ")
+    assert reason in said
+
+
 def test_what_it_cannot_do_is_refused_at_once(tmp_path: Path) -> None:
     done = run(
         tmp_path,

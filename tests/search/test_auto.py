@@ -77,7 +77,8 @@ def test_a_metric_of_levels_goes_where_nodes_are_published() -> None:
     own = replace(asked(n=NUMBERS), metric=metric("precision"))
     assert choose(own, None).name == "local"
     large = choose(many(own), None)
-    assert (large.name, large.parameters) == ("mondrian", {})
+    assert (large.name, large.parameters) == ("mondrian", {"labels": "hierarchy"})
+    assert Auto().search(many(own), Control()).status is Status.SATISFIED
 
 
 def test_numbers_without_a_hierarchy_go_to_mondrian_with_intervals_and_not_to_microaggregation(

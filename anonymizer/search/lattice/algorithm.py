@@ -29,7 +29,7 @@ from anonymizer.errors import TooManyDistinctRows
 from anonymizer.loss.base import LOSS_METRICS, LatticeLoss, Marginals, TransformationFacts
 from anonymizer.model.arrays import BoolArray, FloatArray, IntArray, count, group_keys
 from anonymizer.model.classes import Classes, ClassValues, classes_of_rows
-from anonymizer.model.features import Feature, SuppressionMethod
+from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.recoding import (
     FullDomainRecoding,
     Outcome,
@@ -39,6 +39,7 @@ from anonymizer.model.recoding import (
 )
 from anonymizer.model.table import QuasiIdentifier, Table, TableSource
 from anonymizer.search.base import (
+    FULL_DOMAIN_FEATURES,
     Control,
     SearchAlgorithm,
     SearchProblem,
@@ -829,27 +830,7 @@ class Lattice(SearchAlgorithm):
     """
 
     name = "lattice"
-    supports = frozenset(
-        {
-            Feature.CLASSES,
-            Feature.RECORDS,
-            Feature.CELLS,
-            Feature.EVERY_STEP,
-            Feature.APPLY,
-            Feature.WHOLE,
-            Feature.UNIT_LIMIT,
-            Feature.PSEUDONYMS,
-            Feature.UNITS,
-            Feature.STORED_UNITS,
-            Feature.UNITS_OUT_OF_CORE,
-            Feature.POPULATION,
-            Feature.SCENARIOS,
-            Feature.EXACT_SCENARIOS,
-            Feature.NUMBERS,
-            Feature.RECIPE,
-            Feature.OUT_OF_CORE,
-        }
-    )
+    supports = FULL_DOMAIN_FEATURES
     full_domain = True
 
     def search(self, problem: SearchProblem, control: Control) -> Outcome:

@@ -59,9 +59,9 @@ from anonymizer.search.partition.limits import KernelLimits
 from anonymizer.search.partition.merging import (
     CLASSES,
     POWERS,
+    Known,
     finest,
     mondrian_start,
-    repaired,
     thinned,
 )
 from anonymizer.search.partition.trees import items_of
@@ -383,6 +383,7 @@ class LocalRun(SearchRun):
     def __init__(self, problem: SearchProblem, control: Control, earlier: Earlier | None = None) -> None:
         super().__init__(control)
         self._earlier = Earlier() if earlier is None else earlier
+        self._known = Known.of(control)
         self._problem = problem
         self._ground = LocalProblem(problem)
         self._lattice = level_lattice(self._ground)
@@ -478,7 +479,7 @@ class LocalRun(SearchRun):
         """Take what Mondrian cuts, so that no release loses more."""
         began = time.monotonic()
         try:
-            found = mondrian_start(self._ground, self._problem, self._control.stopped)
+            found = mondrian_start(self._ground, self._problem, self._control.stopped, self._control.memory)
         except InputError:
             # The metric has no value for what it publishes, nor for local recoding, which says so later.
             return
@@ -490,7 +491,7 @@ class LocalRun(SearchRun):
         limits, together = self._annealing.limits, self._problem.table_constraints
         if not (limits.attributes or together) or not self._ground.bounded:
             return
-        fine = finest(self._ground, self._control.stopped)
+        fine = finest(self._ground, self._control.stopped, self._control.memory)
         if fine is None:
             return
         powers = POWERS if fine.classes <= CLASSES else POWERS[1:2]
@@ -506,7 +507,7 @@ class LocalRun(SearchRun):
         found: Assignment | None = fine
         if limits.attributes:
             room = 0 if self._validity.moving else self._problem.limit
-            found = repaired(fine, limits, room - fine.suppressed, power, self._given_up)
+            found = self._known.repaired(fine, limits, room - fine.suppressed, power, self._given_up)
         if found is None or not self._problem.table_constraints or self._judge.admits(found):
             return found
         return thinned(found, self._judge, self._given_up)
@@ -555,7 +556,7 @@ class LocalRun(SearchRun):
             nodes = None if self._ground.bounded else LATTICE_NODES
             control = Control(nodes=nodes, stopped=control.stopped)
         began = time.monotonic()
-        better = search_with("lattice", self._problem, replace(control, below=below))
+        better = search_with("lattice", self._problem, replace(control, below=below, memory=None))
         if better.recoding is None:
             return
         self._take("lattice", assignment_of(self._ground, better.recoding), time.monotonic() - began)
@@ -734,6 +735,7 @@ class Local(SearchAlgorithm):
         {
             Feature.CLASSES,
             Feature.RECORDS,
+            Feature.APPLY,
             Feature.UNIT_LIMIT,
             Feature.UNITS,
             Feature.SCENARIOS,
@@ -764,6 +766,8 @@ class Local(SearchAlgorithm):
         Interrupted: the user ended the search before it found a recoding.
         """
         earlier = Earlier()
+        # Mondrian runs beside it where attacks are asked about, and before it anyway: it cuts once.
+        control = replace(control, memory={})
 
         def search(asked: SearchProblem, left: Control) -> Outcome:
             found = LocalRun(asked, left, earlier).run()
@@ -795,4 +799,4 @@ def _along_hierarchies(problem: SearchProblem, control: Control) -> Outcome:
 
 def _full_domain(problem: SearchProblem, control: Control) -> Outcome:
     """Return the best of the lattice within some transformations."""
-    return search_with("lattice", problem, replace(control, nodes=LATTICE_NODES))
+    return search_with("lattice", problem, replace(control, nodes=LATTICE_NODES, memory=None))

@@ -90,7 +90,7 @@ from anonymizer.search.mondrian.regions import (
     UnitsOfRows,
 )
 from anonymizer.search.mondrian.store import CHUNK, Batch, Coding, Span, Store, chunks, looked_up, stored
-from anonymizer.search.partition.merging import Known
+from anonymizer.search.partition.merging import Asked, Known
 from anonymizer.search.rollup import RollUp
 from anonymizer.search.suppression.suppressor import References, references
 from anonymizer.system import DiskArrays, release_free_memory
@@ -1384,23 +1384,29 @@ class Mondrian(SearchAlgorithm):
         InputError: the metric has no value for the kind of labels.
         Interrupted: the user ended the search before there was a release.
         """
-        known = Known()
+        known = Known.of(control)
         return search_with_attack_checks(
             problem, control, lambda asked, left: self._search(asked, left, known)
         )
 
     def first(self, problem: SearchProblem, control: Control) -> Outcome:
         """Return the regions cut from the top."""
-        return self._cut(problem, control)
+        return self._known_cut(problem, control, Known.of(control))
 
     def _search(self, problem: SearchProblem, control: Control, known: Known) -> Outcome:
-        found = self._cut(problem, control)
+        found = self._known_cut(problem, control, known)
         if control.explained:
             found = measured_end(problem, found)
         whole = problem.source is None and found.status is not Status.INFEASIBLE
         if whole and along_trees(problem, self.settings):
-            return merged(problem, control, found, self._cut, known)
+            return merged(
+                problem, control, found, lambda asked, left: self._known_cut(asked, left, known), known
+            )
         return found
+
+    def _known_cut(self, problem: SearchProblem, control: Control, known: Known) -> Outcome:
+        """Return the outcome of cuts, which another search of the table may have made."""
+        return known.cut(Asked(problem, self.settings), control, lambda: self._cut(problem, control))
 
     def _cut(self, problem: SearchProblem, control: Control) -> Outcome:
         start = _find_start(problem, control)
@@ -1482,7 +1488,7 @@ def _find_start(problem: SearchProblem, control: Control) -> _Start | Outcome:
     if verdict.excludes_finer:
         return Outcome(Status.INFEASIBLE, None, None, None, 1, 1, (own,), control.elapsed, False)
     left = None if control.steps is None else control.steps - 1
-    found = search_with("lattice", problem, replace(control, steps=left))
+    found = search_with("lattice", problem, replace(control, steps=left, memory=None))
     steps = (own, *found.steps)
     if found.recoding is None or found.recoding.levels is None:
         number, seconds = len(steps), control.elapsed

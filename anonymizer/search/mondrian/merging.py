@@ -16,7 +16,7 @@ from anonymizer.model.recoding import CutTree, Outcome, Recoding, Status, Step
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.partition.assignment import Assignment, LocalProblem, assignment_of, recoding_of
 from anonymizer.search.partition.limits import limits_of
-from anonymizer.search.partition.merging import CLASSES, POWERS, Known, by_size, repaired, thinned
+from anonymizer.search.partition.merging import CLASSES, POWERS, Known, by_size, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
 from anonymizer.search.steps import Explain
 
@@ -40,7 +40,7 @@ def merged(
     ----------
     found: by cuts from the top.
     cut: searches by cuts.
-    known: merges of searches for other limits of the whole release.
+    known: merges of searches for other limits of the whole release, or of others.
     """
     table = problem.table
     sensitive = any(each.attribute is not None for each in problem.class_constraints)
@@ -66,7 +66,7 @@ def merged(
             break
         own: Assignment | None = regions
         if sensitive:
-            own = repaired(regions, limits, 0, power, control.out_of_time)
+            own = known.repaired(regions, limits, 0, power, control.out_of_time)
         if own is not None and problem.table_constraints and not judge.admits(own):
             own = thinned(own, judge, control.out_of_time, known)
         if own is None:

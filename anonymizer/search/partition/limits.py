@@ -43,6 +43,14 @@ class KernelLimits:
     attributes: tuple[str, ...]
     complete: bool
 
+    def same(self, other: KernelLimits) -> bool:
+        """Return whether the numbers are those of another problem, complete or not."""
+        # What follows is overwritten by the kernel.
+        kept = self.limits._fields.index("work")
+        return self.attributes == other.attributes and all(
+            np.array_equal(one, its) for one, its in zip(self.limits[:kept], other.limits[:kept], strict=True)
+        )
+
     def values_of(self, ground: LocalProblem, atoms: IntArray) -> IntArray:
         """Return the values of records of atoms as the kernel numbers them, shape (records, attributes)."""
         columns = [

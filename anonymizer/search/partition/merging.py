@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from anonymizer.compiled import Room
 from anonymizer.model.arrays import CodeArray, IntArray, count
+from anonymizer.model.recoding import Outcome
+from anonymizer.plugins import Settings
 from anonymizer.search.base import Control, SearchProblem, first_with
 from anonymizer.search.partition.assignment import SUPPRESSED, Assignment, LocalProblem, assignment_of
 from anonymizer.search.partition.kernel import (
@@ -50,7 +53,10 @@ PAIRS = 1 << 26
 
 
 def mondrian_start(
-    ground: LocalProblem, problem: SearchProblem, stopped: Callable[[], bool]
+    ground: LocalProblem,
+    problem: SearchProblem,
+    stopped: Callable[[], bool],
+    memory: dict[str, Any] | None = None,
 ) -> Assignment | None:
     """Return the classes of Mondrian along the hierarchies, None without any.
 
@@ -59,14 +65,17 @@ def mondrian_start(
     Parameters
     ----------
     problem: what the classes must satisfy, on the table of ``ground``.
+    memory: of ``Control``.
     """
-    found = first_with("mondrian", problem, Control(stopped=stopped), labels="hierarchy")
+    found = first_with("mondrian", problem, Control(stopped=stopped, memory=memory), labels="hierarchy")
     return None if found.recoding is None or stopped() else assignment_of(ground, found.recoding)
 
 
-def finest(ground: LocalProblem, stopped: Callable[[], bool]) -> Assignment | None:
+def finest(
+    ground: LocalProblem, stopped: Callable[[], bool], memory: dict[str, Any] | None = None
+) -> Assignment | None:
     """Return fine classes that are large enough, whatever their sensitive values; None without any."""
-    return mondrian_start(ground, by_size(ground.problem), stopped)
+    return mondrian_start(ground, by_size(ground.problem), stopped, memory)
 
 
 def by_size(problem: SearchProblem) -> SearchProblem:
@@ -171,11 +180,84 @@ class Thinning:
         return Assignment.of(own.ground, own.atoms, own.counts, class_of)
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What regions are cut for.
+
+    Attributes
+    ----------
+    settings: of Mondrian.
+    """
+
+    problem: SearchProblem
+    settings: Settings
+
+    def same(self, other: Asked) -> bool:
+        """Return whether the same regions are cut."""
+        mine, theirs = self.problem, other.problem
+        objects = ((own.table, own.metric, own.source, own.unit_limit) for own in (mine, theirs))
+        values = (
+            (own.class_constraints, own.table_constraints, own.limit, own.keep_rows, own.moving_reference)
+            for own in (mine, theirs)
+        )
+        return (
+            all(one is its for one, its in zip(*objects, strict=True))
+            and next(values) == next(values)
+            and (mine.suppression, mine.k, self.settings) == (theirs.suppression, theirs.k, other.settings)
+        )
+
+
 @dataclass
 class Known:
-    """The merges that are known, for searches that differ in the limits of the whole release alone."""
+    """Cuts and merges that are known, for searches of one table.
+
+    Attributes
+    ----------
+    begun: merges for limits of the whole release, by the classes that they begin with.
+    cuts: outcomes of cuts that no budget ended, by what they are cut for.
+    repairs: merged classes by those before, the conditions, and the room and power of ``repaired``.
+    """
 
     begun: list[tuple[Assignment, str | None, Thinning]] = field(default_factory=list)
+    cuts: list[tuple[Asked, Outcome]] = field(default_factory=list)
+    repairs: list[tuple[Assignment, KernelLimits, tuple[int, int], Assignment]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, control: Control) -> Known:
+        """Return what the searches know together that share the memory of a control; else nothing."""
+        if control.memory is None:
+            return cls()
+        found: Known = control.memory.setdefault("partition", cls())
+        return found
+
+    def cut(self, asked: Asked, control: Control, cut: Callable[[], Outcome]) -> Outcome:
+        """Return the outcome of cuts, which were made before if they are known."""
+        for before, outcome in self.cuts:
+            if before.same(asked):
+                return outcome
+        outcome = cut()
+        if asked.problem.table.combinations > REMEMBERED:
+            return outcome
+        if not (outcome.interrupted or control.exhausted(outcome.evaluated, len(outcome.steps))):
+            self.cuts = [*self.cuts[-KEPT:], (asked, outcome)]
+        return outcome
+
+    def repaired(
+        self,
+        own: Assignment,
+        limits: KernelLimits,
+        room: int,
+        power: int,
+        stopped: Callable[[], bool],
+    ) -> Assignment | None:
+        """Return what ``repaired`` does."""
+        for before, asked, given, found in self.repairs:
+            if given == (room, power) and asked.same(limits) and before.same(own):
+                return found.on(own.ground)
+        merged = repaired(own, limits, room, power, stopped)
+        if merged is not None:
+            self.repairs = [*self.repairs[-KEPT:], (own, limits, (room, power), merged)]
+        return merged
 
     def thinning(self, own: Assignment, attribute: str | None, stopped: Callable[[], bool]) -> Thinning:
         """Return the merges of some classes."""
@@ -188,8 +270,11 @@ class Known:
         return thinning
 
 
+REMEMBERED = 1 << 18
+"""Most distinct rows of a table whose cuts are remembered: of more, they take memory."""
+
 KEPT = 3
-"""Sequences of merges that are known beside the newest."""
+"""Cuts, repairs and sequences of merges that are known beside the newest of each."""
 
 
 def thinned(
