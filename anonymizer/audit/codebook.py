@@ -98,6 +98,7 @@ class _Recoding(BaseModel):
 
 class _Attribute(BaseModel):
     label: str = ""
+    codes: dict[str, str] | None = None
 
 
 class _Report(BaseModel):

@@ -244,13 +244,16 @@ def report_parts(
 
 
 def attributes_of(prepared: Prepared) -> dict[str, Any]:
-    """Return the ``attributes`` entry of the report, with the labels that columns have in the input."""
+    """Return the ``attributes`` entry of the report, with the input's labels of columns and codes."""
     columns, labels = prepared.plan.columns, prepared.encoded.relation.labels
     described = columns.described(prepared.problem.table)
     for name in columns.released(described):
         title = labels[name].title if name in labels else ""
         if title:
             described[name]["label"] = title
+    codes = columns.labels_of_codes(prepared.encoded.relation, prepared.problem.table)
+    for name, own in codes.items():
+        described[name]["codes"] = own
     return described
 
 
