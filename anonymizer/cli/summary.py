@@ -92,6 +92,10 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
         yield "Before you share the files, read the verdict in report.html:"
     yield from (each for each in look_again if not each.startswith(LINKED_MORE))
     yield from files_to_share(content, directory / "share")
+    if content["config"].get("sign"):
+        from anonymizer.commands.run import key_line  # noqa: PLC0415 - quick start-up
+
+        yield f"       {key_line(directory / 'share')}"
     yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
     yield _kept_line(content, directory)
 

@@ -1,7 +1,7 @@
 """Hierarchies whose leaves are the codes of an input that is read by its labels.
 
 Files of SPSS and Stata hold codes, and people read their labels: the labels are the values of a column. A
-list of codes, such as those of occupations, has codes as leaves. Which of both a hierarchy has, its leaves say.
+list of codes, such as those of occupations, has codes as leaves. Which of both it has, its leaves say.
 """
 
 from __future__ import annotations
