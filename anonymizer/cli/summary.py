@@ -92,10 +92,6 @@ def summary(report: Report, directory: Path, command: RunCommand, *, columns: bo
         yield "Before you share the files, read the verdict in report.html:"
     yield from (each for each in look_again if not each.startswith(LINKED_MORE))
     yield from files_to_share(content, directory / "share")
-    if content["config"].get("sign"):
-        from anonymizer.commands.run import key_line  # noqa: PLC0415 - quick start-up
-
-        yield f"       {key_line(directory / 'share')}"
     yield from (f"       report.public.json warns: {warning}" for warning in recipient_warnings(content))
     yield _kept_line(content, directory)
 
@@ -233,6 +229,10 @@ def files_to_share(content: Mapping[str, Any], share: Path) -> Iterator[str]:
         tables = [release, *([release["sensitive_table"]] if "sensitive_table" in release else [])]
         names = "  ".join(Path(each["path"]).name for each in tables)
         yield f"Give:  {share.as_posix()}/    {names}  {beside}"
+    if content["config"].get("sign"):
+        from anonymizer.commands.run import key_line  # noqa: PLC0415 - quick start-up
+
+        yield f"       {key_line(share)}"
 
 
 def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -52,6 +52,11 @@ class Made:
     review: Review
     changed: bool
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether the key of the release has signed the files, too."""
+        return SIGNATURE in self.written
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
         return {
