@@ -639,8 +639,12 @@ def new_path_fault(path: Path) -> str | None:
     return output_fault(path.relative_to(next(there, path.anchor)))
 
 
-def replace_whole(path: Path, content: str) -> None:
+def replace_whole(path: Path, content: str, *, private: bool = False) -> None:
     """Write a text file in UTF-8 under a temporary name in its folder, and rename it.
+
+    Parameters
+    ----------
+    private: whether only its owner may ever read it.
 
     Raises
     ------
@@ -653,7 +657,8 @@ def replace_whole(path: Path, content: str) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        staged.chmod(0o666 & ~_umask())
+        if not private:  # a temporary file is
+            staged.chmod(0o666 & ~_umask())
         if WINDOWS and path.is_file():  # it may be read-only
             path.chmod(0o600)
         staged.replace(path)
@@ -661,8 +666,8 @@ def replace_whole(path: Path, content: str) -> None:
         staged.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: str) -> None:
-    """Write a text file as ``replace_whole`` does.
+def write_whole(path: Path, content: str, *, private: bool = False) -> None:
+    """Write a text file as ``replace_whole`` does, with its parameters.
 
     Raises
     ------
@@ -672,7 +677,7 @@ def write_whole(path: Path, content: str) -> None:
     if fault is not None:
         raise OutputError(f"{path}: {fault}")
     try:
-        replace_whole(path, content)
+        replace_whole(path, content, private=private)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 

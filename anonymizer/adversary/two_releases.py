@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,14 +11,15 @@ from anonymizer.adversary.original import paired_records, rows_of_records
 from anonymizer.attacks.coverage import coverage_of_ranges, meaning_of
 from anonymizer.attacks.links import links_of_pairs
 from anonymizer.data.relation import Relation
-from anonymizer.data.table import column_of
+from anonymizer.data.table import column_of, declared_codes
+from anonymizer.hierarchy.coded import tree_of
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.mask import MaskSource
 from anonymizer.model.adversary import Links, PublishedTable, ReleasePair, Truth, ValueCoverage
 from anonymizer.model.dates import ISO
 from anonymizer.model.identity import text_identity
 from anonymizer.model.labels import MISSING, SET, SUPPRESSED, period_days, ranges_of
-from anonymizer.model.table import Column, ValueType
+from anonymizer.model.table import Code, Column, ValueType
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns, PlannedColumn
 
@@ -45,7 +47,16 @@ def pair_of_releases(
     names = tuple(name for name in table.names if name in other.names)
     if not names:
         return None
-    read = [_read_together(columns, name, _labels(table, name), _labels(other, name)) for name in names]
+    read = [
+        _read_together(
+            columns,
+            name,
+            _labels(table, name),
+            _labels(other, name),
+            {**declared_codes(second_relation, name), **declared_codes(relation, name)},
+        )
+        for name in names
+    ]
     aligned = None
     ordered = relation.ordered and second_relation.ordered
     if ordered and (assessment.key is not None or relation.rows == second_relation.rows):
@@ -63,9 +74,18 @@ def _labels(table: PublishedTable, name: str) -> tuple[str | None, ...]:
 
 
 def _read_together(
-    columns: Columns, name: str, first: Sequence[str | None], second: Sequence[str | None]
+    columns: Columns,
+    name: str,
+    first: Sequence[str | None],
+    second: Sequence[str | None],
+    declared: Mapping[str, Code],
 ) -> tuple[ValueCoverage, ValueCoverage]:
-    """Return what the texts of a column cover in either release."""
+    """Return what the texts of a column cover in either release.
+
+    Parameters
+    ----------
+    declared: codes of its labels.
+    """
     planned = columns[name]
     source = None if planned.hierarchy is None else planned.hierarchy.source
     first, second = (
@@ -95,12 +115,13 @@ def _read_together(
     if source is not None and listed_values:
         # A text outside the hierarchy covers nothing.
         counts = np.ones(len(texts), dtype=np.int64)
-        tree = source.build(Column(name, ValueType.TEXT, tuple(texts), counts, None, None), columns.folder)
+        shown = Column(name, ValueType.TEXT, tuple(texts), counts, None, None, codes=declared)
+        tree = tree_of(source, shown, columns.folder, f"column '{name}': {source.describe()}")
         values = {label for level, label in tree if level == 0} - absent
     lacking = any(each is None or each in absent for each in (*first, *second))
     dictionary = [*((each, 1) for each in sorted(values)), *([(None, 1)] if lacking else [])]
     column = column_of(f"column '{name}'", dictionary, columns.request(name, ValueType.TEXT), absent).column
-    (attribute,) = own.quasi_identifiers({name: column})
+    (attribute,) = own.quasi_identifiers({name: replace(column, codes=declared)})
     return meaning_of(attribute, first, absent), meaning_of(attribute, second, absent)
 
 

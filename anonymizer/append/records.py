@@ -16,7 +16,7 @@ import numpy as np
 from anonymizer.append.earlier import Previous
 from anonymizer.config.search import EngineName
 from anonymizer.data.relation import Coding, Groups, Relation
-from anonymizer.data.table import ReadColumn, column_of, recoded_as
+from anonymizer.data.table import ReadColumn, column_of, declared_codes, recoded_as
 from anonymizer.data.values import Key, key_of
 from anonymizer.errors import DataError, InputError
 from anonymizer.hierarchy.source import HierarchySource
@@ -192,7 +192,8 @@ def _attributes_of_both(
             texts[text] = texts.get(text, 0) + records
         ordered = sorted(texts.items(), key=lambda each: (each[0] is None, each[0] or ""))
         (own,) = planned.requests([name])
-        columns[name] = column_of(relation.name, ordered, own, planned.missing).column
+        column = column_of(relation.name, ordered, own, planned.missing).column
+        columns[name] = replace(column, codes=declared_codes(relation, name))
     return planned.sensitive_attributes(columns)
 
 

@@ -81,6 +81,8 @@ def check_input(case: AuditCase) -> list[str]:
         columns = [each.column for each in table.quasi_identifiers]
         for column in (*columns, *(each.column for each in table.sensitive)):
             case.claims.compare(("attributes", column.name, "type"), column.type.value)
+        for name, labels in plan.columns.labels_of_codes(source, table).items():
+            case.claims.compare(("attributes", name, "codes"), labels)
         if _aggregates(case.claims.get(("search", "algorithm"))):
             return nothing
         matched = _matched(case, table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +40,7 @@ from anonymizer.model.recoding import COUNT, GROUP
 from anonymizer.model.table import Numerals, Role, SensitiveAttribute, ValueType
 from anonymizer.model.units import PERSON
 from anonymizer.plan.columns import Columns
-from anonymizer.plan.plan import plan_of
+from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.privacy.base import Constraint
 from anonymizer.release.anatomy import find_anatomy_files
 from anonymizer.release.classes import NO_UNIT_COLUMNS, UnitColumns, classes_for, count_classes, read_pair
@@ -253,10 +254,17 @@ def _hash(path: Path) -> str | None:
         return relation.sha256
 
 
+def _plan(config: Config, report: AuditedReport) -> Plan:
+    """Return the plan of a config, whose hierarchies may have codes where the release has labels."""
+    plan = plan_of(config)
+    labels = {name: each.codes for name, each in report.reported.attributes.items()}
+    return replace(plan, columns=plan.columns.over_codes(labels))
+
+
 def _counted(relations: Sequence[Relation], report: AuditedReport, config: Config) -> AuditCase | None:
     """Count a release in one table; None if it has other columns than expected."""
     (stored,) = relations
-    relation, plan = _labelled(stored, config, report), plan_of(config)
+    relation, plan = _labelled(stored, config, report), _plan(config, report)
     if not _as_expected(relation, _released(config), report.found):
         return None
     names = plan.columns.among(relation.columns, Role.SENSITIVE)
@@ -329,7 +337,7 @@ def _check_numbers(relation: Relation, own: NumberColumns, numerals: Numerals) -
 def _counted_pair(relations: Sequence[Relation], report: AuditedReport, config: Config) -> AuditCase | None:
     """Count an Anatomy release; None if a table has other columns than expected."""
     (records, values), found = relations, report.found
-    plan = plan_of(config)
+    plan = _plan(config, report)
     name = attribute_in_groups(plan.columns)
     if not _as_expected(records, (_released(config) - {name}) | {GROUP}, found, (GROUP,)):
         return None

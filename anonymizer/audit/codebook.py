@@ -14,8 +14,9 @@ from anonymizer.audit.claims import as_reported
 from anonymizer.distribution import own_version
 from anonymizer.errors import InputError
 from anonymizer.model.labels import NumberLabels
+from anonymizer.model.report import metadata_name
 from anonymizer.model.table import Role
-from anonymizer.release.folder import CODEBOOK, metadata_name
+from anonymizer.release.folder import CODEBOOK
 from anonymizer.report.codebook import HEAD, WORDS, Entry, codebook_rows
 from anonymizer.report.csvw import csvw_texts
 from anonymizer.report.described import described_columns
@@ -98,6 +99,7 @@ class _Recoding(BaseModel):
 
 class _Attribute(BaseModel):
     label: str = ""
+    codes: dict[str, str] | None = None
 
 
 class _Report(BaseModel):

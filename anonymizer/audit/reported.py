@@ -41,9 +41,10 @@ class ReportedRelease(ReportedText):
 
 
 class ReportedAttribute(BaseModel):
-    """A column."""
+    """A column; ``codes`` are those that its hierarchy has, with their labels, if they are public."""
 
     type: ValueType | None
+    codes: dict[str, str] | None = None
 
 
 class ReportedConstraint(BaseModel):

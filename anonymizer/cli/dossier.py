@@ -62,7 +62,11 @@ def dossier(
 
 
 def _lines(made: Made, answers: str) -> Iterator[str]:
+    from anonymizer.commands.run import key_line  # noqa: PLC0415 - --help needs none of it
+
     yield f"Wrote {made.folder.as_posix()}/    {'  '.join(made.written)}  (internal)"
+    if made.is_signed:
+        yield key_line(made.folder)
     if made.blanks:
         of = f"{len(made.blanks)} of {plural(made.asked, 'question')}"
         yield f"Not answered in {answers}: {of}: {listed(made.blanks)}"

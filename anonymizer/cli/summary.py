@@ -229,6 +229,10 @@ def files_to_share(content: Mapping[str, Any], share: Path) -> Iterator[str]:
         tables = [release, *([release["sensitive_table"]] if "sensitive_table" in release else [])]
         names = "  ".join(Path(each["path"]).name for each in tables)
         yield f"Give:  {share.as_posix()}/    {names}  {beside}"
+    if content["config"].get("sign"):
+        from anonymizer.commands.run import key_line  # noqa: PLC0415 - quick start-up
+
+        yield f"       {key_line(share)}"
 
 
 def tried_lines(content: Mapping[str, Any]) -> Iterator[str]:

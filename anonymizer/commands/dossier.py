@@ -18,7 +18,7 @@ from anonymizer.config.section import Section, dotted
 from anonymizer.config.written import comment, text
 from anonymizer.data.source import is_url, sha256_of
 from anonymizer.errors import ConfigError, ConfigProblem, InputError, OutputError, listed, shown, suggestion
-from anonymizer.release.folder import DECISIONS, DOSSIER, PRIVATE, PUBLIC_REPORT, REPORT, SHARE
+from anonymizer.release.folder import DECISIONS, DOSSIER, PUBLIC_REPORT, REPORT, SHARE
 from anonymizer.release.signature import OF_SHARE, SIGNATURE, Signer
 from anonymizer.report.dossier import DATES, QUESTIONS, Dossier, Review
 from anonymizer.system import check_file, write_whole
@@ -51,6 +51,11 @@ class Made:
     asked: int
     review: Review
     changed: bool
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the key of the release has signed the files, too."""
+        return SIGNATURE in self.written
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -324,11 +329,10 @@ def _written(path: Path, made: Dossier, *, first: bool) -> Made:
                 f"{folder / name}: is a folder; move it away, as the file of this name goes there"
             )
     for name, content in contents.items():
-        write_whole(folder / name, content)
-        (folder / name).chmod(PRIVATE)
+        write_whole(folder / name, content, private=True)
     if signer is not None:
-        signer.sign(folder, [DECISIONS, DOSSIER, REPORT, OF_SHARE])
-        (folder / SIGNATURE).chmod(PRIVATE)
+        signed = signer.signature(folder, [DECISIONS, DOSSIER, REPORT, OF_SHARE])
+        write_whole(folder / SIGNATURE, signed, private=True)
         contents[SIGNATURE] = ""
     return Made(folder, list(contents), made.blanks(), len(made.asked()), review, made.changed)
 

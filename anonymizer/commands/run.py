@@ -19,6 +19,7 @@ from anonymizer.model.report import Report
 from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import plan_of
 from anonymizer.release.folder import MENDED, REPORT, ReleaseFolder
+from anonymizer.release.signature import SIGNATURE, Signature
 
 
 def release_folder(config: Path) -> Path:
@@ -28,6 +29,11 @@ def release_folder(config: Path) -> Path:
     'a/clinic-release'
     """
     return config.with_name(f"{config.stem}-release")
+
+
+def key_line(folder: Path) -> str:
+    """Return the line for a terminal about the key that the files of a folder were just signed with."""
+    return f"Signed with the key {Signature.read(folder / SIGNATURE).public.fingerprint}"
 
 
 def next_run(config: Path) -> RunCommand:

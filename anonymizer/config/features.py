@@ -16,7 +16,7 @@ from anonymizer.config.search import AlgorithmSettings, Attackers, EngineName, M
 from anonymizer.config.sections import ConfigSections, Reference
 from anonymizer.data.foreign import elsewhere
 from anonymizer.data.relation import REMOTE, engine_named
-from anonymizer.data.source import CSV_FILES, PARQUET_FILES, FileFormat
+from anonymizer.data.source import CSV_FILES, FILE_FORMATS, PARQUET_FILES, FileFormat
 from anonymizer.model.feature_rows import (
     NO_WORDS,
     Asked,
@@ -279,6 +279,20 @@ def _text_file(path: str | None, kind: FileFormat, section: str, *, wanted: bool
     return [] if other else [Use((section, "path"), {"path": str(path)})]
 
 
+def _other_file(config: ConfigSections) -> list[Use]:
+    """Return the use of an input in a format of an office, or of a plug-in."""
+    path = config.input.path
+    if path is None or CSV_FILES.named(path) or PARQUET_FILES.named(path):
+        return []
+    known = any(each.named(path) for each in FILE_FORMATS)
+    if not known and config.engine.name not in set(EngineName):
+        # Looked for only if another engine would read the file: it loads the engine of this machine.
+        from anonymizer.data.open import input_suffixes  # noqa: PLC0415
+
+        known = path.lower().endswith(input_suffixes())
+    return [Use(("input", "path"), {"path": path})] if known else []
+
+
 def _labels(config: ConfigSections, used: Callable[[Any], bool]) -> Iterator[Use]:
     for name, each in config.attributes.items():
         if used(each):
@@ -361,6 +375,15 @@ _GROUPS: tuple[tuple[Row[ConfigSections], ...], ...] = (
         Row(
             Feature.TEXT_INPUT,
             lambda config: _text_file(config.input.path, CSV_FILES, "input", wanted=True),
+            Cell(
+                STARTED,
+                "{path}: {engine} reads Parquet, a file or a folder; convert it, or set engine.name: duckdb",
+                here=True,
+            ),
+        ),
+        Row(
+            Feature.OTHER_INPUT,
+            _other_file,
             Cell(
                 STARTED,
                 "{path}: {engine} reads Parquet, a file or a folder; convert it, or set engine.name: duckdb",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-Code: TypeAlias = int | float | str
-"""A stored value in place of which people read a label."""
+from anonymizer.model.table import Code
 
 
 @dataclass(frozen=True)
@@ -27,3 +25,8 @@ class ColumnLabels:
     codes: Mapping[str, Code] = field(default_factory=dict)
     absent: Mapping[str, Code] = field(default_factory=dict)
     measure: str = ""
+
+    @property
+    def declared(self) -> Mapping[str, Code]:
+        """The codes of all labels, of missing values too; empty if values are read as they are stored."""
+        return {**self.codes, **self.absent} if self.codes else {}

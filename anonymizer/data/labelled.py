@@ -43,7 +43,7 @@ class _Translated(Relation):
         self._own = own
         self.name, self.rows, self.sha256 = own.name, own.rows, own.sha256
         self.separator, self.renamed, self.spelled = own.separator, own.renamed, own.spelled
-        self.index_columns = own.index_columns
+        self.index_columns, self.labels = own.index_columns, own.labels
 
     @property
     def ordered(self) -> bool:
@@ -176,6 +176,7 @@ class RenamedRelation(_Translated):
         super().__init__(own)
         self.columns = tuple(names.get(each, each) for each in own.columns)
         self._named = dict(zip(self.columns, own.columns, strict=True))
+        self.labels = {names.get(each, each): labels for each, labels in own.labels.items()}
         self.marker = own.marker
 
     def _own_name(self, column: str) -> str:

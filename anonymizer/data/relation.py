@@ -1127,7 +1127,8 @@ class Engine(ABC, Supporter):
     ----------
     name: as in the config.
     supports: the features that it carries out besides Parquet files on this machine, which all engines read
-        and write; such as ``REMOTE`` for other file systems, ``TEXT_INPUT`` and ``TEXT_OUTPUT``.
+        and write; such as ``REMOTE`` for other file systems, ``TEXT_INPUT``, ``OTHER_INPUT``
+        and ``TEXT_OUTPUT``.
     program_bytes: memory of its processes on this machine before any input is read.
     """
 

@@ -39,6 +39,7 @@ from anonymizer.model.table import (
     BLANKS,
     COMMA,
     POINT,
+    Code,
     Column,
     Numerals,
     QuasiIdentifier,
@@ -455,7 +456,15 @@ def _read(relation: Relation, request: ColumnRequest, missing: frozenset[str]) -
         absent = absent_texts(texts, missing)
         stored = all(iso_moment(text) for text in texts if text not in absent)
         request = replace(request, numerals=POINT, dates=ISO if stored else request.dates)
-    return column_of(relation.name, dictionary, request, missing)
+    read = column_of(relation.name, dictionary, request, missing)
+    codes = declared_codes(relation, request.name)
+    return replace(read, column=replace(read.column, codes=codes)) if codes else read
+
+
+def declared_codes(relation: Relation, name: str) -> Mapping[str, Code]:
+    """Return the codes of the labels by which a column is read; empty without labels."""
+    labels = relation.labels.get(name)
+    return {} if labels is None else labels.declared
 
 
 def column_of(

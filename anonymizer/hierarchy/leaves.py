@@ -109,7 +109,7 @@ def _respelled(tree: Tree, spellings: Mapping[str, Sequence[str]], identity: Ide
     names: dict[Node, list[Node]] = {}
     for leaf, texts in spellings.items():
         names[0, leaf] = [(0, text) for text in texts]
-        for level, label in _padding(tree, leaf, identity):
+        for level, label in padding(tree, leaf, identity):
             if (level, texts[0]) in tree:
                 break
             names[level, label] = [(level, texts[0])]
@@ -122,7 +122,7 @@ def _respelled(tree: Tree, spellings: Mapping[str, Sequence[str]], identity: Ide
     return changed
 
 
-def _padding(tree: Tree, leaf: str, identity: Identity) -> Iterable[Node]:
+def padding(tree: Tree, leaf: str, identity: Identity) -> Iterable[Node]:
     """Yield the nodes above a leaf, but the root, that have its label and no other child."""
     node: Node = (0, leaf)
     while parents := list(tree.predecessors(node)):

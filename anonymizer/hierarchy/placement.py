@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.errors import HierarchyError, plural
+from anonymizer.hierarchy.coded import tree_of
 from anonymizer.hierarchy.leaves import fitted, identities_in, identity_in
 from anonymizer.hierarchy.levels import listed
 from anonymizer.hierarchy.source import (
@@ -131,7 +132,7 @@ def place(column: Column, source: HierarchySource[Any], placement: Placement) ->
     HierarchyError: the hierarchy is not one tree or, with ``Unknown.ERROR``, lacks values.
     """
     name = f"column '{column.name}': {source.describe()}"
-    tree = fitted(source.build(column, placement.folder), column, name)
+    tree = fitted(tree_of(source, column, placement.folder, name), column, name)
     root = root_node(tree)
     lacking = unplaced(column, tree)
     if lacking and placement.unknown == Unknown.ERROR:

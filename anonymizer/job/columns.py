@@ -63,10 +63,12 @@ def describer_of(found: Found, tables: Sequence[Relation], dialect: CsvDialect |
     tables: of the release, as they are stored.
     dialect: of files of text, else None.
     """
-    plan = found.prepared.plan
+    plan, prepared = found.prepared.plan, found.prepared
+    codes = plan.columns.labels_of_codes(prepared.encoded.relation, prepared.problem.table)
     numbers = {name: numbers_entry(each) for name, each in numbers_of(found.recoding).items()}
     content = {
         "config": plan.shown,
+        "attributes": {name: {"codes": own} for name, own in codes.items()},
         "recoding": found.recoding.describe(),
         "release": {"separator": None if dialect is None else dialect.separator, "numbers": numbers},
     }

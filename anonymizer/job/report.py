@@ -18,7 +18,7 @@ from anonymizer.job.diagnose import Diagnosis
 from anonymizer.job.verify import numbers_entry, numbers_of
 from anonymizer.model.dates import ISO_FORM, date_remedy, reading_of
 from anonymizer.model.recoding import Outcome
-from anonymizer.model.report import Report
+from anonymizer.model.report import Report, metadata_name
 from anonymizer.model.table import COMMA, Column, Role, ValueType
 from anonymizer.model.units import PERSON
 from anonymizer.model.warning import Harm, Warned, with_harm
@@ -51,7 +51,6 @@ from anonymizer.release.folder import (
     PUBLIC_REPORT,
     RECODING,
     ReleaseFolder,
-    metadata_name,
 )
 from anonymizer.release.recoding import StoredRecoding
 from anonymizer.report.build import (
@@ -244,13 +243,16 @@ def report_parts(
 
 
 def attributes_of(prepared: Prepared) -> dict[str, Any]:
-    """Return the ``attributes`` entry of the report, with the labels that columns have in the input."""
+    """Return the ``attributes`` entry of the report, with the input's labels of columns and codes."""
     columns, labels = prepared.plan.columns, prepared.encoded.relation.labels
     described = columns.described(prepared.problem.table)
     for name in columns.released(described):
         title = labels[name].title if name in labels else ""
         if title:
             described[name]["label"] = title
+    codes = columns.labels_of_codes(prepared.encoded.relation, prepared.problem.table)
+    for name, own in codes.items():
+        described[name]["codes"] = own
     return described
 
 

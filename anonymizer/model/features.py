@@ -25,6 +25,7 @@ class Feature(StrEnum):
     REMOTE = "files on another file system"
     DATABASE = "input.database or url"
     TEXT_INPUT = "an input that is text"
+    OTHER_INPUT = "an input that is neither text nor Parquet"
     APPLY = "apply"
     INPUT_REFERENCE = "reference: input"
     KEEP_ROWS = "suppression.keep_rows"

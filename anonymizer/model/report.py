@@ -54,3 +54,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def metadata_name(release: str) -> str:
+    """Return where CSVW looks for the description of a file.
+
+    >>> metadata_name("release.csv")
+    'release.csv-metadata.json'
+    """
+    return f"{release}-metadata.json"

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from math import isfinite, lcm
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from anonymizer.model.identity import text_identity
 from anonymizer.model.labels import MISSING, NumberColumns, exact
 from anonymizer.model.measure import DividedRows, Measure
 from anonymizer.model.population import LARGEST, Population
+
+Code: TypeAlias = int | float | str
+"""A stored value in place of which people read a label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,6 +301,8 @@ class Column:
     absent: texts of missing values.
     padded: whether texts had blanks around them, which are no part of the values.
     dates: format of its dates.
+    codes: of the labels by which the file declares its values and kinds of missing, by label; empty if the
+        values are read as they are stored.
     """
 
     name: str
@@ -309,6 +315,7 @@ class Column:
     absent: frozenset[str] = frozenset({"", MISSING})
     padded: bool = False
     dates: DateFormat = ISO
+    codes: Mapping[str, Code] = field(default_factory=dict)
 
     @property
     def size(self) -> int:

@@ -11,10 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from anonymizer.config.attribute import AttributeSettings
 from anonymizer.config.model import Config
 from anonymizer.data.relation import Relation
-from anonymizer.data.table import ColumnRequest, read_columns
+from anonymizer.data.table import ColumnRequest, declared_codes, read_columns
+from anonymizer.hierarchy.coded import CodedSource, labels_of_codes
 from anonymizer.hierarchy.date import DateSource
 from anonymizer.hierarchy.intervals import IntervalSource
 from anonymizer.hierarchy.placement import (
@@ -31,6 +34,7 @@ from anonymizer.model.features import SuppressionMethod
 from anonymizer.model.labels import MISSING, NumberLabels
 from anonymizer.model.recoding import Published
 from anonymizer.model.table import (
+    Code,
     Column,
     Numerals,
     QuasiIdentifier,
@@ -261,6 +265,30 @@ class Columns(Mapping[str, PlannedColumn]):
             for name, each in self.items()
         }
 
+    def labels_of_codes(self, relation: Relation, table: Table) -> dict[str, dict[str, str]]:
+        """Return the label of each code that is a value of a hierarchy, by the columns with such hierarchies.
+
+        A hierarchy in a file has none here: a report names no values of a file.
+
+        Parameters
+        ----------
+        relation: the input.
+        table: of it.
+        """
+        known = {each.name: each.column for each in table.quasi_identifiers}
+        known |= {each.name: each.column for each in table.sensitive}
+        found = {}
+        for name in self:
+            planned, codes = self.hierarchy(name), declared_codes(relation, name)
+            if planned is None or planned.source.rule_built or not codes:
+                continue
+            column = known[name] if name not in self.bands else _declared(name, codes)
+            tree = planned.source.build(column, self.folder)
+            labels = labels_of_codes(tree, column, planned.source.describe())
+            if labels:
+                found[name] = {} if planned.files else labels
+        return found
+
     def requests(self, names: Iterable[str]) -> list[ColumnRequest]:
         """Return the request to read each column, in the order of the names."""
         return [self.request(name, self[name].type) for name in names]
@@ -352,6 +380,23 @@ class Columns(Mapping[str, PlannedColumn]):
         }
         return replace(self, by_name=columns)
 
+    def over_codes(self, labels: Mapping[str, Mapping[str, str] | None]) -> Columns:
+        """Return the columns for readers of a release without its input.
+
+        Parameters
+        ----------
+        labels: as ``labels_of_codes`` returns them; None for a hierarchy over labels.
+        """
+        columns = {
+            name: replace(
+                each, hierarchy=replace(each.hierarchy, source=CodedSource(each.hierarchy.source, own))
+            )
+            if each.hierarchy is not None and (own := labels.get(name)) is not None
+            else each
+            for name, each in self.items()
+        }
+        return replace(self, by_name=columns)
+
     def without_hierarchies(self, names: Iterable[str]) -> Columns:
         """Return the columns with the hierarchies of some columns removed."""
         bare = set(names)
@@ -360,6 +405,13 @@ class Columns(Mapping[str, PlannedColumn]):
             for name, each in self.items()
         }
         return replace(self, by_name=columns)
+
+
+def _declared(name: str, codes: Mapping[str, Code]) -> Column:
+    """Return a column with the values that a file declares."""
+    return Column(
+        name, ValueType.TEXT, tuple(codes), np.zeros(len(codes), dtype=np.int64), None, None, codes=codes
+    )
 
 
 def columns_of(config: Config, algorithm: SearchAlgorithm, suppression: SuppressionMethod) -> Columns:

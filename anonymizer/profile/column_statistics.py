@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.codebook import Code
 from anonymizer.data.relation import ColumnStatistics, Relation, column_statistics
 from anonymizer.data.table import wrong_weights
 from anonymizer.data.values import WHOLE, detecting_key_of, key_of, looks_coded, whole_key
@@ -21,7 +20,7 @@ from anonymizer.hierarchy.ready import normalized
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.dates import DateReading, Reading, reading_of
 from anonymizer.model.labels import MISSING
-from anonymizer.model.table import CODE, COMMA, POINT, Numerals, ValueType
+from anonymizer.model.table import CODE, COMMA, POINT, Code, Numerals, ValueType
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.profile.knowledge import unspaced, words_of
 from anonymizer.profile.spellings import (

@@ -19,6 +19,7 @@ from typing import Self
 
 from anonymizer.data.source import CSV_FILES, RELEASED, split_suffix
 from anonymizer.errors import OutputError
+from anonymizer.model.report import metadata_name
 from anonymizer.release.signature import SIGNATURE, Signer, is_own_signature
 from anonymizer.system import (
     LockedFolder,
@@ -190,15 +191,6 @@ def _own_names(share: Path) -> set[str]:
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     return {Path(path).name for path in paths if isinstance(path, str)}
-
-
-def metadata_name(release: str) -> str:
-    """Return where CSVW looks for the description of a file.
-
-    >>> metadata_name("release.csv")
-    'release.csv-metadata.json'
-    """
-    return f"{release}-metadata.json"
 
 
 def _begins(path: Path, head: str) -> bool:

@@ -157,19 +157,22 @@ class Signer:
         """The public key that belongs to it."""
         return PublicKey(self.key.public_key().public_bytes_raw())
 
-    def sign(self, folder: Path, names: Iterable[str] | None = None) -> None:
-        """Write the signature of files into their folder.
+    def sign(self, folder: Path) -> None:
+        """Write the signature of all files of a folder into it."""
+        text = self.signature(folder, (each.name for each in folder.iterdir()))
+        (folder / SIGNATURE).write_text(text, encoding="utf-8", newline="\n")
+
+    def signature(self, folder: Path, names: Iterable[str]) -> str:
+        """Return the text of the signature of files.
 
         Parameters
         ----------
-        names: paths of the files from there; all in the folder if None.
+        names: their paths from the folder.
         """
-        found = sorted(each.name for each in folder.iterdir()) if names is None else sorted(names)
-        parts = {name: sha256_of(folder / name) for name in found if name != SIGNATURE}
+        parts = {name: sha256_of(folder / name) for name in sorted(names) if name != SIGNATURE}
         content = {"algorithm": _ALGORITHM, "public_key": _text(self.public.raw), "parts": parts}
         signed = {**content, "signature": _text(self.key.sign(_message(content)))}
-        text = json.dumps(signed, indent=2, ensure_ascii=False) + "\n"
-        (folder / SIGNATURE).write_text(text, encoding="utf-8", newline="\n")
+        return json.dumps(signed, indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True)

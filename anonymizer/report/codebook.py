@@ -207,7 +207,11 @@ class _Described:
         name = next((key for key in hierarchy if key in HIERARCHY_SOURCES), None)
         if name is None:
             return "one of several similar values" if value.part is Part.GENERALIZED else "this value"
-        leaves = _leaves_under(hierarchy[name], value.text) if name == "tree" else ()
+        codes = self.public["attributes"].get(self.column.attribute, {}).get("codes", {})
+        leaves = [
+            codes.get(each, each)
+            for each in (_leaves_under(hierarchy[name], value.text) if name == "tree" else ())
+        ]
         if leaves:
             more = len(leaves) - MOST_LEAVES
             shown = [*leaves[:MOST_LEAVES], *([f"{more} others"] if more > 0 else [])]

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import Relation
 from anonymizer.errors import HierarchyError
+from anonymizer.hierarchy.coded import CodedSource
 from anonymizer.hierarchy.source import FlatSource
 from anonymizer.model.dates import iso_moment
 from anonymizer.model.labels import (
@@ -31,7 +32,7 @@ from anonymizer.model.labels import (
     in_natural_order,
 )
 from anonymizer.model.recoding import COUNT, GROUP
-from anonymizer.model.table import POINT_SIGN, Role, ValueType
+from anonymizer.model.table import POINT_SIGN, Code, Role, ValueType
 from anonymizer.report.legend import content_of, pseudonym_of
 from anonymizer.report.meaning import has_form, is_number_range, number_in
 from anonymizer.report.public import public_levels, source_of
@@ -122,7 +123,7 @@ def described_columns(
 
     Parameters
     ----------
-    content: ``config``, ``recoding`` and ``release`` of a report.
+    content: ``config``, ``attributes``, ``recoding`` and ``release`` of a report.
     tables: as they are stored.
     folder: that relative paths of hierarchies start from.
     smallest: values of fewer records are not named.
@@ -228,6 +229,7 @@ class _Release:
         recoding = {**content["recoding"], "levels": self._levels}
         self._content = {"config": config, "recoding": recoding, "release": content["release"]}
         self._folder, self._smallest = folder, smallest
+        self._attributes: Mapping[str, Mapping[str, Any]] = content["attributes"]
         self._settings: Mapping[str, Mapping[str, Any]] = config["attributes"]
         self._decimal = decimal_sign(content)
         self._marker: str | None = config["output"].get("missing")
@@ -353,6 +355,8 @@ class _Release:
     def _known_by_text(self, name: str, settings: Mapping[str, Any], texts: Sequence[str]) -> _Known:
         """Return the same for a column whose level varies by record, or is not public."""
         forms, source = content_of(self._content, name)[1], source_of(settings)
+        codes = self._attributes.get(name, {}).get("codes")
+        source = source if codes is None else CodedSource(source, codes)
         if self._content["config"]["algorithm"].get("labels") in ("interval", "set"):
             return _Known(by_text=self._by_form(forms))
         if isinstance(source, FlatSource):

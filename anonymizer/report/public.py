@@ -447,7 +447,7 @@ PLACED: Mapping[str, Rule] = {
     "config/output/path": _output_path,
     **_each("config/output/", _left_out, "database url"),
     **_each("config/output/", _exact, "table order separator encoding decimal missing"),
-    **_each("attributes/*/", _exact, "role type hierarchy_sha256 label"),
+    **_each("attributes/*/", _exact, "role type hierarchy_sha256 label codes/*"),
     **_each("input/", _left_out, "path sha256 separator"),
     **_each("", _left_out, "exposure columns preset"),
     "input/rows": _count,

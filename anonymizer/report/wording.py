@@ -18,6 +18,7 @@ from anonymizer.attacks.base import (
     is_below_baseline,
 )
 from anonymizer.errors import listed, plural
+from anonymizer.model.report import metadata_name
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.algorithms import full_domain, own_nodes
@@ -429,6 +430,6 @@ def beside_tables(report: Mapping[str, Any]) -> tuple[str, ...]:
         *([release["sensitive_table"]["path"]] if "sensitive_table" in release else []),
     ]
     of_text = release["separator"] is not None
-    described = [f"{PurePath(each).name}-metadata.json" for each in tables] if of_text else []
+    described = [metadata_name(PurePath(each).name) for each in tables] if of_text else []
     signed = ["signature.json"] if report["config"].get("sign") else []
     return ("report.public.json", "README.txt", "codebook.csv", *described, *signed)

@@ -132,6 +132,41 @@ def test_an_engine_says_what_it_supports(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "refused_by"),
+    [
+        ("people.sav", True),
+        ("people.DTA", True),
+        ("hdfs://host/people.xlsx", True),
+        ("people.jsonl.gz", True),
+        ("people.sas7bdat", True),
+        ("people.feather", True),
+        ("people.parquet", False),
+        ("folder", False),
+        ("people.v2", False),
+    ],
+)
+def test_other_engines_read_no_files_of_an_office(
+    path: str, refused_by: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonymizer.config.search.engine_names", lambda: ["elsewhere"])
+    monkeypatch.setattr("anonymizer.config.features.engine_named", lambda _: Elsewhere())
+    config = load_config(CONFIG, ["engine.name=elsewhere", f"input.path={path}"])
+    found = [each.what for each in conflicts(config, Stage.START) if each.path == ("input", "path")]
+    what = f"{path}: elsewhere reads Parquet, a file or a folder; convert it, or set engine.name: duckdb"
+    assert (what in found) is refused_by
+    assert any(each.startswith(path) and each != what for each in found) is path.startswith("hdfs")
+
+
+def test_other_engines_read_no_formats_of_plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymizer.config.search.engine_names", lambda: ["elsewhere"])
+    monkeypatch.setattr("anonymizer.config.features.engine_named", lambda _: Elsewhere())
+    monkeypatch.setattr("anonymizer.data.open.input_suffixes", lambda: (".fixed",))
+    config = load_config(CONFIG, ["engine.name=elsewhere", "input.path=people.fixed"])
+    (found,) = conflicts(config, Stage.START)
+    assert found.what.startswith("people.fixed: elsewhere reads Parquet")
+
+
 def test_two_tables_are_not_written_into_a_database() -> None:
     output = {"database": "people.duckdb", "table": "released"}
     config = load_config({**CONFIG, "input": {}, "algorithm": "anatomy", "output": output})

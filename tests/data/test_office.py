@@ -17,9 +17,13 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 from pyarrow import feather
+from pyarrow import parquet as pq
 
 from anonymizer.data.codebook import ColumnLabels
+from anonymizer.data.duckdb.released import Staged
+from anonymizer.data.duckdb.stata import Stata
 from anonymizer.data.open import open_file
+from anonymizer.data.source import CsvDialect, EngineOptions
 from anonymizer.errors import DataError, InputError
 from tests.data.files import rows
 
@@ -263,3 +267,33 @@ def test_categories_and_odd_types_of_arrow_are_read(tmp_path: Path) -> None:
             (None, "2024-02-29", "y"),
             ("B", "2024-02-29", "z"),
         ]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "Infinity"])
+def test_numbers_of_json_that_64_bits_lack_are_refused(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"a": 1, "b": 2.5}}\n{{"b": null}}\n{{"b": {number}}}\n', encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        open_file(path)
+    assert str(caught.value) == (
+        f"{path}: object 3: column 'b': no number of 64 bits is {number}; write null for a missing value, "
+        "or a text, so that the column is text"
+    )
+
+
+def test_numbers_of_json_among_texts_keep_their_digits(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": "x"}\n{"a": 1e400}\n', encoding="utf-8")
+    with open_file(path) as relation:
+        assert [text for text, _ in relation.dictionary("a")] == ["1e400", "x"]
+
+
+def test_a_column_of_stata_may_begin_with_many_hidden_values(tmp_path: Path) -> None:
+    hidden = ["*"] * 150 + ["Hamburg", "Bremen"]
+    codes = ColumnLabels(codes={"Hamburg": 1, "Bremen": 2})
+    path = tmp_path / "release.dta"
+    pq.write_table(pa.table({"town": hidden}), tmp_path / "release.parquet")
+    staged = Staged(tmp_path / "release.parquet", tmp_path, frozenset(), {"town": codes})
+    Stata(CsvDialect(), EngineOptions()).write(staged, path)
+    with open_file(path) as relation:
+        assert dict(relation.dictionary("town")) == {"*": 150, "Hamburg": 1, "Bremen": 1}

@@ -72,6 +72,7 @@ ELSEWHERE = {
     Feature.DATABASE: "needs a database: tests/databases",
     Feature.REMOTE: "needs another file system: test_spark_remote",
     Feature.TEXT_INPUT: "every use here is one",
+    Feature.OTHER_INPUT: "needs a file of an office: test_features.py",
     Feature.TEXT_OUTPUT: "every use here is one",
     Feature.OUT_OF_CORE: "follows from COMBINATIONS",
     Feature.TOGETHER: "follows from WHOLE",

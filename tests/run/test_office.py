@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -215,3 +216,100 @@ def test_a_sheet_is_chosen_by_its_name(tmp_path: Path, capsys: pytest.CaptureFix
         assert f"{N} records" in capsys.readouterr().out
     assert main(["init", str(path), "--table", "None", "-o", str(tmp_path / "other.yaml")]) == 2
     assert "no sheet 'None'; accepted: 'Info' or 'Patients 2024.v2'" in capsys.readouterr().err
+
+
+TOWNS = {1: "Hamburg", 2: "Bremen", 3: "Munich", 4: "Augsburg", 5: "Berlin", 6: "Cologne", 99: "Refused"}
+
+
+def of_towns(folder: Path, name: str) -> Path:
+    """Write a file whose towns are codes with labels."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "town": np.where(rng.random(400) < 0.03, 99.0, rng.integers(1, 7, 400)),
+            "sex": rng.integers(1, 3, 400).astype(float),
+            "job": rng.integers(1, 4, 400).astype(float),
+        }
+    )
+    labels: Any = {"town": TOWNS, "sex": LABELS["q2"], "job": {1: "nurse", 2: "cook", 3: "smith"}}
+    path = folder / name
+    if name.endswith(".dta"):
+        pyreadstat.write_dta(frame, path, variable_value_labels=labels)
+    else:
+        missing: Any = {"town": [99]}
+        pyreadstat.write_sav(frame, path, variable_value_labels=labels, missing_ranges=missing)
+    return path
+
+
+@pytest.mark.parametrize("algorithm", ["lattice", "local"])
+@pytest.mark.parametrize("form", ["file", "tree"])
+@pytest.mark.parametrize(
+    ("given", "released"),
+    [("p.sav", "release.sav"), ("p.sav", "release.dta"), ("p.dta", "release.dta"), ("p.sav", "release.csv")],
+)
+def test_a_hierarchy_over_codes_is_one_over_labels(
+    given: str, released: str, form: str, algorithm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_towns(tmp_path, given)
+    shares, books = [], []
+    for names in ({code: str(code) for code in TOWNS}, TOWNS):
+        rows = {1: "north", 2: "north", 3: "south", 4: "south"}
+        text = "".join(f"{name},{rows.get(code, name)},*\n" for code, name in names.items())
+        (tmp_path / "town.csv").write_text(text, encoding="utf-8")
+        tree: dict[str, Any] = {"north": [names[1], names[2]], "south": [names[3], names[4]]}
+        tree |= {names[code]: None for code in (5, 6, 99)}
+        config = {
+            "input": {"path": given, "missing": ["", "Refused"]},
+            "attributes": {
+                "town": {
+                    "role": "quasi-identifier",
+                    "hierarchy": {"file": "town.csv"} if form == "file" else {"tree": {"*": tree}},
+                },
+                "sex": {"role": "quasi-identifier"},
+                "job": {"role": "sensitive", "hierarchy": {"tree": {"*": {"care": [1, 2], "craft": 3}}}},
+            },
+            "constraints": [{"k-anonymity": 40}, {"model": "t-closeness", "t": 0.5, "attribute": "job"}],
+            "algorithm": algorithm,
+            "output": {"path": released},
+        }
+        (tmp_path / "a.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        out = tmp_path / f"out-{names[1]}"
+        assert main(["run", str(tmp_path / "a.yaml"), "-o", str(out), "--quiet"]) == 0
+        for report in (out / "report.json", out / "share" / "report.public.json"):
+            assert main(["audit", str(out / "share" / released), "--report", str(report)]) == 0
+        shares.append((out / "share" / released).read_bytes())
+        books.append((out / "share" / "codebook.csv").read_text(encoding="utf-8"))
+    assert "REFUTED" not in capsys.readouterr().out
+    assert shares[0] == shares[1]
+    assert books[0] == books[1]
+    assert ("one of Hamburg and Bremen" in books[0]) is (form == "tree" and algorithm == "local")
+
+
+def test_records_are_appended_by_a_hierarchy_over_codes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_towns(tmp_path, "p.sav")
+    config = {
+        "input": {"path": "p.sav", "missing": ["", "Refused"]},
+        "attributes": {
+            "town": {
+                "role": "quasi-identifier",
+                "hierarchy": {
+                    "tree": {"*": {"north": [1, 2], "south": [3, 4], "west": [5, 6], "none": [99]}}
+                },
+            },
+            "sex": {"role": "quasi-identifier"},
+            "job": {"role": "sensitive", "hierarchy": {"tree": {"*": {"care": [1, 2], "craft": 3}}}},
+        },
+        "constraints": [{"k-anonymity": 5}],
+        "algorithm": "lattice",
+        "output": {"path": "release.sav"},
+    }
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    assert main(["run", str(tmp_path / "a.yaml"), "--quiet", "-o", str(tmp_path / "first")]) == 0
+    # With the input at hand, the audit compares the labels of codes, too.
+    assert main(["audit", str(tmp_path / "first" / "share" / "release.sav")]) == 0
+    config["apply"] = "first/report.json"
+    (tmp_path / "b.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    code = main(["run", str(tmp_path / "b.yaml"), "--quiet", "-o", str(tmp_path / "second")])
+    assert (code, capsys.readouterr().err) == (0, "")

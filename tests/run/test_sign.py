@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 import anonymizer as an
 from anonymizer.errors import InputError
-from anonymizer.release.signature import SIGNATURE, Signer
+from anonymizer.release.signature import SIGNATURE, PublicKey, Signer
 from tests.run.commands import Job, assert_message, call, csv_bytes, people, snapshot
 
 
@@ -59,6 +59,8 @@ def signed(job: Job, number: int = 1) -> Path:
     job.config["sign"] = {"key": "file:release.key"}
     done = call("run", job.write().file, "--overwrite")
     assert done.code == 0, done.err
+    fingerprint = PublicKey.read(job.folder / "release.pub").fingerprint
+    assert f"Signed with the key {fingerprint}\n" in done.out
     return job.release
 
 
@@ -349,7 +351,8 @@ def test_a_signature_of_other_files_does_not_vouch_for_a_release(job: Job) -> No
     release = signed(job)
     share = release.parent
     parts = {path.name for path in share.iterdir()} - {SIGNATURE}
-    Signer(key(1)).sign(share, parts - {"report.public.json", "release.csv"})
+    text = Signer(key(1)).signature(share, parts - {"report.public.json", "release.csv"})
+    (share / SIGNATURE).write_text(text, encoding="utf-8")
     found = an.audit(release, key=job.folder / "release.pub")
     assert not found.verified
     assert any(each.startswith("report.public.json: was not signed") for each in found.findings)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.released import (
     Staged,
@@ -30,6 +30,7 @@ from anonymizer.data.duckdb.released import (
 from anonymizer.data.foreign import needing
 from anonymizer.errors import OutputError
 from anonymizer.model.labels import MISSING, SUPPRESSED
+from anonymizer.model.table import Code
 
 NO_LABELS = ColumnLabels()
 
@@ -160,8 +161,15 @@ class CodedFormat(WrittenFormat):
             return
         codes = np.array([*(coding.codes[text] for text in texts), None], dtype=object)
         values = pd.Series(codes[keys.indices.fill_null(len(texts)).to_numpy()])
-        mixed = any(isinstance(code, str) for code in coding.codes.values())
-        coded.columns[name] = values if mixed else pd.to_numeric(values)
+        letters = [code for code in dict.fromkeys(coding.codes.values()) if isinstance(code, str)]
+        numbers = [code for code in dict.fromkeys(coding.codes.values()) if not isinstance(code, str)]
+        if not letters:
+            values = pd.to_numeric(values)
+        elif numbers:
+            # By the first hundred values, which may all be letters, the library would take them for texts.
+            known_codes = pd.Index([*numbers, *letters], dtype=object)
+            values = pd.Series(pd.Categorical(values, categories=known_codes))
+        coded.columns[name] = values
         coded.labels[name] = coding.labels
         coded.absent[name] = [coding.codes[text] for text in texts if text in known.absent]
         if not coded.absent[name]:

@@ -36,7 +36,7 @@ class JsonLines(WrittenFormat):
         Raises
         ------
         DataError: empty, a line that is not an object, a key twice in an object, a value that is an object or
-            a list, a number with more digits than a number of 64 bits has.
+            a list, a fraction that no number of 64 bits is near to.
         """
         path = source.path
         if not path.stat().st_size:
@@ -59,6 +59,8 @@ class JsonLines(WrittenFormat):
             stored = _STORED.get(str(kind))
             # A number beyond 64 bits would lose digits, so that its column stays text.
             whole = stored != "DOUBLE" or not database.rows(_LONG.format(quoted(paths[place - 1])))
+            if stored == "DOUBLE" and whole:
+                _check_finite(database, path, list(kinds)[place - 1], paths[place - 1])
             value = f"t[{place}]" if stored is None or not whole else f"CAST(t[{place}] AS {stored})"
             values.append(f"{value} AS c{place - 1}")
         database.run(
@@ -104,6 +106,24 @@ def _check_flat(database: Database, path: Path, kinds: Mapping[str, object], pat
             raise DataError(
                 f"{path}: column '{key}' holds lists or objects; give each of their values a key of its own"
             )
+
+
+def _check_finite(database: Database, path: Path, key: str, place: str) -> None:
+    """Check that all fractions of a column are numbers of 64 bits, which JSON does not ask for.
+
+    Raises
+    ------
+    DataError: naming the first that would be infinite, or is no number.
+    """
+    texts = f"SELECT rowid + 1 AS record, json_extract_string(json, {quoted(place)}) AS t FROM lines"
+    found = database.rows(
+        f"SELECT record, t FROM ({texts}) WHERE NOT isfinite(CAST(t AS DOUBLE)) ORDER BY record LIMIT 1"
+    )
+    for record, text in found:
+        raise DataError(
+            f"{path}: object {record}: column '{key}': no number of 64 bits is {text}; write null for a "
+            "missing value, or a text, so that the column is text"
+        )
 
 
 def _check_objects(database: Database, path: Path) -> None:

@@ -15,13 +15,14 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from anonymizer.data.arrow import number_column
-from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.database import Database, text_of
 from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
 from anonymizer.data.foreign import needing
 from anonymizer.data.source import FileSource, name_columns
 from anonymizer.errors import DataError
 from anonymizer.model.identity import text_identity
+from anonymizer.model.table import Code
 
 CELLS = 2_000_000
 """Values that are read at once; each is an object of Python of some 32 bytes until it is in an array."""

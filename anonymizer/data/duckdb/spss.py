@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.coded import HIDDEN, Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
 from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
 from anonymizer.data.source import SPSS_FILES
 from anonymizer.errors import OutputError
+from anonymizer.model.table import Code
 
 _TIMES = slice(92, 109)
 """Where the header has the day and time of writing."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-from anonymizer.data.codebook import Code, ColumnLabels
+from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.coded import Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
 from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
 from anonymizer.data.source import STATA_FILES
 from anonymizer.errors import OutputError
+from anonymizer.model.table import Code
 
 _TIME = re.compile(rb"<timestamp>\x11.{17}</timestamp>", re.DOTALL)
 
