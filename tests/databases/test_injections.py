@@ -263,8 +263,10 @@ def state(server: Server) -> Any:
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("allow_files", [False, True])
-@pytest.mark.parametrize("query", POSTGRES_WRITES)
+@pytest.mark.parametrize(
+    ("query", "allow_files"),
+    [*((query, True) for query in POSTGRES_WRITES), *((query, False) for query in POSTGRES_WRITES[::4])],
+)
 def test_postgres_runs_nothing_but_one_select(
     query: str, allow_files: bool, extended: Server, tmp_path: Path
 ) -> None:
