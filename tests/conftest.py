@@ -31,6 +31,14 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Progress in a pipe begins after seconds, which a busy machine may need for the smallest job.
 vars(output)["PATIENCE"] = float("inf")
 
+DURABLE = {"release"}
+"""Folders of tests whose files are on the disk before a run goes on; elsewhere nobody cuts the power.
+
+A run waits ten times for the disk, some 5 ms each: longer than for the rest of what it writes.
+"""
+
+fsync = os.fsync
+
 IN_CI = bool(os.environ.get("CI"))
 PROPERTIES_LATER = bool(os.environ.get("PROPERTIES_LATER"))
 """Whether the quick tests leave out property tests, as another run of CI tries them with more examples."""
@@ -86,7 +94,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Spare starts of DuckDB, which take as long as the rest of a small run."""
+    """Spare starts of DuckDB, which take as long as the rest of a small run, and waiting for the disk."""
+    vars(os)["fsync"] = fsync if DURABLE & set(item.path.parts) else lambda _: None
     duckdb.connect = connect if has_own_databases(item) else quick_connect
     job_report.page = page if draws_page(item) else lambda *_: ""
     Defaults.algorithm, Defaults.attacks = ("auto", "default") if has_defaults(item) else ("lattice", "none")

@@ -104,5 +104,5 @@ def permuted(seed: int) -> AttackResult:
 
 @pytest.mark.slow
 def test_no_skill_is_invented() -> None:
-    found = [permuted(seed) for seed in range(30)]
-    assert sum(own.low > own.baseline for own in found) <= 2
+    found = [permuted(seed) for seed in range(15)]
+    assert sum(own.low > own.baseline for own in found) <= 1

@@ -176,6 +176,6 @@ def test_no_skill_is_invented() -> None:
 
 
 @pytest.mark.slow
-def test_no_skill_is_invented_in_300_seeds() -> None:
-    inside = [found.low <= found.baseline <= found.high for found in map(permuted, range(300))]
-    assert sum(inside) >= 0.93 * 300
+def test_no_skill_is_invented_in_100_seeds() -> None:
+    inside = [found.low <= found.baseline <= found.high for found in map(permuted, range(100))]
+    assert sum(inside) >= 0.93 * 100

@@ -152,10 +152,10 @@ KNOWING = [{"linkage": each, "distance": "rank", "swap_range": 10} for each in (
 @pytest.mark.parametrize("parameters", [*UNLEARNED, *KNOWING], ids=str)
 def test_no_skill_is_invented_on_permuted_truth(parameters):
     inside = 0
-    for seed in range(100):
+    for seed in range(50):
         found = linkage(unrelated(seed, 120), seed=seed, aligned=True, targets=100, **parameters)
         inside += found.low <= found.baseline <= found.high
-    assert inside >= 90
+    assert inside >= 45
 
 
 @pytest.mark.slow
@@ -168,13 +168,13 @@ def test_what_is_learned_from_permuted_truth_is_worth_nothing_on_others(monkeypa
     for module in ("learned", "attack"):
         monkeypatch.setattr(f"anonymizer.attacks.linkage.{module}.Fast", quick)
     inside = 0
-    for seed in range(100):
+    for seed in range(50):
         found = linkage(unrelated(seed, 60), seed=seed, aligned=True, linkage="learned")
         others = found.details["held_out"]
         low, high = clopper_pearson(others["right"], others["records"])
         inside += low <= found.baseline <= high
         assert found.success >= found.details["equal_weights"]
-    assert inside >= 90
+    assert inside >= 45
 
 
 @cache

@@ -207,17 +207,15 @@ def test_every_release_is_verified_by_either_report(releases: Mapping[str, Job])
 
 
 @pytest.mark.slow
-def test_a_sample_of_altered_reports(releases: Mapping[str, Job]) -> None:
-    every = all_alterations(releases)
-    assert len(every) > 3000
-    assert missed(releases, Random(16).sample(every, 25)) == []
+def test_every_key_of_a_report_can_be_altered(releases: Mapping[str, Job]) -> None:
+    assert len(all_alterations(releases)) > 3000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", JOBS)
 def test_altered_reports_of_each_kind(name: str, releases: Mapping[str, Job]) -> None:
     every = all_alterations({name: releases[name]})
-    assert missed(releases, Random(16).sample(every, 20)) == []
+    assert missed(releases, Random(16).sample(every, 15)) == []
 
 
 Rows = list[list[str]]
@@ -297,7 +295,8 @@ def test_altered_rows_are_noticed_by_both(
 def test_an_altered_cell_is_noticed_by_the_owner_or_listed(
     name: str, altered: Callable[[int], Callable[[Rows], Rows]], releases: Mapping[str, Job], tmp_path: Path
 ) -> None:
-    for column in range(5):
+    # Each column of each job by one of both, and by the other in the next job.
+    for column in range((list(JOBS).index(name) + (altered is new_cell)) % 2, 5, 2):
         job = releases[name].copied(tmp_path / str(column))
         rewritten(job, altered(column))
         recipient = audit_release(job.release)

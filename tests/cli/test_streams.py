@@ -123,8 +123,6 @@ def test_a_reader_who_has_enough_does_not_change_the_verdict(tmp_path: Path) -> 
         ("hierarchy", "show", "country"),
         ("attack", "people.csv", "-c", "job.json"),
         ("audit", "job-release/share/release.csv"),
-        pytest.param(("hierarchy", "show", "country", "--json"), marks=pytest.mark.slow),
-        pytest.param(("check", "people.csv", "--qi", "age"), marks=pytest.mark.slow),
         pytest.param(("init", "people.csv"), marks=pytest.mark.slow),
         pytest.param(("compare", "job.json", "--algorithm", "lattice"), marks=pytest.mark.slow),
     ],

@@ -151,7 +151,7 @@ RECORDS = st.lists(
 
 
 @settings(
-    max_examples=3,
+    max_examples=2,
     phases=[Phase.explicit, Phase.generate],
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -18,7 +18,7 @@ from anonymizer.config.load import load_config
 from anonymizer.config.model import Config
 from tests.docs.pages import ROOT, blocks, name, pages
 
-LONG = ("tour.md", "tutorial.md", "attack-a-release.md", "benchmark.md", "compare.md")
+LONG = ("README.md", "tour.md", "tutorial.md", "attack-a-release.md", "benchmark.md", "compare.md")
 """Pages whose commands take more than a few seconds."""
 
 LONG_PYTHON = ("python.md",)

@@ -14,12 +14,12 @@ def covering(options: Sequence[Sequence[Any]], together: int = 2) -> list[tuple[
     options than that may be missed; faults of two or three are nearly all there are.
     """
     places = [range(len(each)) for each in options]
-    every = list(product(*places))
-    missing = {part for row in every for part in _parts(row, together)}
+    parts = {row: frozenset(_parts(row, together)) for row in product(*places)}
+    missing = set[tuple[tuple[int, int], ...]]().union(*parts.values())
     found = []
     while missing:
-        best = max(every, key=lambda row: sum(part in missing for part in _parts(row, together)))
-        missing.difference_update(_parts(best, together))
+        best = max(parts, key=lambda row: len(parts[row] & missing))
+        missing -= parts[best]
         found.append(tuple(option[place] for option, place in zip(options, best, strict=True)))
     return found
 

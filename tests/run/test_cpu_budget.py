@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from anonymizer.job.diagnose import Diagnosis, explanation
 from anonymizer.model.recoding import Outcome, Status
 from anonymizer.search.auto import FEW_SECONDS
 from anonymizer.search.base import SEARCH_ALGORITHMS
+from tests.helpers.covering import covering
 from tests.run.commands import Job, people, read_rows
 
 RECORDS = 3000
@@ -50,7 +50,7 @@ def contents(job: Job) -> dict[str, bytes]:
         *((name, "k", 0.01) for name in SEARCH_ALGORITHMS),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in product(SEARCH_ALGORITHMS, CONSTRAINTS, (0.01, 0.1, 1.0))
+            for case in covering([list(SEARCH_ALGORITHMS), list(CONSTRAINTS), (0.01, 0.1, 1.0)])
             if case[1:] != ("k", 0.01) and not (case[0] == "anatomy" and case[1] != "k")
         ),
     ],

@@ -73,7 +73,7 @@ def test_a_run_repeats(tmp_path: Path) -> None:
 
 
 def test_work_is_counted_whatever_the_clock(tmp_path: Path) -> None:
-    rows = people(400)
+    rows = people(120)
     reports = []
     for name, budget in (("counted", {}), ("timed", {"seconds": 30})):
         job = job_in(tmp_path / name, budget=budget).rows(rows)

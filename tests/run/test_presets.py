@@ -21,7 +21,7 @@ SAFE = "hipaa-safe-harbor"
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    return patients(600)
+    return patients(300)
 
 
 def released(folder: Path) -> pd.DataFrame:

@@ -120,7 +120,7 @@ def test_a_worker_killed_while_regions_are_cut_changes_nothing(cluster: Session,
 
 
 def test_further_records_join_a_release(cluster: Session, tmp_path: Path) -> None:
-    """The records of both stand in processes of their own."""
+    """The records of both stand in processes of their own; test_apply_spark has releases by Spark."""
     asked = {"note": "insensitive", "attacks": []}
     in_memory = went_on(tmp_path, "memory", None, None, **asked)
-    assert went_on(tmp_path, "spark", engine(**CLUSTER), engine(**CLUSTER), **asked) == in_memory
+    assert went_on(tmp_path, "spark", None, engine(**CLUSTER), **asked) == in_memory

@@ -153,11 +153,20 @@ def test_what_is_refused_names_its_key_and_what_would_do() -> None:
     assert units == {*able, ("microaggregation", "classes")}
 
 
+def by_turns() -> list[tuple[str, str, str, str]]:
+    """Return a quarter of what runs: each algorithm with each method meets each model, by units in turn."""
+    ways = list(product(ALGORITHMS, METHODS))
+    return [
+        each
+        for each in accepted()
+        if (list(MODELS).index(each[0]) + list(UNITS).index(each[1]) + ways.index(each[2:])) % len(UNITS) == 0
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("unit", UNITS)
-def test_what_runs_is_right(model: str, unit: str) -> None:
-    released = [check(*each) for each in accepted() if each[:2] == (model, unit)]
+def test_what_runs_is_right(model: str) -> None:
+    released = [check(*each) for each in by_turns() if each[0] == model]
     assert released.count(True) >= len(released) - 2
 
 

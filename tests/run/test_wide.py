@@ -65,7 +65,7 @@ def test_statements_do_not_grow_with_the_columns(
 
         monkeypatch.setattr(Database, method, counted)
     found = []
-    for columns in (200, 800):
+    for columns in (100, 400):
         config = write_job(tmp_path / str(columns), columns, path)
         lengths.clear()
         data = config.parent / path
@@ -78,7 +78,7 @@ def test_statements_do_not_grow_with_the_columns(
         assert done.code == 0, done.err
         found.append((len(lengths), sum(lengths)))
     (few, short), (many, long) = found
-    assert many <= few + 3 * 600 / WIDE
+    assert many <= few + 3 * 300 / WIDE
     # By the square of the columns it would be 16 times.
     assert long < 8 * short
 

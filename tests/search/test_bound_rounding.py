@@ -187,6 +187,6 @@ def test_adult_is_bounded_within_a_few_rounds(adult: Setting) -> None:
 
 @pytest.mark.slow
 def test_adult_saves_with_a_few_zones(adult: Setting) -> None:
-    found = adult.rounded(adult.greedy(), 12)
+    found = adult.rounded(adult.greedy(), 5)
     check(adult, found)
     assert found[-1].loss < 0.997 * found[0].loss

@@ -127,8 +127,5 @@ def test_a_budget_of_steps_ends_between_merges(seed: int) -> None:
 
 
 def test_they_lose_less_where_models_end_the_cuts_early() -> None:
-    gained = 0
-    for seed in range(60):
-        cut, merged = both(problem(asked(seed)))
-        gained += cut.objective is not None and merged.objective != cut.objective
-    assert gained
+    outcomes = (both(problem(asked(seed))) for seed in range(60))
+    assert any(cut.objective is not None and merged.objective != cut.objective for cut, merged in outcomes)
