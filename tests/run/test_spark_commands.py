@@ -79,6 +79,8 @@ def test_it_drafts_what_it_drafts_elsewhere(spark: None, tmp_path: Path) -> None
     path, url = (each.replace("file:///", "file:/") for each in (written["input"]["path"], whole.as_uri()))
     assert path == url
     assert written["engine"] == {"name": "spark"}
+    run = call("run", tmp_path / "there.yaml", "-o", tmp_path / "out", "--set", "attacks=none", "--json")
+    assert run.json["release"]["verified"], run.err
     for one, other in zip(here.columns, there.columns, strict=True):
         assert (one.proposed, one.draft) == (other.proposed, other.draft)
         assert one.facts.entropy == pytest.approx(other.facts.entropy)
