@@ -297,3 +297,16 @@ def test_a_column_of_stata_may_begin_with_many_hidden_values(tmp_path: Path) -> 
     Stata(CsvDialect(), EngineOptions()).write(staged, path)
     with open_file(path) as relation:
         assert dict(relation.dictionary("town")) == {"*": 150, "Hamburg": 1, "Bremen": 1}
+
+
+def test_the_parts_of_a_workbook_may_have_any_names(tmp_path: Path) -> None:
+    usual, other = tmp_path / "a.xlsx", tmp_path / "b.xlsx"
+    pd.DataFrame({"town": ["Bonn", "Köln"]}).to_excel(usual, index=False)
+    with zipfile.ZipFile(usual) as archive, zipfile.ZipFile(other, "w") as moved:
+        for name in archive.namelist():
+            content = archive.read(name).replace(b"xl/", b"")
+            if name == "xl/_rels/workbook.xml.rels":
+                content = content.replace(b'Target="/', b'Target="')
+            moved.writestr(name.removeprefix("xl/"), content)
+    with open_file(other) as relation:
+        assert rows(relation) == [("Bonn",), ("Köln",)]

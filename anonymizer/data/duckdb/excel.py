@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from itertools import chain, islice, zip_longest
@@ -443,12 +444,16 @@ def _check_cells(path: Path, sheet: _Sheet) -> None:
 
 
 def _part(archive: zipfile.ZipFile, title: str) -> str:
-    """Return the name of the part of a workbook that has a sheet."""
+    """Return the name of the part of a workbook that has a sheet; programs besides Excel choose the names."""
     from xml.etree import ElementTree  # noqa: PLC0415 - 5 ms, which no other file needs
 
-    book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-    links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    def linked(folder: str, name: str, holds: Callable[[ElementTree.Element], bool]) -> str:
+        links = ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels")))
+        target = next(each.get("Target", "") for each in links if holds(each))
+        return posixpath.normpath(posixpath.join("/", folder, target)).removeprefix("/")
+
+    main = linked("", "", lambda each: each.get("Type", "").endswith("/officeDocument"))
+    book = ElementTree.fromstring(archive.read(main))
     found = next(each for each in book.iter() if each.tag.endswith("}sheet") and each.get("name") == title)
     link = next(value for key, value in found.items() if key.endswith("}id"))
-    target = next(each.get("Target", "") for each in links if each.get("Id") == link)
-    return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+    return linked(*posixpath.split(main), lambda each: each.get("Id") == link)
