@@ -145,7 +145,7 @@ def release_of(found: Found) -> ReleasedRecords | CountedRelease:
     of_table = prepared.problem.source is None and known.keys() >= set(names)
     keys = _repeating_keys(found)
     if not of_table or prepared.units or keys:
-        return released_records(found, keys)
+        return _records(found, keys)
     rows = Rows(table.counts, recoding.removed)
     columns = tuple(
         CountedColumn(
@@ -160,7 +160,7 @@ def release_of(found: Found) -> ReleasedRecords | CountedRelease:
         )
         for name, read in _read(found, names).items()
     )
-    return CountedRelease(_published(found, columns), columns, rows, partial(released_records, found, keys))
+    return CountedRelease(_published(found, columns), columns, rows, partial(_records, found, keys))
 
 
 def _shown(recoding: Recoding, position: int) -> tuple[CodeArray, int]:
@@ -190,13 +190,12 @@ def _published(found: Found, columns: Iterable[CountedColumn]) -> ReleasedRecord
     return ReleasedRecords(shown, int(counts.sum()), k, grouped=grouped, counts=counts)
 
 
-def released_records(found: Found, repeating: Sequence[str]) -> ReleasedRecords:
-    """Return the released records of a run in memory, in the order of the input.
+def released_records(found: Found) -> ReleasedRecords:
+    """Return the released records of a run in memory, in the order of the input."""
+    return _records(found, _repeating_keys(found))
 
-    Parameters
-    ----------
-    repeating: columns that the release leaves out and that repeat as keys do.
-    """
+
+def _records(found: Found, repeating: Sequence[str]) -> ReleasedRecords:
     prepared, recoding = found.prepared, found.recoding
     plan, relation = prepared.plan, prepared.encoded.relation
     released = [name for name in plan.columns.released(relation.columns) if name in relation.columns]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymizer.data.duckdb.database import Database
+from anonymizer.data.duckdb.database import Database, parquet
 from anonymizer.data.duckdb.relation import DuckError, reason_of
 from anonymizer.data.duckdb.types import Storage, stored_value
 from anonymizer.data.open import OPTIONS, open_file, open_transaction
@@ -72,7 +72,7 @@ def stage(release: ReleaseQuery, folder: Path, whole: Sequence[str], options: En
         database.run("SET TimeZone = 'UTC'")
         database.copy(f"ATTACH {quoted(path)} AS staged (STORAGE_VERSION 'latest')", [], path)
         if written != path:
-            rows = f"read_parquet({quoted(written)}, hive_partitioning = false)"
+            rows = parquet(quoted(written))
             database.copy(f"CREATE TABLE {ROWS} AS FROM {rows}", [], path)
             written.unlink()
         _restore_whole_numbers(database, whole, path)

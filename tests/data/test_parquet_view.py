@@ -6,13 +6,17 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from anonymizer.data.duckdb import columns as duckdb_spread
 from anonymizer.data.duckdb import columns as duckdb_values
+from anonymizer.data.duckdb.database import Database, parquet
 from anonymizer.data.duckdb.relation import DuckRelation
 from anonymizer.data.open import open_file
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import EngineOptions, quoted
 from anonymizer.errors import DataError
 from anonymizer.model.arrays import IntArray
 
@@ -134,3 +138,14 @@ def test_whole_numbers_over_all_of_their_type(tmp_path: Path, kind: str, lowest:
     relation = open_file(written(tmp_path / "a.parquet", query))
     texts = [text for text, _ in relation.dictionary("a")]
     assert [int(texts[code] or 0) for code in relation.codes("a")] == list(range(lowest, lowest + number))
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan], [5.0, 5.0, np.nan, None], [1.0, 2.0, np.nan]])
+def test_statistics_without_nan_hide_no_record(tmp_path: Path, values: list[float | None]) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"number": pa.array(values)}), path)
+    with Database(EngineOptions()) as database:
+        assert database.rows(f"SELECT count(*) FROM {parquet(quoted(path))} WHERE isnan(number)") == [(1,)]
+    with open_file(path) as relation:
+        assert relation.profiling.count_matching("number", "nan") == 1
+        assert relation.profiling.spread("number", 500, ("nan",)).nulls == 1 + values.count(None)

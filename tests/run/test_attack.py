@@ -14,7 +14,7 @@ import pytest
 import anonymizer as an
 from anonymizer.adversary.release import entry_beside
 from anonymizer.attacks.base import ATTACKS
-from anonymizer.job import source
+from anonymizer.cli import attacking
 from tests.run.commands import COLUMNS, CONFIG, Job, assert_message, call, csv_bytes, people, read_rows
 
 KEYS = [
@@ -162,13 +162,13 @@ def test_weights_are_a_column_of_the_release(tmp_path: Path) -> None:
 def test_a_release_is_opened_once(asked: list[str], attacked: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     (attacked.folder / "others.csv").write_bytes(csv_bytes(people(20, seed=2)[:3]))
     opened: list[Path] = []
-    open_release = source.open_foreign_release
+    open_release = attacking.open_foreign_release
 
     def counted(path: Path, config: Any = None) -> Any:
         opened.append(path)
         return open_release(path, config)
 
-    monkeypatch.setattr(source, "open_foreign_release", counted)
+    monkeypatch.setattr(attacking, "open_foreign_release", counted)
     files = [str(attacked.folder / each) if each.endswith(".csv") else each for each in asked]
     done = call("attack", attacked.release, "-c", attacked.file, *files)
     assert done.code == 0, done.err

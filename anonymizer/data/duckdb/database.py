@@ -197,6 +197,15 @@ def system_reason(error: duckdb.Error) -> str | None:
     return None if found is None else os.strerror(int(found[1]))
 
 
+def parquet(sources: str) -> str:
+    """Return SQL for the rows of Parquet files, given as SQL.
+
+    Other programs leave NaN out of the statistics of a column, which DuckDB would take for all its values: it
+    would find no row that a condition on NaN holds for.
+    """
+    return f"read_parquet({sources}, hive_partitioning = false, can_have_nan = true)"
+
+
 def plain_name(path: Path, folder: Path) -> Path:
     """Return a path that DuckDB does not read as a pattern: the same, or a link in ``folder``."""
     if not any(character in str(real_path(path)) for character in "*?["):

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from anonymizer.data.csv import UTF8, Header, Scan, codec, read_header, rewrite, scan
-from anonymizer.data.duckdb.database import Database, plain_name
+from anonymizer.data.duckdb.database import Database, parquet, plain_name
 from anonymizer.data.duckdb.relation import DuckRelation, InputFormat
 from anonymizer.data.duckdb.types import check_stored_types
 from anonymizer.data.source import (
@@ -151,10 +151,9 @@ class Parquet(InputFormat):
         index_columns = pandas_index(columns, _of_pandas(database, sources[0]), self.options.named)
         kept = [index for index, name in enumerate(columns) if name not in index_columns]
         values = ", ".join(f"c{index} AS c{place}" for place, index in enumerate(kept))
-        database.run(
-            f"CREATE {'TABLE' if again is None else 'VIEW'} records AS SELECT {values} "
-            f"FROM read_parquet([{', '.join(sources)}], hive_partitioning = false) AS t({names})"
-        )
+        rows = parquet(f"[{', '.join(sources)}]")
+        kind = "TABLE" if again is None else "VIEW"
+        database.run(f"CREATE {kind} records AS SELECT {values} FROM {rows} AS t({names})")
         naming = Naming(tuple(columns[index] for index in kept), naming.warnings)
         with ThreadPoolExecutor(max_workers=1) as beside:
             digest = beside.submit(sha256_of, path)
@@ -229,7 +228,7 @@ def _check_same(database: Database, path: Path, files: Sequence[Path], sources: 
     """
     first: set[tuple[str, str]] = set()
     for file, source in zip(files, sources, strict=True):
-        described = database.rows(f"DESCRIBE SELECT * FROM read_parquet({source}, hive_partitioning = false)")
+        described = database.rows(f"DESCRIBE SELECT * FROM {parquet(source)}")
         own = {(str(row[0]), str(row[1])) for row in described}
         first = first or own
         if own != first:

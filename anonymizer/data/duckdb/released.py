@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anonymizer.data.codebook import ColumnLabels
-from anonymizer.data.duckdb.database import Database, text_of
+from anonymizer.data.duckdb.database import Database, parquet, text_of
 from anonymizer.data.duckdb.relation import InputFormat, input_format
 from anonymizer.data.source import CsvDialect, EngineOptions, identifier, quoted
 from anonymizer.errors import OutputError
@@ -43,7 +43,7 @@ class Staged:
     @property
     def source(self) -> str:
         """SQL for the rows."""
-        return f"read_parquet({quoted(self.path)}, hive_partitioning = false)"
+        return parquet(quoted(self.path))
 
 
 class WrittenFormat(InputFormat):
