@@ -102,7 +102,8 @@ class Case:
 
     def family(self, outcome: Outcome) -> Family:
         """Return what was searched; of Mondrian, also its first classes, where no cut loses less."""
-        if self.algorithm == "mondrian" and isinstance(outcome.recoding, FullDomainRecoding):
+        by_mondrian = "mondrian" in (self.algorithm, outcome.chosen[0])
+        if by_mondrian and isinstance(outcome.recoding, FullDomainRecoding):
             return FULL_DOMAIN
         return self.families[outcome.chosen[0]]
 
