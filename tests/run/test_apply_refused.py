@@ -239,7 +239,8 @@ def test_whatever_ends_the_run_leaves_all_as_it_was(
 @pytest.mark.slow
 def test_a_run_without_a_recoding_takes_the_earlier_one_away(job: Job) -> None:
     assert (job.folder / "first" / "recoding.json").exists()
-    done = job.run("-o", job.folder / "first", "--overwrite", "--set", "algorithm.name=local", "--quiet")
+    relaxed = "algorithm={name: mondrian, mode: relaxed}"
+    done = job.run("-o", job.folder / "first", "--overwrite", "--set", relaxed, "--quiet")
     assert done.code == 0, done.err
     assert not (job.folder / "first" / "recoding.json").exists()
 
