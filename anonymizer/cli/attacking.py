@@ -157,7 +157,6 @@ class _Results:
         self._print({})
 
     def _print(self, further: dict[str, Any]) -> None:
-
         if self._json:
             said: dict[str, Any] = {"warnings": self._warnings} if self._warnings else {}
             if self._beliefs is not None:

@@ -166,7 +166,6 @@ def _content(found: Check) -> dict[str, Any]:
 
 
 def _lines(found: Check) -> list[str]:
-
     lines = [f"{plural(found.rows, 'record')} in {plural(found.classes, 'equivalence class')}"]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     lines += [verdict_line(asdict(each)) for each in found.constraints]

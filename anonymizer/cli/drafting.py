@@ -152,7 +152,6 @@ def _init_project(path: Path, output: Path | None, *, overwrite: bool, quiet: bo
 
 
 def _project_lines(draft: ProjectDraft) -> Iterator[str]:
-
     project = draft.project
     title = f": {project.title}" if project.title else ""
     yield f"project of ARX {project.version}{title}"
@@ -230,7 +229,6 @@ def _columns(drafted: Drafted) -> dict[str, Any]:
 
 
 def _lines(drafted: Drafted) -> Iterator[str]:
-
     proposal = drafted.proposal
     columns = _shown(proposal.columns)
     yield from _unread(drafted)
@@ -280,7 +278,6 @@ def _warnings(drafted: Drafted) -> Iterator[str]:
 
 
 def _dialect(drafted: Drafted) -> str:
-
     separator = drafted.proposal.separator
     if separator is None:
         return ""

@@ -6,7 +6,7 @@ list of codes, such as those of occupations, has codes as leaves. Which of both 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +72,21 @@ def labels_of_codes(tree: Tree, column: Column, name: str) -> dict[str, str]:
         raise HierarchyError(
             f"{name}: all its values can be codes or labels of the input, which are not the same: '{first}' "
             f"is the code of '{as_code[first]}', and the label of another code; "
-            f"{_remedy(column, by_code, identity)}"
+            f"{_remedy(column, by_code, known, identity)}"
         )
     return as_code if codes else {}
 
 
-def _remedy(column: Column, by_code: Mapping[Hashable, str], identity: Any) -> str:
+def _remedy(
+    column: Column,
+    by_code: Mapping[Hashable, str],
+    known: Collection[Hashable],
+    identity: Callable[[str], Hashable],
+) -> str:
     """Return how to tell codes from labels: by a value that is only one of both, if there is any."""
     label = next(
         (each for each in column.codes if not any(key in by_code for key in _identities(each))), None
     )
-    known = set(map(identity, column.codes))
     code = next((each for each in column.codes.values() if identity(str(each)) not in known), None)
     ways = [
         *([] if label is None else [f"'{label}' if they are labels"]),

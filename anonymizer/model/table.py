@@ -30,7 +30,7 @@ from anonymizer.model.measure import DividedRows, Measure
 from anonymizer.model.population import LARGEST, Population
 
 Code: TypeAlias = int | float | str
-"""A stored value in place of which people read a label."""
+"""A stored value that people read by its label."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,18 +54,20 @@ class JsonLines(WrittenFormat):
         paths = [_path(key) for key in kinds]
         _check_flat(database, path, kinds, paths)
         texts = f"json_extract_string(json, [{', '.join(map(quoted, paths))}])"
-        values = []
+        values, fractions = [], []
         for place, kind in enumerate(kinds.values(), start=1):
             stored = _STORED.get(str(kind))
             # A number beyond 64 bits would lose digits, so that its column stays text.
             whole = stored != "DOUBLE" or not database.rows(_LONG.format(quoted(paths[place - 1])))
             if stored == "DOUBLE" and whole:
-                _check_finite(database, path, list(kinds)[place - 1], paths[place - 1])
+                fractions.append(place - 1)
             value = f"t[{place}]" if stored is None or not whole else f"CAST(t[{place}] AS {stored})"
             values.append(f"{value} AS c{place - 1}")
         database.run(
             f"CREATE TABLE records AS SELECT {', '.join(values)} FROM (SELECT {texts} AS t FROM lines)"
         )
+        for place in fractions:
+            _check_finite(database, path, list(kinds)[place], f"c{place}", paths[place])
         database.run("DROP TABLE lines")
         return DuckRelation(database, str(path), naming)
 
@@ -108,22 +110,23 @@ def _check_flat(database: Database, path: Path, kinds: Mapping[str, object], pat
             )
 
 
-def _check_finite(database: Database, path: Path, key: str, place: str) -> None:
+def _check_finite(database: Database, path: Path, key: str, column: str, place: str) -> None:
     """Check that all fractions of a column are numbers of 64 bits, which JSON does not ask for.
 
     Raises
     ------
     DataError: naming the first that would be infinite, or is no number.
     """
-    texts = f"SELECT rowid + 1 AS record, json_extract_string(json, {quoted(place)}) AS t FROM lines"
-    found = database.rows(
-        f"SELECT record, t FROM ({texts}) WHERE NOT isfinite(CAST(t AS DOUBLE)) ORDER BY record LIMIT 1"
+    ((row,),) = database.rows(f"SELECT min(rowid) FROM records WHERE NOT isfinite({column})")
+    if row is None:
+        return
+    # The rows of both tables are in the order of the file.
+    text = f"json_extract_string(json, {quoted(place)})"
+    ((given,),) = database.rows(f"SELECT {text} FROM lines WHERE rowid = {row}")
+    raise DataError(
+        f"{path}: object {row + 1}: column '{key}': no number of 64 bits is {given}; write null for a "
+        "missing value, or a text, so that the column is text"
     )
-    for record, text in found:
-        raise DataError(
-            f"{path}: object {record}: column '{key}': no number of 64 bits is {text}; write null for a "
-            "missing value, or a text, so that the column is text"
-        )
 
 
 def _check_objects(database: Database, path: Path) -> None:
