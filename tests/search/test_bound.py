@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 import pytest
@@ -13,15 +12,14 @@ from anonymizer.model.arrays import FloatArray
 from anonymizer.model.features import SuppressionMethod
 from anonymizer.search.base import Control, SearchProblem
 from anonymizer.search.lattice.algorithm import Lattice
-from anonymizer.search.local import bound, facilities
-from anonymizer.search.local.algorithm import Local
-from anonymizer.search.local.bound import DualBound, Lagrangian, NeighbourBound, best_possible
+from anonymizer.search.local import facilities
+from anonymizer.search.local.bound import DualBound, Lagrangian, best_possible
 from anonymizer.search.local.facilities import Facilities, Pricing, TooMany
 from anonymizer.search.partition.trees import allowed_trees, items_of
 from tests.helpers import problems
 from tests.search.bound_cases import Case, case
 from tests.twins.local_optimum import LocalOptimum
-from tests.twins.microdata import Microdata, QuasiIdentifierSpec, SensitiveSpec
+from tests.twins.microdata import Microdata, QuasiIdentifierSpec
 from tests.twins.search import ConstraintSpec, ProblemSpec
 
 ROUNDING = 1e-12
@@ -248,66 +246,3 @@ def test_no_bound_where_a_blank_is_more_than_the_highest_level_allows() -> None:
         known.append(free)
     assert any(known)
     assert not all(known)
-
-
-def nearest_by_hand(problem: SearchProblem) -> float:
-    """Return the mean cost of each record's join with its (k - 1)-th nearest one, pair by pair."""
-    table, metric = problem.table, problem.metric
-    total = sum(own.weight for own in table.quasi_identifiers)
-    places = [table.quasi_identifier_codes(i) for i in range(len(table.quasi_identifiers))]
-
-    def joined(one: int, other: int) -> float:
-        cost = 0.0
-        for own, codes in zip(table.quasi_identifiers, places, strict=True):
-            nodes = own.hierarchy.ancestors[own.minimum : own.maximum + 1, own.leaf]
-            costs = metric.node_costs(own)
-            same = [
-                costs[a] for a, b in zip(nodes[:, codes[one]], nodes[:, codes[other]], strict=True) if a == b
-            ]
-            cost += own.weight / total * min(same) if same else 1.0
-        return min(cost, 1.0)
-
-    records = np.repeat(np.arange(table.combinations), table.counts).tolist()
-    return math.fsum(
-        sorted(joined(one, other) for other in records)[problem.minimum_size - 1] for one in records
-    ) / len(records)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_neighbours_bound_every_local_recoding(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = case(seed)
-    if own.problem.table.records < own.problem.minimum_size:
-        return
-    monkeypatch.setattr(bound, "ADDITIONS", 1)
-    monkeypatch.setattr(bound, "TILE", 2)
-    monkeypatch.setattr(bound, "WIDEST_TABLE", 2 if seed % 3 == 0 else 2048)
-    trees = allowed_trees(own.problem.table.quasi_identifiers, own.problem.metric)
-    found = NeighbourBound(own.problem.table, trees, own.problem.minimum_size)
-    losses = []
-    while not found.settled:
-        assert not found.improve(lambda: True)
-        assert found.improve()
-        losses.append(found.loss)
-    assert losses == sorted(losses)
-    assert found.loss <= own.twin.value() + ROUNDING
-    if seed % 3:
-        assert found.loss == pytest.approx(nearest_by_hand(own.problem), abs=1e-5)
-
-
-@pytest.mark.slow
-def test_half_of_the_loss_in_twelve_dimensions() -> None:
-    """Random records of twelve attributes, where the dual bound finds nothing."""
-    random = Random(1)
-    values = [f"{value:02d}" for value in range(12)]
-    paths = {value: (value, f"pair {int(value) // 2}", f"six {int(value) // 6}", "*") for value in values}
-    own = tuple(QuasiIdentifierSpec(f"q{i}", paths, maximum=3) for i in range(12))
-    records = tuple((*random.choices(values, k=12), "s") for _ in range(2_100))
-    data = Microdata(own, (SensitiveSpec("s"),), records)
-    problem = problems.problem(ProblemSpec(data, (ConstraintSpec("k-anonymity", {"k": 5}),), "loss", k=5))
-    outcome = Local().search(problem, Control(steps=6))
-    assert outcome.bound is not None
-    assert outcome.objective is not None
-    assert 0.45 * outcome.objective < outcome.bound < outcome.objective
-    again = Local().search(problem, Control(steps=6))
-    assert (again.bound, again.steps) == (outcome.bound, outcome.steps)
-    assert best_possible(problem) == outcome.bound

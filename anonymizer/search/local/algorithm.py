@@ -34,7 +34,7 @@ from anonymizer.search.base import (
 )
 from anonymizer.search.judge import Rival, search_with_attack_checks
 from anonymizer.search.local.annealing import DEEPEST, PROPOSALS, QUICK_DEPTH, Annealing, NearRows
-from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, NeighbourBound, best_possible
+from anonymizer.search.local.bound import MOST_ITEMS, QUICK, DualBound, best_possible
 from anonymizer.search.local.improvers import (
     Clustering,
     Improver,
@@ -44,6 +44,7 @@ from anonymizer.search.local.improvers import (
     Relocation,
     Rounding,
 )
+from anonymizer.search.local.neighbours.bound import NeighbourBound
 from anonymizer.search.local.start import LevelLattice, Start, level_lattice
 from anonymizer.search.partition.assignment import (
     SUPPRESSED,
@@ -211,8 +212,8 @@ LATER = 20
 """Effort by which the interval between two rounds grows, as every round gains less than the last."""
 
 
-EVERY = 2
-"""Effort from one round of the bound by neighbours to the next."""
+FIRST_EVERY, EVERY = 2, 8
+"""Effort from one round of the bound by neighbours to the next, until all are known and later."""
 
 
 class BoundSchedule:
@@ -250,14 +251,17 @@ class BoundSchedule:
         """Return whether the next step is a round of the bound, after the efforts of all steps so far."""
         return self.open and effort >= self._next
 
-    def improve(self, effort: float, stopped: Callable[[], bool]) -> bool:
+    def improve(self, stopped: Callable[[], bool]) -> bool:
         """Raise the bound by a round; return False if ``stopped`` ended it before."""
         self._begun = self._begun or self._begin()
         if not self._begun.improve(stopped):
             return False
         self.loss = self._begun.loss
-        # After a long step, several rounds of the dual bound are due.
-        self._next = effort + EVERY if self.dual is None else self._next + LATER * self.dual.rounds
+        # After a long step, several rounds are due.
+        if isinstance(self._begun, NeighbourBound):
+            self._next += EVERY if self._begun.complete else FIRST_EVERY
+        else:
+            self._next += LATER * self._begun.rounds
         return True
 
     def _begin(self) -> DualBound | NeighbourBound:
@@ -591,7 +595,7 @@ class LocalRun(SearchRun):
     def _prove(self, current: Assignment, rotation: ImproverSchedule) -> bool:
         """Spend a step on the bound, unless the budget ends within it; return whether it rose."""
         before = self._bound
-        if not self._proving.improve(self._effort, self._spent):
+        if not self._proving.improve(self._spent):
             return False
         first = self._bound is None
         self._bound = self._proving.loss

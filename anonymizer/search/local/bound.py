@@ -14,27 +14,23 @@ arXiv:1412.6980).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import inf, isqrt, prod
+from collections.abc import Callable, Iterator
+from math import inf, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anonymizer.loss.base import ArithmeticMean, CellMetric
-from anonymizer.model.arrays import CodeArray, FloatArray, IntArray
+from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.features import SuppressionMethod
-from anonymizer.model.table import Table
 from anonymizer.search.base import SearchProblem, weighs_differently
 from anonymizer.search.local.facilities import Facilities, Pricing, Stopped, TooMany, segments
+from anonymizer.search.local.neighbours.bound import NeighbourBound, surely_long
 from anonymizer.search.local.start import VECTORS
 from anonymizer.search.partition.trees import (
-    NONE,
     AllowedTrees,
     Items,
     allowed_trees,
-    blocks_of,
     items_of,
-    lowest_nodes,
     surely_more_items,
 )
 
@@ -290,224 +286,11 @@ class DualBound:
         self._ceilings = np.minimum(raised, self._most)
 
 
-ADDITIONS = 300_000_000
-"""Additions of join costs in a round of looking for the neighbours of records; about 0.25 seconds."""
-
 ROUNDS_A_SECOND = 0.5
-"""Such rounds for each second of another search's budget: about a tenth of its time."""
+"""Rounds of the bound by neighbours for each second of another search's budget: about a tenth of its time."""
 
 ROUNDS_WEIGHED = 8
-"""Most such rounds of a bound by weights, about two seconds: there the neighbours are all it has."""
-
-SORTING = 3
-"""Additions that take as long as it takes to find a record's neighbours by their costs."""
-
-TOGETHER, TILE = 64, 2048
-"""Items whose costs with so many others are added up at once, which fits a processor's cache."""
-
-MOST_TOGETHER = 1 << 22
-"""Most costs that are held at once."""
-
-WIDEST_TABLE = 2048
-"""Most nodes of an attribute, and most vectors of nodes of several, in a table of join costs."""
-
-
-class NeighbourBound:
-    """A lower bound that holds in any number of dimensions, from the neighbours of each record.
-
-    A record costs at least as much as its join with the farthest other record of its class, and so with its
-    (k - 1)-th nearest record, or unit, of the table. In many dimensions, where hardly any records are near,
-    that is half of what a release loses; in few dimensions ``DualBound`` is far better. Records whose
-    neighbours nobody has looked for yet cost what they do alone, so the bound is weak on large tables.
-
-    Parameters
-    ----------
-    size: smallest class.
-    unit: in which it is counted; None for records.
-    by_weights: whether the mean is over the people that records represent.
-
-    Attributes
-    ----------
-    loss: the bound on the mean loss of all records.
-    settled: whether the neighbours of all records are known.
-    """
-
-    def __init__(
-        self,
-        table: Table,
-        trees: AllowedTrees,
-        size: int,
-        unit: str | None = None,
-        *,
-        by_weights: bool = False,
-    ) -> None:
-        self._counts = table.row_people if by_weights else table.counts
-        self._units, self._size = table.measure.counted(unit), size
-        nodes, least = lowest_nodes(table, trees), _least_costs(trees)
-        self._joins = BlockedJoins(trees, least, nodes)
-        self._alone = np.minimum(least[nodes].sum(axis=1), 1.0)
-        # A combination with k units needs no others. The others are looked at in an even order.
-        sparse = np.flatnonzero(self._units < size)
-        strides = max(isqrt(len(sparse)), 1)
-        self._waiting = np.concatenate([sparse[first::strides] for first in range(strides)])
-        self._total = float(self._counts @ self._alone)
-        self.loss = 0.0
-
-    @property
-    def _reached(self) -> int:
-        return _reached(len(self._counts), self._joins.blocks)
-
-    @property
-    def brief(self) -> bool:
-        """Whether one round is enough."""
-        return len(self._waiting) <= self._reached
-
-    @property
-    def settled(self) -> bool:
-        """Whether the neighbours of all records are known."""
-        return not len(self._waiting)
-
-    def improve(self, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Look for the neighbours of some more records; return False if ``stopped`` ended it before."""
-        items, reached = len(self._counts), self._reached
-        together = max(min(TOGETHER, MOST_TOGETHER // items), 1)
-        total = self._total
-        for first in range(0, min(reached, len(self._waiting)), together):
-            if stopped():
-                return False
-            own = self._waiting[first : min(first + together, reached)]
-            # Joins of ancestors may cost less than the record does alone.
-            near = np.maximum(_nearest(self._joins.costs(own), self._units, self._size), self._alone[own])
-            total += float(self._counts[own] @ (near - self._alone[own]))
-        self._total, self._waiting = total, self._waiting[reached:]
-        self.loss = max(total / int(self._counts.sum()) - self._joins.slack, 0.0)
-        return True
-
-
-def _reached(combinations: int, blocks: int) -> int:
-    """Return for how many combinations a round looks for neighbours."""
-    return max(ADDITIONS // (combinations * (blocks + SORTING)), 1)
-
-
-def surely_long(table: Table, size: int, unit: str | None) -> bool:
-    """Return True only if one round of ``NeighbourBound`` is certainly not enough."""
-    # Other combinations need no neighbours.
-    waiting = np.count_nonzero(table.measure.counted(unit) < size)
-    return bool(waiting > _reached(table.combinations, 1))
-
-
-def _nearest(costs: NDArray[np.float32], units: IntArray, size: int) -> FloatArray:
-    """Return the least cost within which each of several items has ``size`` units, at most 1.
-
-    Parameters
-    ----------
-    costs: of the join of each with every item, shape (several, items).
-    units: of each item, shape (items,), int64; together at least ``size``.
-
-    Returns
-    -------
-    Costs, shape (several,), float64.
-    """
-    # A sample shows how near they are at most; of those nearer, few are left to sort.
-    sampled = costs[:, :: max(isqrt(len(units) // size) // 3, 1)]
-    place = min(size, sampled.shape[1]) - 1
-    found = np.partition(sampled, place, axis=1)[:, place]
-    row, item = np.divmod(np.flatnonzero(costs < found[:, None]), costs.shape[1])
-    order = np.lexsort((costs[row, item], row))
-    row, item = row[order], item[order]
-    within = np.cumsum(units[item])
-    before = np.concatenate([[0], within])[np.searchsorted(row, np.arange(len(found)))]
-    enough = np.flatnonzero(within - before[row] >= size)
-    rows, firsts = np.unique(row[enough], return_index=True)
-    found[rows] = costs[rows, item[enough[firsts]]]
-    return np.minimum(found, 1.0).astype(np.float64)
-
-
-class BlockedJoins:
-    """Least costs of the joins of items, by tables for blocks of attributes.
-
-    Parameters
-    ----------
-    least: as ``_least_costs``.
-    nodes: of each item, shape (items, quasi-identifiers), int32.
-
-    Attributes
-    ----------
-    blocks: number of tables that each cost is the sum of.
-    slack: more than the rounding errors of a sum.
-    """
-
-    def __init__(self, trees: AllowedTrees, least: FloatArray, nodes: CodeArray) -> None:
-        parts = [_join_table(trees, least, own) for own in nodes.T]
-        blocks = blocks_of([len(table) for table, _ in parts], WIDEST_TABLE)
-        self._parts = [[parts[place] for place in block] for block in blocks]
-        self._codes = [
-            np.ravel_multi_index([codes for _, codes in block], [len(table) for table, _ in block])
-            for block in self._parts
-        ]
-        self.blocks = len(self._parts)
-        self.slack = 2.0**-22 * nodes.shape[1]
-
-    def costs(self, own: IntArray) -> NDArray[np.float32]:
-        """Return the least cost of a record in a class with one of several items, shape (own, items)."""
-        tables = [self._table(block, own) for block in self._parts]
-        items = len(self._codes[0])
-        found = np.empty((len(own), items), dtype=np.float32)
-        for first in range(0, items, TILE):
-            tile = slice(first, first + TILE)
-            total = tables[0].take(self._codes[0][tile], axis=0)
-            for table, codes in zip(tables[1:], self._codes[1:], strict=True):
-                total += table.take(codes[tile], axis=0)
-            found[:, tile] = total.T
-        return found
-
-    @staticmethod
-    def _table(block: Sequence[tuple[NDArray[np.float32], IntArray]], own: IntArray) -> NDArray[np.float32]:
-        """Return the costs of a block for all vectors of its nodes, shape (vectors, own)."""
-        table = np.zeros((1, len(own)), dtype=np.float32)
-        for each, places in block:
-            table = (table[:, None] + each[:, places[own]]).reshape(-1, len(own))
-        return table
-
-
-def _join_table(
-    trees: AllowedTrees, least: FloatArray, nodes: CodeArray
-) -> tuple[NDArray[np.float32], IntArray]:
-    """Return the least costs of joins of an attribute's nodes, and the place of each item's node there.
-
-    Where there are too many nodes for a table, ancestors take their place, and a join counts only where it
-    is above both.
-
-    Parameters
-    ----------
-    least: as ``_least_costs``.
-    nodes: of each item, shape (items,), int32.
-    """
-    distinct, place = np.unique(nodes, return_inverse=True)
-    exact = len(distinct) <= WIDEST_TABLE
-    while len(distinct) > WIDEST_TABLE:
-        above = trees.parent[distinct]
-        if (above == NONE).all():
-            return np.zeros((1, 1), dtype=np.float32), np.zeros(len(nodes), dtype=np.int64)
-        distinct, up = np.unique(np.where(above == NONE, distinct, above), return_inverse=True)
-        place = up[place]
-    left, right = np.repeat(distinct, len(distinct)), np.tile(distinct, len(distinct))
-    joined = trees.common(left, right)
-    costs = np.where(joined == NONE, 1.0, np.minimum(least[joined], 1.0))
-    if not exact:
-        costs[(joined == left) | (joined == right)] = 0.0
-    shape = (len(distinct), len(distinct))
-    return costs.reshape(shape).astype(np.float32), place.reshape(-1).astype(np.int64)
-
-
-def _least_costs(trees: AllowedTrees) -> FloatArray:
-    """Return the least cost of each node and all above it: what a class costs that needs it at least."""
-    least, above = trees.cost, trees.parent
-    while (above != NONE).any():
-        least = np.where(above == NONE, least, np.minimum(least, trees.cost[above]))
-        above = np.where(above == NONE, NONE, trees.parent[above])
-    return least
-
+"""Most of them of a bound by weights, about two seconds: there the neighbours are all it has."""
 
 MOST_SETS = 8
 """Of more sets of known attributes, those that promise most are bounded."""

@@ -1,0 +1,1 @@
+"""What the nearest records of each record say of every local recoding."""
