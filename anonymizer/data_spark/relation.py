@@ -10,9 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, functions
 
 from anonymizer.data.relation import (
     ByCodes,
@@ -70,9 +73,6 @@ from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.labels import MISSING
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 BATCH = 1_000_000
 """Maximum number of rows in a record batch for Spark."""
 
@@ -90,8 +90,6 @@ class SparkCombinations(DistinctRows):
     """
 
     def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
-        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
-
         self.sizes = tuple(place.size for place in keys.places)
         self._session = session
         self._keys = keys
@@ -200,9 +198,6 @@ class SparkUnits(StoredUnits):
     def __init__(
         self, given: DataFrame, alone: DataFrame | None, keys: KeyWords, name: str, *, recorded: bool = False
     ) -> None:
-        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         self._keys, self._name, self._recorded = keys, name, recorded
         with reading(name):
             known = given.where("u IS NOT NULL")
@@ -242,8 +237,6 @@ class SparkUnits(StoredUnits):
         groups: in SQL.
         names: of these.
         """
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         pairs = self._pairs.selectExpr(*groups, "u").distinct().selectExpr(*names, "CAST(1 AS BIGINT) AS a")
         counted = self._alone.selectExpr(*groups, "a").unionAll(pairs)
         return counted.groupBy(*names).agg(functions.sum("a").alias("size"))
@@ -270,8 +263,6 @@ class SparkUnits(StoredUnits):
 
 def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFrame:
     """Return the keys of rows with their region."""
-    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
     frames = []
     for words, region in placed.pieces():
         columns = {**dict(zip(keys.names, words, strict=True)), "region": region.astype(np.int32)}
@@ -354,8 +345,6 @@ class SparkRecodedQuery(ReleaseQuery):
         ----------
         records: the keys and the unchanged columns of each record.
         """
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         rows = self.rows
         rest = "NULL" if found.rest is None else str(found.rest)
         if found.regions is None:
@@ -372,8 +361,6 @@ class SparkRecodedQuery(ReleaseQuery):
 
     def _recoded(self, found: ByCodes, keys: KeyWords) -> DataFrame:
         """Return the rows: keys, whether kept, range of records with these keys, places of labels."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         rows = self.rows
         words = keys.pack(found.codes)
         last = _within(found, np.cumsum(rows.counts), rows.counts)
@@ -402,8 +389,6 @@ class SparkRecodedQuery(ReleaseQuery):
 
     def _order(self) -> list[Any]:
         """Return the sort order: by text, a null after an empty text."""
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         order = []
         rows = self.rows
         for place, name in enumerate(rows.columns):
@@ -717,8 +702,6 @@ class SparkRelation(EngineRelation):
 
     def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Replace texts of columns by joins with their new texts."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         for name, new in texts.items():
             index = self.position(name)
             listed = {"given": pa.array(list(new), pa.string()), "new": pa.array(new.values(), pa.string())}
@@ -739,8 +722,6 @@ class SparkRelation(EngineRelation):
         ----------
         kept: other columns of the frame to return, by Spark's names.
         """
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         needed = [f"{self.texts_of(coding.name).key} AS t{place}" for place, coding in enumerate(codings)]
         frame = self.frame.selectExpr(*needed, *kept)
         for place, coding in enumerate(codings):
@@ -763,8 +744,6 @@ class SparkRelation(EngineRelation):
 
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns by joins with their dictionaries."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         for name, own in labels.items():
             known, index = self.known(name), self.position(name)
             kind = pa.float64() if any(isinstance(label, float) for label in own) else pa.string()
@@ -878,8 +857,6 @@ class SparkRelation(EngineRelation):
 
 def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> DataFrame:
     """Return a frame with missing values as ``MissingTexts`` describes."""
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     for index, (name, (column, kind)) in enumerate(zip(columns, frame.dtypes, strict=True)):
         own = functions.col(column)
         key = ColumnTexts(name, column, kind).key
@@ -894,14 +871,10 @@ def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> 
 
 def _label_or_null(column: str) -> Any:
     """Return a released label, a null for a missing value."""
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     return functions.nullif(functions.col(column), functions.lit(MISSING))
 
 
 def _column(name: str) -> Any:
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     return functions.col(name)
 
 

@@ -254,16 +254,28 @@ class _Launch:
         return str(error).strip().split("\n", 1)[0]
 
 
-def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
+@contextmanager
+def needing() -> Iterator[None]:
+    """Replace the error of an import in the block by one that says what to install.
+
+    Raises
+    ------
+    InputError: the extra is missing.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pyarrow  # noqa: F401, PLC0415 - for the exchange with Spark
-            from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - takes 0.4 s
-            from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
-            from pyspark.sql import SparkSession  # noqa: PLC0415
+            yield
     except ImportError as error:
         raise InputError(f"engine spark: {error.name} is not installed; {installing('spark')}") from None
+
+
+def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
+    with needing():
+        import pyarrow  # noqa: F401, PLC0415 - for the exchange with Spark
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - takes 0.4 s
+        from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+        from pyspark.sql import SparkSession  # noqa: PLC0415
     return SparkConf, SparkContext, launch_gateway, SparkSession
 
 
