@@ -96,6 +96,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._main = kind.rpartition(" ")[2]
         self._group = group
         self._classes: dict[str, type[T]] | None = None
+        self._added = False
         self._known: dict[str, type[T]] = {}
 
     def _found(self) -> dict[str, type[T]]:
@@ -160,6 +161,11 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         """Whether no other distribution has classes in the group."""
         return not _installed().select(group=self._group)
 
+    @property
+    def of_room_only(self) -> bool:
+        """Whether no class beside those of the room is known."""
+        return self._alone and not self._added
+
     def _in_module(self, name: str) -> Iterator[type[T]]:
         for member in list(vars(import_module(name)).values()):
             own = inspect.isclass(member) and member.__module__ == name and member.__name__[0] != "_"
@@ -179,6 +185,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         InputError: another class has the name.
         """
         self._enter(self._found(), plug_in)
+        self._added = True
         return plug_in
 
     def enlist(self, reference: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckTableReader, input_format
 from anonymizer.data.foreign import conversion, elsewhere
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import REMOTE, Relation, engine_named
 from anonymizer.data.source import (
@@ -148,6 +147,8 @@ def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Rel
     ------
     DataError: without records or columns, a name that is not a string.
     """
+    from anonymizer.data.frames import FrameRelation  # noqa: PLC0415 - files do without pandas
+
     return _with_united_keys(FrameRelation(frame, options), options)
 
 

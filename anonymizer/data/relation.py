@@ -452,7 +452,13 @@ class Relation(Closing):
     labels: what the file says about columns beside their values; columns may lack it.
     marker: text by which records with missing values are sorted and written as text; None if every column
         keeps its own.
+
+    Class attributes
+    ----------------
+    is_frame: whether it is a DataFrame, whose release keeps the types of values and is no file.
     """
+
+    is_frame: ClassVar[bool] = False
 
     name: str
     columns: tuple[str, ...]

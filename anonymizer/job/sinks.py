@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
 from anonymizer.data.duckdb.released import Staged, writer_of
-from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_by_engine, open_frame
 from anonymizer.data.relation import EngineFolder, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableName, is_url, location_of
@@ -116,6 +115,8 @@ class FrameSink(Sink):
 
     def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:  # noqa: ARG002 - no text
         """Make the DataFrames."""
+        from anonymizer.data.frames import FrameQuery  # noqa: PLC0415 - files do without pandas
+
         self.frames = [table.frame() for table in tables if isinstance(table, FrameQuery)]
 
     def read_back(self) -> Sequence[Relation]:

@@ -17,7 +17,7 @@ from anonymizer.config.load import check_columns, renamed_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
-from anonymizer.data.duckdb.files import parquet_columns
+from anonymizer.data.duckdb.parquet import parquet_columns
 from anonymizer.data.foreign import elsewhere
 from anonymizer.data.open import (
     OPTIONS,

@@ -10,7 +10,6 @@ import numpy as np
 
 from anonymizer.adversary.candidate import KnownOwners, adversary_of
 from anonymizer.config.load import check_columns
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import EngineRelation, Relation
 from anonymizer.data.table import ColumnRequest, Encoded, EngineTables, ReadColumn, read_columns
 from anonymizer.data.values import absent_texts, number_key
@@ -335,7 +334,7 @@ def _check_number_formats(columns: Columns, target: Target, relation: Relation) 
     ------
     InputError: naming the column with stored numbers.
     """
-    if columns.numerals != COMMA or isinstance(relation, FrameRelation) or not target.is_text:
+    if columns.numerals != COMMA or relation.is_frame or not target.is_text:
         return
     for name in relation.columns:
         if not columns[name].released or relation.is_text(name):

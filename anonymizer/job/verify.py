@@ -19,7 +19,6 @@ import numpy as np
 from anonymizer.adversary.candidate import known_original, known_truth, with_owners
 from anonymizer.adversary.release import read_release, view_of_run
 from anonymizer.config.search import EngineName
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
 from anonymizer.errors import AuditFailed, DataError, InputError, listed
@@ -203,7 +202,7 @@ class TableShape(Shape):
                 if name == plan.counting.pseudonym or plan.columns.released([name])
             ]
         ]
-        as_text = not isinstance(relation, FrameRelation) and plan.target.is_text
+        as_text = not relation.is_frame and plan.target.is_text
         self._decimal = plan.columns.numerals.decimal if as_text else None
 
     def read(self, table: Relation, found: Found) -> Relation:

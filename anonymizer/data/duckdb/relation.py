@@ -69,6 +69,7 @@ from anonymizer.data.relation import (
     column_statistics,
 )
 from anonymizer.data.source import (
+    FILE_FORMATS,
     CsvDialect,
     EngineOptions,
     FileSource,
@@ -749,6 +750,10 @@ def input_format(path: Path) -> type[InputFormat] | None:
     ------
     InputError: several formats do.
     """
+    own = next((each.name for each in FILE_FORMATS if each.named(path.name)), None)
+    if own is not None and INPUT_FORMATS.of_room_only and not path.is_dir():
+        # The other formats need not be loaded.
+        return INPUT_FORMATS[own]
     found = [each for each in INPUT_FORMATS.values() if each.recognizes(path)]
     if len(found) > 1:
         names = " and ".join(f"'{each.name}'" for each in found)
