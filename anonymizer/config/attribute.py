@@ -69,7 +69,7 @@ class HierarchySettings(Section):
         if not isinstance(data, Mapping):
             accepted = f"a mapping with one of the keys {', '.join(hierarchy_sources())}"
             raise refusal([problem(f"{shown(data)}; accepted: {accepted}", (), data)])
-        named = [key for key in data if key in hierarchy_sources()]
+        named = [key for key in data if key != "unknown" and key in hierarchy_sources()]
         strange = [key for key in data if key not in named and key != "unknown"]
         problems = [
             problem(f"unknown key; {suggestion(key, cls.accepted_keys())}", (key,)) for key in strange

@@ -101,7 +101,7 @@ def parse_settings(
     model = plug_in.Settings
     if isinstance(raw, model):
         return raw
-    return validated(model, raw, model.model_validate, [*own_keys, *keys(model)], elsewhere)
+    return validated(model, raw, model.model_validate, lambda: [*own_keys, *keys(model)], elsewhere)
 
 
 def key_of_another(registry: AnyRegistry, name: str, choose: str, key: str) -> str | None:

@@ -262,7 +262,7 @@ class Section(Settings):
         data = cls.normalize_input(data)
         if not isinstance(data, Mapping):
             raise refusal([problem(f"{shown(data)}; accepted: {cls._form(data)}", (), data)])
-        return validated(cls, data, handler, cls.accepted_keys())
+        return validated(cls, data, handler, cls.accepted_keys)
 
     @classmethod
     def _form(cls, data: Any) -> str:
@@ -369,13 +369,14 @@ def validated(
     model: type[Model],
     data: Any,
     handler: ModelWrapValidatorHandler[Model],
-    accepted: Iterable[str],
+    accepted: Callable[[], Iterable[str]],
     elsewhere: Elsewhere = nowhere,
 ) -> Model:
     """Validate data by a model.
 
     Parameters
     ----------
+    accepted: returns the keys that a message names; some are those of plug-ins, which it imports.
     elsewhere: asked about each key that the model lacks.
 
     Raises
@@ -386,9 +387,8 @@ def validated(
     try:
         result = handler(data)
     except ValidationError as error:
-        found = [
-            _explained(model, data, line, accepted, elsewhere) for line in error.errors(include_url=False)
-        ]
+        known = accepted()
+        found = [_explained(model, data, line, known, elsewhere) for line in error.errors(include_url=False)]
         raise refusal(_first_of_each_place(misfits + found)) from None
     if misfits:
         raise refusal(misfits)

@@ -23,7 +23,7 @@ from anonymizer.model.table import LEFT_OUT
 from anonymizer.plan.engine import reading_release
 from anonymizer.plan.memory import plugged_engine
 from anonymizer.plan.plan import Plan
-from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, stage, table_digest
+from anonymizer.release.database import DuckDbTable, ReleaseTable, stage, table_digest
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.signature import Signer
 from anonymizer.system import Closing, real_path
@@ -372,6 +372,8 @@ def _release_table(config: Config, directory: Path, *, overwrite: bool) -> Relea
             )
         return DuckDbTable(path, name, overwrite=overwrite)
     assert output.url is not None
+    from anonymizer.release.postgres import PostgresTable  # noqa: PLC0415 - files do without it
+
     return PostgresTable(output.url, name, overwrite=overwrite)
 
 
