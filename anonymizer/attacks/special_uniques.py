@@ -12,7 +12,6 @@ from math import prod
 from typing import Annotated, Any
 
 import numpy as np
-import scipy
 from pydantic import Field
 
 from anonymizer.attacks.base import Attack, AttackResult, KnowledgeSettings, known_columns
@@ -108,6 +107,8 @@ def record_risks(scores: FloatArray, risk: float) -> FloatArray:
     ----------
     scores: positive, shape (records,).
     """
+    from scipy.optimize import brentq  # noqa: PLC0415  quick start-up
+
     if not len(scores) or risk in (0.0, 1.0):
         return np.full(len(scores), risk)
 
@@ -116,7 +117,7 @@ def record_risks(scores: FloatArray, risk: float) -> FloatArray:
         risks: FloatArray = odds / (1 + odds)
         return risks
 
-    log = scipy.optimize.brentq(lambda log: float(found(log).mean()) - risk, -60.0, 60.0, xtol=1e-13)
+    log = brentq(lambda log: float(found(log).mean()) - risk, -60.0, 60.0, xtol=1e-13)
     return found(float(log))
 
 

@@ -1,11 +1,11 @@
-"""Frames with columns of Arrow, of pandas and of other libraries: converted to pandas and back.
+"""Frames of pandas with columns of Arrow: cast to types that are worked with, and back.
 
-Results have the type of the input. Only such frames need the extra, so nothing else imports this module.
+Results have the types of the input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,14 +14,18 @@ import pyarrow as pa
 from anonymizer.data.arrow import WayBack, worked_column
 from anonymizer.data.frames import FrameKind
 from anonymizer.data.source import FRAME, name_columns
-from anonymizer.errors import DataError, InputError
 
 
 class ArrowKind(FrameKind):
-    """The data frames of pandas, of whose columns only those with types of Arrow are cast."""
+    """The data frames of pandas, of whose columns only those with types of Arrow are cast.
+
+    Attributes
+    ----------
+    ways: back to the types that were given, by column.
+    """
 
     def __init__(self) -> None:
-        self._ways: dict[str, WayBack] = {}
+        self.ways: dict[str, WayBack] = {}
 
     def to_pandas(self, given: pd.DataFrame) -> pd.DataFrame:
         """Return the frame, with Arrow's types that are worked with."""
@@ -30,7 +34,7 @@ class ArrowKind(FrameKind):
         for place, name in enumerate(names):
             array = _arrow_values(given.iloc[:, place])
             if array is not None:
-                worked = self._worked(name, array)
+                worked = self.worked(name, array)
                 if worked.type != array.type:
                     found[place] = worked
         return _with_columns(given, found)
@@ -40,61 +44,16 @@ class ArrowKind(FrameKind):
         found = {}
         for place, name in enumerate(released.columns):
             array = _arrow_values(released.iloc[:, place])
-            if name in self._ways and array is not None:
-                found[place] = self._ways[name].restore(array)
+            if name in self.ways and array is not None:
+                found[place] = self.ways[name].restore(array)
         return _with_columns(released, found)
 
-    def _worked(self, name: str, column: Any) -> Any:
+    def worked(self, name: str, column: Any) -> Any:
+        """Return a column in a type that is worked with, and note its way back."""
         worked, back = worked_column(f"{FRAME}: column '{name}'", column)
         if back is not None:
-            self._ways[name] = back
+            self.ways[name] = back
         return worked
-
-
-class LibraryKind(ArrowKind):
-    """The data frames of a library beside pandas.
-
-    Parameters
-    ----------
-    table_of: returns a frame as a table of Arrow; the frame is not modified.
-    frame_of: returns a table of Arrow as a frame of this kind.
-    """
-
-    def __init__(self, table_of: Callable[[Any], Any], frame_of: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._table_of, self._frame_of = table_of, frame_of
-
-    def to_pandas(self, given: Any) -> pd.DataFrame:
-        """Return a frame as one of pandas, with Arrow's types that are worked with.
-
-        Raises
-        ------
-        InputError: two columns have one name, or a column has a type that cannot be read.
-        """
-        table = self._table_of(given)
-        repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
-        if repeated:
-            raise InputError(f"{FRAME}: has two columns named '{repeated[0]}'; rename one of them")
-        columns = [self._worked(name, table.column(name)) for name in table.column_names]
-
-        def arrow_type(kind: Any) -> Any:
-            return None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
-
-        worked = pa.table(columns, names=table.column_names)
-        converted: pd.DataFrame = worked.to_pandas(types_mapper=arrow_type)
-        return converted
-
-    def from_pandas(self, released: pd.DataFrame) -> Any:
-        """Return a frame of pandas as one of this kind, without index and metadata.
-
-        Columns have the types that they were given in if their values are values of the input.
-        """
-        # The metadata of pandas would disclose its index.
-        table = pa.Table.from_pandas(released, preserve_index=False).replace_schema_metadata(None)
-        for place, name in enumerate(table.column_names):
-            if name in self._ways:
-                table = table.set_column(place, name, self._ways[name].restore(table.column(place)))
-        return self._frame_of(table)
 
 
 def _arrow_values(series: pd.Series[Any]) -> Any:
@@ -114,50 +73,3 @@ def _with_columns(frame: pd.DataFrame, columns: Mapping[int, Any]) -> pd.DataFra
         array: Any = pd.arrays.ArrowExtensionArray(values)
         new.isetitem(place, array)
     return new
-
-
-def library_kind(frame: Any, narwhals: Any) -> LibraryKind:
-    """Return the kind of a frame of another library than pandas.
-
-    Parameters
-    ----------
-    narwhals: the library that knows the others.
-    """
-    if isinstance(frame, pa.Table):
-        return LibraryKind(_table_of, lambda table: table)
-    try:
-        known = narwhals.from_native(frame, eager_only=True)
-    except TypeError:  # an object that only exports an Arrow stream
-        return LibraryKind(_table_of, lambda table: table)
-    library: Any = known.__native_namespace__()
-    return LibraryKind(
-        lambda given: _table_of(_exported(narwhals, narwhals.from_native(given, eager_only=True))),
-        lambda table: narwhals.from_arrow(table, backend=library).to_native(),
-    )
-
-
-def _exported(narwhals: Any, frame: Any) -> Any:
-    """Return a frame of narwhals as a table of Arrow.
-
-    Raises
-    ------
-    DataError: Arrow has no type for a column.
-    """
-    for name, kind in frame.schema.items():
-        try:
-            if kind == narwhals.Object:
-                # Arrow would hold their addresses in memory.
-                raise TypeError("objects of Python")
-            frame.select(name).to_arrow()
-        except Exception as error:
-            reason = str(error).split("\n", 1)[0]
-            raise DataError(
-                f"{FRAME}: column '{name}' has the type {frame.schema[name]}, which Arrow cannot hold "
-                f"({reason}); cast it, for example to text, or leave the column out"
-            ) from None
-    return frame.to_arrow()
-
-
-def _table_of(frame: Any) -> Any:
-    """Return an Arrow table, or an object that exports an Arrow stream, without unnecessary copies."""
-    return frame if isinstance(frame, pa.Table) else pa.table(frame)

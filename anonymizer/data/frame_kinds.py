@@ -42,9 +42,7 @@ def frame_kind(frame: Any) -> FrameKind:
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__narwhals_dataframe__"):
         raise InputError(f"got a {found}; accepted: {ACCEPTED}")
     try:
-        import narwhals  # noqa: PLC0415 - an extra
-
-        from anonymizer.data.arrow_frames import library_kind  # noqa: PLC0415
+        from anonymizer.data.library_frames import library_kind  # noqa: PLC0415 - an extra
     except ImportError:
         raise InputError(f"got a {found}, which needs more than pandas; {installing('frames')}") from None
-    return library_kind(frame, narwhals)
+    return library_kind(frame)

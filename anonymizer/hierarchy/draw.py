@@ -28,19 +28,22 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
     hierarchy: what to draw.
     most: children drawn under a node, at least 1; the others are counted.
     """
-    from rich.tree import Tree as Drawing  # noqa: PLC0415 - only what draws needs it
+    from rich import text, tree  # noqa: PLC0415 - only what draws needs it
+
+    def shown(label: str) -> Text:
+        return text.Text(_printable(label), no_wrap=True, overflow="ellipsis")
 
     below = np.split(*_children(hierarchy))
-    root = Drawing(_drawn_label(hierarchy.labels[0]))
+    root = tree.Tree(shown(hierarchy.labels[0]))
     waiting = [(0, root)]
     while waiting:
         node, drawn = waiting.pop()
         children = below[node]
         for child in children[:most]:
-            place = drawn.add(_drawn_label(hierarchy.labels[child]))
+            place = drawn.add(shown(hierarchy.labels[child]))
             waiting.append((_end_of_padding(hierarchy, int(child), below), place))
         if len(children) > most:
-            drawn.add(_drawn_label(f"... {len(children) - most:,} more"))
+            drawn.add(shown(f"... {len(children) - most:,} more"))
     return root
 
 
@@ -57,11 +60,8 @@ def _end_of_padding(hierarchy: Hierarchy, node: int, below: list[np.ndarray]) ->
     return node
 
 
-def _drawn_label(label: str) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - only what draws needs it
-
-    printable = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in label)
-    return Text(printable, no_wrap=True, overflow="ellipsis")
+def _printable(label: str) -> str:
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in label)
 
 
 NO_COLUMN = Column("", ValueType.TEXT, (), np.zeros(0, np.int64), None, None)
