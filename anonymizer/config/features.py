@@ -845,14 +845,7 @@ def conflicts(
         "method": config.suppression.method.value,
         "engine": config.engine.name,
     }
-    return Asking(
-        TABLE,
-        lambda row: row.uses(config),
-        lambda side: side.asked(config),
-        lambda need, use: need.lacking(config, use),
-        {**chosen, **words},
-        stage,
-    ).conflicts()
+    return Asking(TABLE, config, {**chosen, **words}, stage).conflicts()
 
 
 def asked_of_algorithm(config: ConfigSections) -> list[Feature]:

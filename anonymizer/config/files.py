@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -52,28 +52,36 @@ _TABLE = re.compile(rf"(?:{_PART}\.)?{_PART}")
 _SECRET_OPTIONS = frozenset({"password", "sslpassword", "oauth_client_secret"})
 
 
-def _url_without_password(url: str) -> str:
-    """Refuse a password: reports contain the config. No message shows the URL."""
-    if VARIABLE.fullmatch(url):
-        return url
-    accepted = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable"
+_URL = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable"
+
+
+def _parts_of(url: str) -> tuple[SplitResult, list[tuple[str, str]]] | None:
+    """Return the parts of a URL and its options; None if it is none."""
     try:
         parts = urlsplit(url)
-        password, options = parts.password, parse_qsl(parts.query, strict_parsing=bool(parts.query))
-        _ = parts.port
+        _ = parts.password, parts.port
+        return parts, parse_qsl(parts.query, strict_parsing=bool(parts.query))
     except ValueError:
-        raise ValueError(
-            f"is not a URL, or its special characters are not percent-encoded; {accepted}"
-        ) from None
-    if parts.scheme not in SCHEMES or parts.fragment:
-        raise ValueError(f"is not the URL of a supported database; {accepted}")
-    secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
-    if any(secret and not VARIABLE.fullmatch(secret) for secret in secrets):
-        raise ValueError(
-            "contains a password; replace the password with ${NAME} and set the environment variable NAME, "
-            "or remove the password and use PGPASSWORD or ~/.pgpass"
-        )
-    return url
+        return None
+
+
+def _of_database(url: str) -> bool:
+    """Return whether a URL is that of a database server."""
+    found = _parts_of(url)
+    return found is not None and found[0].scheme in SCHEMES and not found[0].fragment
+
+
+def _without_password(url: str) -> bool:
+    """Return whether a URL of a server has no password but in an environment variable."""
+    parts, options = _parts_of(url) or (None, [])
+    own = None if parts is None else parts.password
+    secrets = [own, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
+    return not any(secret and not VARIABLE.fullmatch(secret) for secret in secrets)
+
+
+def _server(fits: Callable[[str], bool], words: str) -> AfterValidator:
+    """Return the check of a URL that is not an environment variable; no message shows the URL."""
+    return accepts(lambda url: VARIABLE.fullmatch(url) or fits(url), lambda _: words)
 
 
 def _portable(path: str) -> str:
@@ -88,7 +96,17 @@ DatabaseFile = FilePath
 
 Url = Annotated[
     str,
-    AfterValidator(_url_without_password),
+    _server(
+        lambda url: _parts_of(url) is not None,
+        f"is not a URL, or its special characters are not percent-encoded; {_URL}",
+    ),
+    _server(_of_database, f"is not the URL of a supported database; {_URL}"),
+    # Reports contain the config.
+    _server(
+        _without_password,
+        "contains a password; replace the password with ${NAME} and set the environment variable NAME, "
+        "or remove the password and use PGPASSWORD or ~/.pgpass",
+    ),
     WithJsonSchema({"type": "string", "examples": ["postgresql://USER@HOST/DATABASE"]}),
 ]
 """The URL of a database server, never with a password."""
