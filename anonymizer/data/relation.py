@@ -784,6 +784,28 @@ class EngineRelation(Relation):
         """
 
 
+def check_alike(
+    one: tuple[str, Mapping[str, str]], other: tuple[str, Mapping[str, str]], further: str = ""
+) -> None:
+    """Check that the columns of two relations have the same types.
+
+    Parameters
+    ----------
+    one, other: name of each in messages, and the types by column.
+    further: another remedy.
+
+    Raises
+    ------
+    DataError: naming the first column of the one that has another type in the other.
+    """
+    for column, kind in one[1].items():
+        if other[1][column] != kind:
+            raise DataError(
+                f"{other[0]}: column '{column}' has type {other[1][column]}, in {one[0]} {kind}; "
+                f"write both inputs with the same type{further}"
+            )
+
+
 def check_sum(release: Relation, recoded: Collection[str], expected: int) -> None:
     """Check the sum of hashes of a release that was read back.
 

@@ -35,6 +35,7 @@ from anonymizer.data.relation import (
     StoredUnits,
     UnionDifference,
     UnitFacts,
+    check_alike,
     check_sum,
 )
 from anonymizer.data.source import (
@@ -456,7 +457,11 @@ class SparkAppendedQuery(SparkRecodedQuery):
         DataError: a column has different types in the two.
         """
         new, before = self.labelled(), self._before(self.rows)
-        self._check_alike(self.rows.columns, dict(before.dtypes), dict(new.dtypes))
+        one, other = (
+            {name: dict(each.dtypes)[f"p{place}"] for place, name in enumerate(self.rows.columns)}
+            for each in (before, new)
+        )
+        check_alike((self.earlier.name, one), (self.relation.name, other))
         return before.unionByName(new)
 
     def _before(self, rows: RecodedRows) -> DataFrame:
@@ -466,15 +471,6 @@ class SparkAppendedQuery(SparkRecodedQuery):
             *(f"{earlier.texts_of(name).key} AS s{at}" for at, name in columns if name not in rows.labels),
             *(f"c{earlier.position(name)} AS p{at}" for at, name in columns),
         )
-
-    def _check_alike(self, columns: Sequence[str], kinds: dict[str, str], found: dict[str, str]) -> None:
-        for place, name in enumerate(columns):
-            one, other = kinds[f"p{place}"], found[f"p{place}"]
-            if one != other:
-                raise DataError(
-                    f"{self.relation.name}: column '{name}' has type {other}, in {self.earlier.name} {one}; "
-                    "write both inputs with the same type"
-                )
 
 
 def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> UnionDifference:

@@ -452,7 +452,12 @@ def reading(name: str) -> Iterator[None]:
     except classes as error:
         text = whole_text(error)
         _refuse_memory(text)
-        _refuse_type(name, text)
+        kind = _TYPE.search(text)
+        if kind is not None:
+            raise DataError(
+                f"{name}: has a column of type {kind[1] or kind[2]}, which Spark cannot read; write it as "
+                "text or, if it holds times, in microseconds; or set engine.name: duckdb"
+            ) from None
         if any(each in text for each in _DAMAGED):
             found = _PATH.search(text)
             file = found[1].rstrip(".") if found else name
@@ -517,15 +522,6 @@ def _refuse_memory(text: str) -> None:
         raise InputError(
             "engine.options.spark.driver.maxResultSize: too low for the distinct rows; raise it, for example "
             "to 4g, or use fewer quasi-identifiers"
-        ) from None
-
-
-def _refuse_type(name: str, text: str) -> None:
-    found = _TYPE.search(text)
-    if found is not None:
-        raise DataError(
-            f"{name}: has a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
-            "text or, if it holds times, in microseconds; or set engine.name: duckdb"
         ) from None
 
 

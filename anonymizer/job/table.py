@@ -168,7 +168,10 @@ def read_attributes(planned: Columns, target: Target, relation: Relation) -> dic
     ]
     _refuse_kinds_of_missing(planned, relation)
     _check_number_formats(planned, target, relation)
-    _check_types(planned, target, relation)
+    if not target.is_text and not target.in_duckdb:
+        quasi_identifiers = frozenset(planned.with_role(Role.QUASI_IDENTIFIER))
+        unchanged = [name for name in planned.released(relation.columns) if name not in quasi_identifiers]
+        relation.check_storable(unchanged)
     columns = read_columns(relation, planned.requests(names), planned.missing)
     _refuse_stars(relation, [columns[name].column for name in planned.with_role(Role.QUASI_IDENTIFIER)])
     return columns
@@ -309,19 +312,6 @@ def _problem(goal: Goal, table: Table, constraints: Sequence[Constraint], seen: 
         ),
         goal.seed,
     )
-
-
-def _check_types(columns: Columns, target: Target, relation: Relation) -> None:
-    """Check that the release has all values of the unchanged columns.
-
-    Raises
-    ------
-    InputError: naming a column with values that it has not.
-    """
-    if not target.is_text and not target.in_duckdb:
-        quasi_identifiers = frozenset(columns.with_role(Role.QUASI_IDENTIFIER))
-        unchanged = [name for name in columns.released(relation.columns) if name not in quasi_identifiers]
-        relation.check_storable(unchanged)
 
 
 def _check_number_formats(columns: Columns, target: Target, relation: Relation) -> None:

@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from anonymizer.data.codebook import ColumnLabels
-from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.released import (
-    WrittenFormat,
-    first_text,
-    refusal,
-    texts_in,
-)
+from anonymizer.data.duckdb.released import WrittenFormat
 from anonymizer.errors import OutputError
 from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.table import Code
@@ -107,20 +101,13 @@ class CodedFormat(WrittenFormat):
     def without_time(path: Path) -> None:
         """Take the time of writing out of a file, so that a run repeats byte for byte."""
 
-    def check_texts(self, database: Database, path: Path) -> None:
-        """Check that fields of text can have all texts.
-
-        Raises
-        ------
-        OutputError: naming the first that they cannot.
-        """
-        for condition, why in (
+    @property
+    def lacks(self) -> list[tuple[str, str]]:
+        """Conditions in SQL of texts that it lacks, each with the words for a message."""
+        return [
             (self.lacking, f"which {self.package} cannot hold: it ends in a space or has a null character"),
             (f"strlen(v) > {self.longest_text}", f"longer than the {self.longest_text:,} bytes of a text"),
-        ):
-            found = first_text(database, texts_in(database), condition)
-            if found is not None:
-                raise refusal(path, *found, why)
+        ]
 
     def coding(self, name: str, texts: Sequence[str], known: ColumnLabels, *, grouped: bool) -> Coding | None:
         """Return a code for each text of a column; None if its texts stay texts."""

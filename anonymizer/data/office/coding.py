@@ -24,7 +24,7 @@ def write_coded(form: CodedFormat, release: Staged, path: Path) -> None:
     ------
     OutputError: the format lacks a name, a value or a kind of missing values.
     """
-    given = typed_file(release, form.stored, lambda database: form.check_texts(database, path))
+    given = typed_file(release, form.stored, form.lacks, path)
     coded = Coded()
     with pq.ParquetFile(given) as file:
         names = file.schema_arrow.names

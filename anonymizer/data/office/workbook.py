@@ -33,9 +33,6 @@ from anonymizer.data.duckdb.released import (
     FINITE,
     SECONDS,
     Staged,
-    first_text,
-    refusal,
-    texts_in,
     typed_file,
 )
 from anonymizer.data.source import CHUNK, EngineOptions, FileSource, Naming, name_columns, quoted
@@ -136,7 +133,7 @@ def write_workbook(release: Staged, path: Path) -> None:
     """
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("release")
-    given = typed_file(release, STORED, lambda database: _check_texts(database, path))
+    given = typed_file(release, STORED, LACKING, path)
     with pq.ParquetFile(given) as rows:
         names = rows.schema_arrow.names
         if rows.metadata.num_rows >= MOST_ROWS or len(names) > MOST_COLUMNS:
@@ -179,20 +176,11 @@ _LACKING = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]|_x[0-9A-Fa-f]{4}_"
 """Characters that cells cannot have, and texts that stand for one."""
 
 
-def _check_texts(database: Database, path: Path) -> None:
-    """Check that cells can have all texts.
-
-    Raises
-    ------
-    OutputError: naming the first that they cannot.
-    """
-    for condition, why in (
-        (f"regexp_matches(v, {quoted(_LACKING)})", "with a character that cells cannot have"),
-        ("length(v) > 32767", "longer than the 32,767 characters of a cell"),
-    ):
-        found = first_text(database, texts_in(database), condition)
-        if found is not None:
-            raise refusal(path, *found, why)
+LACKING = (
+    (f"regexp_matches(v, {quoted(_LACKING)})", "with a character that cells cannot have"),
+    ("length(v) > 32767", "longer than the 32,767 characters of a cell"),
+)
+"""Texts that cells cannot have, each condition with the words for a message."""
 
 
 def _cell(sheet: Any, value: Any) -> Any:
