@@ -16,7 +16,6 @@ from pydantic import (
     BaseModel,
     Field,
     WithJsonSchema,
-    field_validator,
 )
 
 from anonymizer.config.section import Section, ShortSection
@@ -84,12 +83,11 @@ def _server(fits: Callable[[str], bool], words: str) -> AfterValidator:
     return accepts(lambda url: VARIABLE.fullmatch(url) or fits(url), lambda _: words)
 
 
-def _portable(path: str) -> str:
-    fault = output_fault(path)
-    if fault is not None:
-        raise ValueError(f"{shown(path)}: {fault}")
-    return path
-
+PORTABLE = accepts(
+    lambda path: path is None or output_fault(path) is None,
+    lambda path: f"{shown(path)}: {output_fault(path)}",
+)
+"""The check that all systems can have a file of a name."""
 
 DatabaseFile = FilePath
 """The path of a DuckDB file, relative to the config file."""
@@ -431,16 +429,39 @@ class Order(StrEnum):
     SHUFFLED = "shuffled"
 
 
+def _in_share(fits: Callable[[str], Any], words: str | Callable[[str], str]) -> AfterValidator:
+    """Return the check of the name of a file in share/; a URL is none."""
+    return accepts(lambda path: URL.match(path) or fits(path), words)
+
+
+_FileName = Annotated[
+    str,
+    AfterValidator(usable_path),
+    accepts(
+        lambda path: not URL.match(path) or path.endswith(PARQUET_FILES.released),
+        "{shown}; accepted: a URL ending in .parquet, which spark writes",
+    ),
+    _in_share(
+        lambda path: not (any(character in path for character in "/\\\0") or path.startswith(".")),
+        "{shown}; accepted: a file name without a folder; -o gives the folder",
+    ),
+    _in_share(
+        lambda path: path.endswith(RELEASED), f"{{shown}}; accepted: a name ending in {', '.join(RELEASED)}"
+    ),
+    _in_share(lambda path: output_fault(path) is None, lambda path: f"{shown(path)}: {output_fault(path)}"),
+]
+
+
 class OutputSettings(Section):
     """The released file or table."""
 
-    path: str | None = Field(
+    path: _FileName | None = Field(
         default="release.csv",
         description=f"file name in share/; {', '.join(RELEASED[:-1])} or {RELEASED[-1]}; with the engine "
         "spark also a URL such as hdfs://host/release.parquet; default: release. and the format of the input "
         "where it can be written, else release.csv",
     )
-    database: DatabaseFile | None = Field(
+    database: Annotated[DatabaseFile | None, PORTABLE] = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
     )
     url: Url | None = Field(default=None, description="instead of path: a PostgreSQL database, as for input")
@@ -473,27 +494,6 @@ class OutputSettings(Section):
         if isinstance(data, Mapping) and {"database", "url"} & set(data) and "path" not in data:
             return {**data, "path": None}
         return data
-
-    @field_validator("path")
-    @classmethod
-    def _file_name(cls, path: str | None) -> str | None:
-        if path is None:
-            return None
-        usable_path(path)
-        if URL.match(path):
-            if not path.endswith(PARQUET_FILES.released):
-                raise ValueError(f"{shown(path)}; accepted: a URL ending in .parquet, which spark writes")
-            return path
-        if any(character in path for character in "/\\\0") or path.startswith("."):
-            raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
-        if not path.endswith(RELEASED):
-            raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASED)}")
-        return _portable(path)
-
-    @field_validator("database")
-    @classmethod
-    def _portable_database(cls, path: str | None) -> str | None:
-        return path if path is None else _portable(path)
 
     @property
     def in_database(self) -> bool:
