@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
+import pandas as pd
+
 from anonymizer.adversary.files import adversary_from_files, answers_of_files
 from anonymizer.attacks.three_questions import Answer
 from anonymizer.audit.audit import audit_release
@@ -24,7 +26,7 @@ from anonymizer.commands.run import run as run_config
 from anonymizer.commands.save import in_python
 from anonymizer.config.load import as_texts, load_config, variations
 from anonymizer.config.model import Config
-from anonymizer.data.frames import frame_kind
+from anonymizer.data.frame_kinds import frame_kind
 from anonymizer.data.open import OPTIONS, open_frame
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import EngineOptions
@@ -47,7 +49,6 @@ from anonymizer.utility.comparison import comparison_of
 
 if TYPE_CHECKING:
     import networkx
-    import pandas
 
 Configured = Config | Mapping[str, Any] | str | Path
 """A config, a mapping with its keys, or the path of its file."""
@@ -287,8 +288,6 @@ def build_hierarchy(values: Iterable[Any], source: Any, **attribute: Any) -> net
     ------
     InputError: the source is wrong, or lacks a value.
     """
-    import pandas as pd  # noqa: PLC0415 - the command line does without it
-
     name = str(getattr(values, "name", None) or "values")
     own = {"role": Role.QUASI_IDENTIFIER.value, "hierarchy": source, **attribute}
     config = {"attributes": {name: own}, "constraints": [{"model": "k-anonymity", "k": 1}]}
@@ -309,7 +308,7 @@ def check(
     person: str | None = None,
     sensitive_table: Any | None = None,
     quasi_identifiers: Sequence[str] = (),
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """Measure ``vulnerability``, and the privacy models that judge every class, on a DataFrame.
 
     Models about a population, such as k-map, and models that an attack measures are left out.
@@ -331,8 +330,6 @@ def check(
     ------
     InputError: a column is missing or has two roles.
     """
-    import pandas as pd  # noqa: PLC0415 - the command line does without it
-
     with ExitStack() as stack:
         relation, values = _opened(stack, df), _opened_if_given(stack, sensitive_table)
         known, hidden = [*qi, *(name for name in quasi_identifiers if name not in qi)], list(sensitive)
@@ -348,7 +345,7 @@ def check(
 
 
 @checked_call
-def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pandas.DataFrame:
+def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pd.DataFrame:
     """Measure the utility of a release by the measures of a config; if it lists none, by all that apply.
 
     Parameters
@@ -364,8 +361,6 @@ def measure_utility(release_df: Any, original_df: Any, config: Configured) -> pa
     ------
     InputError: the requirements of a measure in the config are not met, or a DataFrame lacks a column.
     """
-    import pandas as pd  # noqa: PLC0415 - the command line does without it
-
     loaded = load_config(config)
     plan = plan_of(loaded)
     with ExitStack() as stack:
@@ -385,7 +380,7 @@ def compare(
     algorithms: Sequence[str] = (),
     vary: Mapping[str, Iterable[Any]] | None = None,
     max_risk: float | None = None,
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """Anonymize a DataFrame by several algorithms and settings in turn, and compare the results.
 
     Parameters
@@ -404,8 +399,6 @@ def compare(
     ------
     InputError: the config is wrong under some algorithm or value, or no run could use the DataFrame.
     """
-    import pandas as pd  # noqa: PLC0415 - the command line does without it
-
     found = compare_frame(
         frame_kind(df).to_pandas(df),
         planned(config, list(algorithms), combined(variations(as_texts(vary or {})))),
@@ -428,7 +421,7 @@ def attack(
     control_df: Any | None = None,
     sensitive_table: Any | None = None,
     force: bool = False,
-) -> pandas.DataFrame:
+) -> pd.DataFrame:
     """Run the attacks of a config on a release; if it lists none, run all that apply.
 
     Parameters
@@ -454,8 +447,6 @@ def attack(
     InputError: the requirements of an attack in the config are not met, a DataFrame lacks a column, or the
         release cannot stem from ``original_df``.
     """
-    import pandas as pd  # noqa: PLC0415 - the command line does without it
-
     loaded = load_config(config)
     plan, options = plan_of(loaded), reading_release(OPTIONS, loaded)
     with ExitStack() as stack:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -96,6 +96,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         self._main = kind.rpartition(" ")[2]
         self._group = group
         self._classes: dict[str, type[T]] | None = None
+        self._added = False
         self._known: dict[str, type[T]] = {}
 
     def _found(self) -> dict[str, type[T]]:
@@ -160,6 +161,11 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         """Whether no other distribution has classes in the group."""
         return not _installed().select(group=self._group)
 
+    @property
+    def of_room_only(self) -> bool:
+        """Whether no class beside those of the room is known."""
+        return self._alone and not self._added
+
     def _in_module(self, name: str) -> Iterator[type[T]]:
         for member in list(vars(import_module(name)).values()):
             own = inspect.isclass(member) and member.__module__ == name and member.__name__[0] != "_"
@@ -179,6 +185,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         InputError: another class has the name.
         """
         self._enter(self._found(), plug_in)
+        self._added = True
         return plug_in
 
     def enlist(self, reference: str) -> str:
@@ -284,19 +291,6 @@ def has_too_many_digits(number: int | Decimal) -> bool:
     return abs(number.adjusted()) > LARGEST_EXPONENT or len(number.as_tuple().digits) > MOST_DIGITS
 
 
-def _bounded(value: Decimal) -> Decimal:
-    """Refuse a number, also one given as text, whose powers of ten would take very long to write out."""
-    if has_too_many_digits(value):
-        raise ValueError(TOO_MANY_DIGITS)
-    return value
-
-
-Exact = Annotated[
-    Decimal, BeforeValidator(_exact), AfterValidator(_bounded), WithJsonSchema({"type": "number"})
-]
-"""A number that compares exactly: 0.2 is one fifth, not the nearest binary fraction."""
-
-
 LONGEST_NAME = 255
 """Bytes of a name in a folder, on nearly all file systems."""
 
@@ -389,6 +383,16 @@ def accepts(fits: Callable[[Any], Any], words: str | Callable[[Any], str]) -> Af
     return AfterValidator(checked)
 
 
+Exact = Annotated[
+    Decimal,
+    BeforeValidator(_exact),
+    # Also of one given as text, the powers of ten would take very long to write out.
+    accepts(lambda value: not has_too_many_digits(value), lambda _: TOO_MANY_DIGITS),
+    WithJsonSchema({"type": "number"}),
+]
+"""A number that compares exactly: 0.2 is one fifth, not the nearest binary fraction."""
+
+
 def each_follows(fits: Callable[[Any, Any], Any], words: str, start: Any = None) -> AfterValidator:
     """Return the check that each item of a list fits the one before it.
 
@@ -415,13 +419,23 @@ class Rule(NamedTuple):
     Attributes
     ----------
     broken: returns whether settings break it.
-    words: what is wrong, and what would do; ``{own.KEY}`` stands for the value of a key.
-    at: the key that a message about a section of the config is about; by default it is about the section.
+    words: what is wrong, and what would do, or returns it; in a text, ``{own.KEY}`` stands for the value of a
+        key.
+    at: the key that a message about a section of the config is about, or returns it; by default it is about
+        the section.
     """
 
     broken: Callable[[Any], Any]
-    words: str
-    at: str = ""
+    words: str | Callable[[Any], str]
+    at: str | Callable[[Any], str] = ""
+
+    def said(self, own: Any) -> str:
+        """Return the message about settings that break it."""
+        return self.words(own) if callable(self.words) else self.words.format(own=own)
+
+    def place(self, own: Any) -> str:
+        """Return the key that the message is about."""
+        return self.at(own) if callable(self.at) else self.at
 
 
 def is_given(value: Any) -> bool:
@@ -459,10 +473,10 @@ class Settings(BaseModel):
     Class attributes
     ----------------
     together: the rules about several keys, beside those of the classes that it derives from. The first that
-        is broken is shown.
+        is broken is shown; in a section of the config, all of a list that are.
     """
 
-    together: ClassVar[tuple[Rule, ...]] = ()
+    together: ClassVar[tuple[Rule | Sequence[Rule], ...]] = ()
 
     # A run uses few of these classes, so each is compiled at its first use, not when its module is imported.
     model_config = ConfigDict(
@@ -472,15 +486,17 @@ class Settings(BaseModel):
     @model_validator(mode="after")
     def _keys_go_together(self) -> Self:
         for kind in reversed(type(self).__mro__):
-            for rule in vars(kind).get("together", ()):
-                if rule.broken(self):
-                    raise self._broken(rule.words.format(own=self), rule.at)
+            for rules in vars(kind).get("together", ()):
+                listed = [rules] if isinstance(rules, Rule) else rules
+                broken = [(rule.said(self), rule.place(self)) for rule in listed if rule.broken(self)]
+                if broken:
+                    raise self._broken(broken)
         return self
 
     @classmethod
-    def _broken(cls, what: str, at: str) -> ValueError:  # noqa: ARG003 - plug-ins show no place
-        """Return the error of a broken rule."""
-        return ValueError(what)
+    def _broken(cls, said: Sequence[tuple[str, str]]) -> ValueError:
+        """Return the error of broken rules, given their messages and places; plug-ins show no place."""
+        return ValueError(said[0][0])
 
 
 class NoSettings(Settings):

@@ -12,8 +12,8 @@ from anonymizer.adversary.candidate import sensitive_by_name
 from anonymizer.adversary.release import entry_beside
 from anonymizer.attacks.coverage import meaning_of, meanings_of, same_values
 from anonymizer.attacks.links import NOTHING, largest_links, links_of_pairs, located, possible_links
-from anonymizer.data.frames import NAME as FRAME
 from anonymizer.data.relation import Relation
+from anonymizer.data.source import FRAME
 from anonymizer.data.table import Encoded, encode, notated_texts, read_columns
 from anonymizer.data.values import identity_of_keys
 from anonymizer.errors import InputError, plural

@@ -70,11 +70,22 @@ def read_new_records(
     InputError: the earlier release was changed, or its distinct rows do not fit in memory; a value is not of
         the column's type or not in its hierarchy, the hierarchy would differ for these records, or a search
         that may follow needs all distinct rows in memory.
+    DataError: the released columns would differ from those of the earlier release.
     """
-    _check_release(previous, earlier)
+    given = previous.reported.release
+    if earlier.sha256 != given.sha256 or earlier.rows != given.rows:
+        raise InputError(
+            f"{previous.release}: does not match {previous.path.name} (SHA-256 differs); apply needs the "
+            "release as it was handed over"
+        )
     planned = plan.columns.typed(previous.types, "the earlier run")
     columns = read_attributes(planned, plan.target, relation)
-    check_columns_of(earlier, relation, planned)
+    expected = set(planned.released(relation.columns))
+    if set(earlier.columns) != expected:
+        raise DataError(
+            f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
+            f"with {', '.join(sorted(expected))}"
+        )
     for name in planned.with_role(Role.QUASI_IDENTIFIER):
         spellings = previous.recoding.spellings(name)
         if spellings is not None:
@@ -88,36 +99,6 @@ def read_new_records(
     attributes = _attributes_of_both(planned, table.sensitive_names, earlier, relation)
     groups = published_rows(prepared.engine, earlier, names, plan.engine.room(len(names)))
     return NewRecords(prepared, hierarchies, relation, earlier, previous.release, groups, names, attributes)
-
-
-def _check_release(previous: Previous, earlier: Relation) -> None:
-    """Check that the earlier release is the file of the earlier report.
-
-    Raises
-    ------
-    InputError: it is not.
-    """
-    given = previous.reported.release
-    if earlier.sha256 != given.sha256 or earlier.rows != given.rows:
-        raise InputError(
-            f"{previous.release}: does not match {previous.path.name} (SHA-256 differs); apply needs the "
-            "release as it was handed over"
-        )
-
-
-def check_columns_of(earlier: Relation, relation: Relation, columns: Columns) -> None:
-    """Check that the earlier release and the new records have the same released columns.
-
-    Raises
-    ------
-    DataError: they differ.
-    """
-    expected = set(columns.released(relation.columns))
-    if set(earlier.columns) != expected:
-        raise DataError(
-            f"{earlier.name}: has columns {', '.join(earlier.columns)}; {relation.name} would be released "
-            f"with {', '.join(sorted(expected))}"
-        )
 
 
 def _respelled(read: ReadColumn, earlier: Relation, spellings: Sequence[str]) -> ReadColumn:

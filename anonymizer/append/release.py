@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from anonymizer.adversary.files import adversary_from_files
@@ -76,6 +77,9 @@ class AppendedShape(Shape):
         """Return the number of released new records."""
         return int(found.promised.table.counts[~found.recoding.removed].sum())
 
+    def recoded(self, found: Found) -> Sequence[str]:  # noqa: ARG002 - of any
+        return self._new.names
+
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Check that every other column has the values of both, except those of removed new records.
 
@@ -85,7 +89,7 @@ class AppendedShape(Shape):
         """
         earlier, new = self._new.earlier, self._new.relation
         for name in release.columns:
-            if name not in self._new.names:
+            if name not in self.recoded(found):
                 # A null and an empty text count as equal, as in a CSV file.
                 union = release.put_together(name, earlier, new)
                 if union.lacking or union.added or union.missing != new.rows - self._added(found):

@@ -364,22 +364,6 @@ class AlignedSettings(PairingSettings):
             return Truth.BY_KEY
         return Truth.BY_POSITION if self.aligned else original.truth
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing requirement for links as words for a message, None if links are known."""
-        if adversary.original is None:
-            return "original records"
-        if self.aligned and adversary.original.aligned_links is None:
-            return "an original with as many rows as the release, because of aligned: true"
-        if self.key is not None:
-            has_links = adversary.original.aligned_links is not None
-            return None if has_links else f"two files with the column '{self.key}', because of key"
-        if not self.aligned and adversary.original.truth is Truth.UNKNOWN:
-            return (
-                "links from original to released records, but no released record covers the values of an "
-                "original one (if row i of the release comes from row i of the original, set aligned: true)"
-            )
-        return None
-
 
 class AlignedUnitSettings(AlignedSettings, UnitSettings):
     """The source of links from original to released records, and whom the adversary targets."""
@@ -400,10 +384,6 @@ class AlignedUnitSettings(AlignedSettings, UnitSettings):
         """Return the records of the units that an attack counts; None: it counts records."""
         return None if self.by_record else adversary.owned_by(self.unit)
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing requirement for links, or the missing units, as words for a message."""
-        return super().missing_requirement(adversary) or adversary.lacks_unit(self.unit)
-
 
 def unit_is_known(attack: Attack, adversary: AdversaryView) -> str | None:
     """Require that somebody knows whose the original records are, if the attack asks for a unit."""
@@ -415,14 +395,29 @@ def holders_are_known(attack: Attack, adversary: AdversaryView) -> str | None:
     return adversary.lacks_holders(attack.unit)
 
 
-def links_are_known(attack: Any, adversary: AdversaryView) -> str | None:
-    """Require links from original to released records, of an attack with ``AlignedSettings``."""
-    lacking: str | None = attack.settings.missing_requirement(adversary)
-    return lacking
-
-
 DISCLOSING = needs("a sensitive attribute", lambda _, adversary: adversary.disclosing.sensitive)
 ORIGINAL = needs("original records", lambda _, adversary: adversary.original is not None)
+LINKED = (
+    ORIGINAL,
+    needs(
+        "an original with as many rows as the release, because of aligned: true",
+        lambda own, adversary: not own.settings.aligned or adversary.original.aligned_links is not None,
+    ),
+    needs(
+        "two files with the column '{own.settings.key}', because of key",
+        lambda own, adversary: own.settings.key is None or adversary.original.aligned_links is not None,
+    ),
+    needs(
+        "links from original to released records, but no released record covers the values of an original "
+        "one (if row i of the release comes from row i of the original, set aligned: true)",
+        lambda own, adversary: (
+            own.settings.aligned
+            or own.settings.key is not None
+            or adversary.original.truth is not Truth.UNKNOWN
+        ),
+    ),
+)
+"""Requirements of links from original to released records, of an attack with ``AlignedSettings``."""
 SECOND = needs(
     "a second release (--second of the command attack, or second_df in Python)",
     lambda _, adversary: adversary.second is not None,

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.base import CONFIDENCE
 from anonymizer.attacks.definetti import Definetti, Features, Groups, Posterior, View
@@ -249,10 +250,9 @@ def _interval(chances: FloatArray, found: Posterior) -> tuple[FloatArray, FloatA
     mean: FloatArray = chances.mean(axis=0)
     if found.convergence is None:
         return mean, mean, mean
-    from scipy.special import stdtrit  # noqa: PLC0415  quick start-up
 
     error = chances.std(axis=0, ddof=1) / np.sqrt(len(chances))
-    reach = stdtrit(len(chances) - 1, (1 + CONFIDENCE) / 2) * error
+    reach = scipy.special.stdtrit(len(chances) - 1, (1 + CONFIDENCE) / 2) * error
     return np.maximum(mean - reach, 0), mean, np.minimum(mean + reach, 1)
 
 

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Self
 
 import numpy as np
+import scipy
 
 from anonymizer.model.arrays import FloatArray, IntArray
 
@@ -82,10 +83,8 @@ class Copula:
 
 def _edges(people: FloatArray) -> FloatArray:
     """Return the ends of the intervals whose probabilities are the shares, shape (values + 1,)."""
-    from scipy.special import ndtri  # noqa: PLC0415  quick start-up
-
     inner = np.cumsum(people)[:-1] / people.sum()
-    return np.concatenate([[-np.inf], ndtri(inner), [np.inf]])
+    return np.concatenate([[-np.inf], scipy.special.ndtri(inner), [np.inf]])
 
 
 def _coarse(values: IntArray, people: FloatArray) -> IntArray:
@@ -105,8 +104,6 @@ def _correlation(joint: FloatArray, records: int) -> float:
     joint: shares of the pairs of values, shape (values, values of the other).
     records: of the sample, in which independent values have some information by chance (Miller and Madow).
     """
-    from scipy.optimize import brentq  # noqa: PLC0415  quick start-up
-
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     by_chance = (np.count_nonzero(joint) - len(rows) - len(columns) + 1) / (2 * records)
     asked = information(joint) - by_chance
@@ -117,16 +114,18 @@ def _correlation(joint: FloatArray, records: int) -> float:
 
     if asked <= 0 or min(joint.shape) == 1:
         return 0.0
-    strength = _STRONGEST if missing(_STRONGEST) <= 0 else float(brentq(missing, 0, _STRONGEST, xtol=1e-6))
+    strength = (
+        _STRONGEST
+        if missing(_STRONGEST) <= 0
+        else float(scipy.optimize.brentq(missing, 0, _STRONGEST, xtol=1e-6))
+    )
     scores = [_scores(rows), _scores(columns)]
     return -strength if scores[0] @ joint @ scores[1] < 0 else strength
 
 
 def _scores(shares: FloatArray) -> FloatArray:
     """Return the normal score of each value, with mean 0."""
-    from scipy.special import ndtri  # noqa: PLC0415  quick start-up
-
-    scores: FloatArray = ndtri(np.cumsum(shares) - shares / 2)
+    scores: FloatArray = scipy.special.ndtri(np.cumsum(shares) - shares / 2)
     return scores - shares @ scores
 
 
@@ -148,9 +147,7 @@ def pair_probabilities(one: FloatArray, two: FloatArray, correlation: float) -> 
     Source: Drezner, Wesolowsky, "On the computation of the bivariate normal integral" (J. Statistical
     Computation and Simulation 35, 1990), by Plackett's identity.
     """
-    from scipy.special import ndtr  # noqa: PLC0415  quick start-up
-
-    below = np.outer(ndtr(one), ndtr(two))
+    below = np.outer(scipy.special.ndtr(one), scipy.special.ndtr(two))
     angle = np.arcsin(correlation) * (_NODES[0] + 1) / 2
     h, k = one[1:-1, None, None], two[None, 1:-1, None]
     power = (h * h + k * k - 2 * h * k * np.sin(angle)) / (2 * np.cos(angle) ** 2)
@@ -181,8 +178,6 @@ def _box(low: FloatArray, high: FloatArray, factor: FloatArray) -> FloatArray:
     Source: Genz, "Numerical computation of multivariate normal probabilities" (J. Computational and Graphical
     Statistics 1, 1992).
     """
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415  quick start-up
-
     width = low.shape[1]
     primes = np.sqrt(np.array(_PRIMES[: width - 1])) if width <= len(_PRIMES) else _irrational(width - 1)
     points = np.abs(2 * ((np.arange(1, POINTS + 1)[:, None] * primes) % 1) - 1)
@@ -195,11 +190,11 @@ def _box(low: FloatArray, high: FloatArray, factor: FloatArray) -> FloatArray:
         # In the upper tail, differences of probabilities near 1 would lose their digits.
         upper = start > 0
         start, stop = np.where(upper, -stop, start), np.where(upper, -start, stop)
-        least, most = ndtr(start), ndtr(stop)
+        least, most = scipy.special.ndtr(start), scipy.special.ndtr(stop)
         product *= most - least
         if place < width - 1:
             inside = np.clip(least + points[:, place] * (most - least), 1e-300, 1 - 1e-16)
-            chosen[place] = np.where(upper, -1, 1) * ndtri(inside)
+            chosen[place] = np.where(upper, -1, 1) * scipy.special.ndtri(inside)
     return np.asarray(product.mean(axis=1), dtype=np.float64)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    LINKED,
     NOTE,
     AlignedUnitSettings,
     Attack,
@@ -20,9 +21,9 @@ from anonymizer.attacks.base import (
     Targets,
     best_blind,
     clopper_pearson,
-    links_are_known,
     subject_of,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.boosted_values import VALUES as TREE_VALUES
 from anonymizer.attacks.boosted_values import BoostedValues, Lessons
@@ -199,7 +200,8 @@ class Inference(Attack):
             f"a sensitive attribute with at most {VALUES} values",
             lambda own, adversary: own._guessed(adversary),
         ),
-        links_are_known,
+        *LINKED,
+        unit_is_known,
         needs(
             "released records of at least two {own.whom}",
             lambda own, adversary: (owned := own.settings.owned(adversary)) is None or owned.number >= 2,

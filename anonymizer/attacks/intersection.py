@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    LINKED,
     SECOND,
     AlignedUnitSettings,
     Attack,
@@ -20,9 +21,9 @@ from anonymizer.attacks.base import (
     Targets,
     chosen,
     clopper_pearson,
-    links_are_known,
     subject_of,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.coverage import codes_in
 from anonymizer.attacks.joins import CoveringJoin, spans
@@ -124,7 +125,8 @@ class Intersection(Attack):
             "releases)",
             lambda _, adversary: adversary.original is not None,
         ),
-        links_are_known,
+        *LINKED,
+        unit_is_known,
         needs(
             f"unit: {RECORD}, or original records that have the key of the {{own.unit}} and can be matched "
             "to both releases",

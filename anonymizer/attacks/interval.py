@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    LINKED,
     NUMERIC,
     AlignedUnitSettings,
     Attack,
@@ -23,8 +24,8 @@ from anonymizer.attacks.base import (
     chosen,
     clopper_pearson,
     exact_sum,
-    links_are_known,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original
@@ -330,7 +331,8 @@ class Interval(Attack):
     settings: IntervalSettings
     examples = ({"attribute": "age", "measure": "sdid", "width": 0.05},)
     requires = (
-        links_are_known,
+        *LINKED,
+        unit_is_known,
         needs(
             "a quasi-identifier with numbers or dates",
             lambda _, adversary: _numeric(adversary.original),

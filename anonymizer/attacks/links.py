@@ -99,8 +99,7 @@ def _forced(possible: tuple[IntArray, IntArray], found: Links, records: IntArray
     ----------
     possible, records, released: as for ``largest_links``.
     """
-    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415  the same
+    from scipy.sparse import csgraph, csr_matrix  # noqa: PLC0415  quick start-up
 
     used = count(found.original, found.counts, len(records))
     own = np.full(len(records), -1, dtype=np.int64)
@@ -112,13 +111,14 @@ def _forced(possible: tuple[IntArray, IntArray], found: Links, records: IntArray
     moves = own[sources] != targets
     ends = own[sources[moves]], targets[moves]
     graph = csr_matrix((np.ones(int(moves.sum()), dtype=np.int8), ends), shape=(len(released),) * 2)
-    return bool(connected_components(graph, connection="strong", return_labels=False) == len(released))
+    return bool(
+        csgraph.connected_components(graph, connection="strong", return_labels=False) == len(released)
+    )
 
 
 def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: IntArray) -> Links:
     """Return the links of a maximum flow from the original to the released records."""
-    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-    from scipy.sparse.csgraph import maximum_flow  # noqa: PLC0415  the same
+    from scipy.sparse import csgraph, csr_matrix  # noqa: PLC0415  quick start-up
 
     if not len(sources):
         return NOTHING
@@ -128,6 +128,6 @@ def _flow(sources: IntArray, targets: IntArray, records: IntArray, released: Int
     columns = np.concatenate([np.arange(left), left + targets, np.full(right, sink)])
     room = np.concatenate([records, np.minimum(records[sources], released[targets]), released])
     graph = csr_matrix((room.astype(np.int32), (rows, columns)), shape=(sink + 1, sink + 1))
-    flow = maximum_flow(graph, source, sink).flow.tocoo()
+    flow = csgraph.maximum_flow(graph, source, sink).flow.tocoo()
     used = (flow.data > 0) & (flow.row < left) & (flow.col >= left) & (flow.col < source)
     return links_of_pairs(flow.row[used], flow.col[used] - left, flow.data[used].astype(np.int64))

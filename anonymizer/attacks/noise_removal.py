@@ -13,13 +13,13 @@ import numpy as np
 from pydantic import Field
 
 from anonymizer.attacks.base import (
+    LINKED,
     NUMERIC,
     AlignedSettings,
     Attack,
     AttackResult,
     chosen,
     clopper_pearson,
-    links_are_known,
 )
 from anonymizer.attacks.tail import Ranking, exposing
 from anonymizer.model.adversary import AdversaryView, Original
@@ -153,7 +153,7 @@ class NoiseRemoval(Attack):
     settings: NoiseRemovalSettings
     examples = ({"attribute": "age", "method": "bayes", "width": 0.05},)
     requires = (
-        links_are_known,
+        *LINKED,
         needs(
             "a quasi-identifier with numbers or dates",
             lambda _, adversary: _numeric(adversary.original),

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy
 from pydantic import Field
 
 from anonymizer.attacks.base import (
@@ -195,10 +196,10 @@ class _Attribute:
 
 
 def _matrix(meaning: ValueCoverage) -> csr_matrix:
-    from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-
     shape = len(meaning.sizes), meaning.column.size
-    return csr_matrix((np.ones(len(meaning.values)), meaning.values, meaning.starts), shape=shape)
+    return scipy.sparse.csr_matrix(
+        (np.ones(len(meaning.values)), meaning.values, meaning.starts), shape=shape
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from pydantic import Field
 
 from anonymizer.attacks.base import (
@@ -107,13 +108,11 @@ _LARGE, _TERMS = 40, 20
 
 def _gauss(sizes: FloatArray, at: FloatArray) -> FloatArray:
     """Return 2F1(1, 1; f + 1; z) for class sizes f and z below 1, shape (classes,)."""
-    from scipy.special import hyp2f1  # noqa: PLC0415  quick start-up
-
     term, series = np.ones_like(at), np.ones_like(at)
     for number in range(1, _TERMS):
         term = term * at * number / (sizes + number)
         series = series + term
-    return np.where(sizes > _LARGE, series, hyp2f1(1, 1, np.minimum(sizes, _LARGE) + 1, at))
+    return np.where(sizes > _LARGE, series, scipy.special.hyp2f1(1, 1, np.minimum(sizes, _LARGE) + 1, at))
 
 
 def negative_binomial_uniques(sample: SampleClasses) -> float:
@@ -150,25 +149,28 @@ def pitman_uniques(sample: SampleClasses) -> float:
 
 def log_likelihood(sample: SampleClasses, alpha: float, theta: float) -> float:
     """Return the log-likelihood of the parameters for the sample's class sizes, up to a constant."""
-    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
-
     sizes, classes = sample.frequencies
     number = int(classes.sum())
-    opened = (number - 1) * np.log(alpha) + gammaln(theta / alpha + number) - gammaln(theta / alpha + 1)
-    joined = classes @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
-    return float(opened + joined - gammaln(theta + sample.records) + gammaln(theta + 1))
+    opened = (
+        (number - 1) * np.log(alpha)
+        + scipy.special.gammaln(theta / alpha + number)
+        - scipy.special.gammaln(theta / alpha + 1)
+    )
+    joined = classes @ (scipy.special.gammaln(sizes - alpha) - scipy.special.gammaln(1 - alpha))
+    return float(
+        opened + joined - scipy.special.gammaln(theta + sample.records) + scipy.special.gammaln(theta + 1)
+    )
 
 
 def fitted(sample: SampleClasses) -> tuple[float, float]:
     """Return alpha and theta of maximum likelihood, 0 < alpha < 1 and theta > -alpha."""
-    from scipy.optimize import minimize  # noqa: PLC0415  quick start-up
 
     def parameters(point: FloatArray) -> tuple[float, float]:
         alpha = _EDGE + (1 - 2 * _EDGE) / (1 + float(np.exp(-np.clip(point[0], -50, 50))))
         return alpha, float(np.exp(np.clip(point[1], -50, 50))) - alpha
 
     start = np.array([0.0, np.log(1 + sample.uniques)])
-    best = minimize(
+    best = scipy.optimize.minimize(
         lambda point: -log_likelihood(sample, *parameters(point)),
         start,
         method="Nelder-Mead",
@@ -179,9 +181,7 @@ def fitted(sample: SampleClasses) -> tuple[float, float]:
 
 def _log_rising(start: float, number: float) -> float:
     """Return the logarithm of start (start + 1) … (start + number - 2)."""
-    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
-
-    return float(gammaln(start + number - 1) - gammaln(start))
+    return float(scipy.special.gammaln(start + number - 1) - scipy.special.gammaln(start))
 
 
 ROUNDING = 1e-9
@@ -208,14 +208,20 @@ def zayatz_uniques(sample: SampleClasses) -> float:
 
 def _log_left_one(sizes: np.ndarray, sample: float, people: float) -> np.ndarray:
     """Return ln(i C(N - i, n - 1) / C(N, n)) for class sizes i, -inf for probability 0."""
-    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
-
     rest = people - sizes - sample + 1
     # N is a sum of weights, which rounding may decrease below a whole number.
     possible = rest > -ROUNDING * people
     rest = np.maximum(rest, 0)
-    choices = gammaln(people - sizes + 1) - gammaln(sample) - gammaln(rest + 1)
-    whole = gammaln(people + 1) - gammaln(sample + 1) - gammaln(people - sample + 1)
+    choices = (
+        scipy.special.gammaln(people - sizes + 1)
+        - scipy.special.gammaln(sample)
+        - scipy.special.gammaln(rest + 1)
+    )
+    whole = (
+        scipy.special.gammaln(people + 1)
+        - scipy.special.gammaln(sample + 1)
+        - scipy.special.gammaln(people - sample + 1)
+    )
     return np.where(possible, np.log(sizes) + choices - whole, -np.inf)
 
 

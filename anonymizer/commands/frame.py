@@ -14,7 +14,6 @@ from anonymizer.adversary.candidate import adversary_of
 from anonymizer.commands.save import Savable, in_python
 from anonymizer.config.attribute import Treatment, treatment_of
 from anonymizer.config.model import Config
-from anonymizer.data.frames import frame_kind
 from anonymizer.errors import InputError, plural, shown, suggestion
 from anonymizer.hierarchy.source import to_networkx
 from anonymizer.job.job import Finished, Job
@@ -204,6 +203,7 @@ class Result(Generic[Frame]):
         import pandas as pd  # noqa: PLC0415 - the command line does without it
 
         from anonymizer.commands.beliefs import beliefs_about  # noqa: PLC0415
+        from anonymizer.data.frame_kinds import frame_kind  # noqa: PLC0415
 
         rows: Sequence[Mapping[Any, Any]] = (
             [persons]

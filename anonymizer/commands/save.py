@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymizer.config.model import Config
-from anonymizer.data.frames import open_in_database, value_text
 from anonymizer.data.open import OPTIONS
 from anonymizer.data.relation import Projection, Relation, Replacement
 from anonymizer.data.source import CSV_FILES
+from anonymizer.data.texts import value_text
 from anonymizer.errors import AuditFailed, OutputError
 from anonymizer.job.job import Finished
 from anonymizer.job.report import Shared, recoding_entry, write_reports
@@ -110,6 +110,8 @@ class Savable:
 
     def _as_texts(self, table: pandas.DataFrame) -> Relation:
         """Return a table as it is written; numbers in a text file get the decimal sign of the release."""
+        from anonymizer.data.frames import open_in_database  # noqa: PLC0415 - the command line has no frames
+
         sign = self.config.numerals.decimal
         if sign != "." and CSV_FILES.named(str(self.config.output.path)):
             numbers = [place for place, dtype in enumerate(table.dtypes) if dtype.kind == "f"]

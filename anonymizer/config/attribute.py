@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property, partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     BeforeValidator,
@@ -19,7 +19,6 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
     field_validator,
-    model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
@@ -44,7 +43,7 @@ from anonymizer.hierarchy.source import pad, root_of
 from anonymizer.model.dates import PIVOT, DateFormat, format_problem
 from anonymizer.model.labels import NumberLabels
 from anonymizer.model.table import LEFT_OUT, Role, ValueType
-from anonymizer.plugins import Exact, WholeNumber, accepts, ordered
+from anonymizer.plugins import Exact, Rule, WholeNumber, accepts, ordered
 
 
 class HierarchySettings(Section):
@@ -69,7 +68,7 @@ class HierarchySettings(Section):
         if not isinstance(data, Mapping):
             accepted = f"a mapping with one of the keys {', '.join(hierarchy_sources())}"
             raise refusal([problem(f"{shown(data)}; accepted: {accepted}", (), data)])
-        named = [key for key in data if key in hierarchy_sources()]
+        named = [key for key in data if key != "unknown" and key in hierarchy_sources()]
         strange = [key for key in data if key not in named and key != "unknown"]
         problems = [
             problem(f"unknown key; {suggestion(key, cls.accepted_keys())}", (key,)) for key in strange
@@ -218,6 +217,72 @@ def contradictory(forms: Sequence[str]) -> Iterator[str]:
             yield f"'{form}' and '{turned}' read 1/2 as different days; keep one of the formats"
 
 
+_OF_TYPE = (
+    Rule(
+        lambda own: any(map(format_problem, own.dates.forms)),
+        lambda own: next(filter(None, map(format_problem, own.dates.forms))),
+        "format",
+    ),
+    Rule(
+        lambda own: own.dates.forms and own.type is not ValueType.DATE and own.role in _COUNTED,
+        "needs type: date; add it",
+        "format",
+    ),
+    Rule(
+        lambda own: any(contradictory(own.dates.forms)),
+        lambda own: next(contradictory(own.dates.forms)),
+        "format",
+    ),
+    Rule(
+        lambda own: own.pivot is not None and not any("%y" in form for form in own.dates.forms),
+        "needs a format with %y, a year of two digits; add one, or remove pivot",
+        "pivot",
+    ),
+)
+"""What a column fulfils for its type."""
+
+
+def _only_for(key: str, roles: Sequence[Role]) -> Rule:
+    """Return the rule that a key is set for columns with some roles alone."""
+    bands = ", and insensitive columns with labels" if key in _FOR_BANDS else ""
+    what = f"has no effect on a column with role {{own.role}}, only on {listed(roles)} columns{bands}"
+
+    def broken(own: AttributeSettings) -> bool:
+        fits = own.role in roles or (own.bands is not None and key in _FOR_BANDS)
+        return not fits and key in own.model_fields_set and getattr(own, key) is not None
+
+    return Rule(broken, f"{what}; remove {key}, or change the role", key)
+
+
+_OF_ROLE = (
+    *(_only_for(key, roles) for key, roles in _ALLOWED_ROLES.items()),
+    Rule(
+        lambda own: own.distance is Distance.HIERARCHICAL and own.hierarchy is None,
+        "'hierarchical' needs a hierarchy; add one",
+        "distance",
+    ),
+    Rule(
+        lambda own: own.bands is not None and own.bands not in BANDED[own.role],
+        lambda own: (
+            f"'{own.bands}' of a {own.role} column; accepted: {', '.join(BANDED[own.role])}, or role: "
+            "quasi-identifier"
+        ),
+        "labels",
+    ),
+    Rule(
+        lambda own: own.bands is not None and own.hierarchy is None,
+        "a {own.role} column has no groups without a hierarchy; add a hierarchy, or remove labels",
+        "labels",
+    ),
+    Rule(
+        lambda own: own.bands is not None and own.distance is Distance.HIERARCHICAL,
+        "'hierarchical' of a column released in groups; accepted: equal, ordered",
+        "distance",
+    ),
+)
+"""What a column fulfils for its role."""
+
+
 QI = "qi"
 """Short for the role of a quasi-identifier."""
 
@@ -230,6 +295,8 @@ def _role_in_full(given: Any) -> Any:
 
 class AttributeSettings(ShortSection):
     """One column of the file; in short, its role."""
+
+    together = (_OF_TYPE, _OF_ROLE)
 
     short: ClassVar[str] = "role"
     role: Annotated[Role, BeforeValidator(_role_in_full), WithJsonSchema(_ROLE_SCHEMA)] = Field(
@@ -300,55 +367,6 @@ class AttributeSettings(ShortSection):
         """The format of dates in text."""
         forms = (self.format,) if isinstance(self.format, str) else self.format or ()
         return DateFormat(forms, PIVOT if self.pivot is None else self.pivot)
-
-    @model_validator(mode="after")
-    def _fits_type(self) -> Self:
-        forms = self.dates.forms
-        problems = [problem(wrong, ("format",)) for form in forms if (wrong := format_problem(form))]
-        if forms and self.type is not ValueType.DATE and self.role in _COUNTED:
-            problems.append(problem("needs type: date; add it", ("format",)))
-        problems += [problem(wrong, ("format",)) for wrong in contradictory(forms)]
-        if self.pivot is not None and not any("%y" in form for form in forms):
-            problems.append(
-                problem("needs a format with %y, a year of two digits; add one, or remove pivot", ("pivot",))
-            )
-        if problems:
-            raise refusal(problems)
-        return self
-
-    @model_validator(mode="after")
-    def _fits_role(self) -> Self:
-        problems = [problem(what, (key,)) for key, what in self._misplaced()]
-        if self.distance is Distance.HIERARCHICAL and self.hierarchy is None:
-            problems.append(problem("'hierarchical' needs a hierarchy; add one", ("distance",)))
-        problems += [problem(what, (key,)) for key, what in self._wrong_bands()]
-        if problems:
-            raise refusal(problems)
-        return self
-
-    def _misplaced(self) -> Iterator[tuple[str, str]]:
-        for key, roles in _ALLOWED_ROLES.items():
-            if self.role in roles or (self.bands is not None and key in _FOR_BANDS):
-                continue
-            if key in self.model_fields_set and getattr(self, key) is not None:
-                fitting = f"{listed(roles)} columns"
-                bands = ", and insensitive columns with labels" if key in _FOR_BANDS else ""
-                what = f"has no effect on a column with role {self.role}, only on {fitting}{bands}"
-                yield key, f"{what}; remove {key}, or change the role"
-
-    def _wrong_bands(self) -> Iterator[tuple[str, str]]:
-        if self.bands is None:
-            return
-        if self.bands not in BANDED[self.role]:
-            what = f"'{self.bands}' of a {self.role} column; accepted: {', '.join(BANDED[self.role])}"
-            yield "labels", f"{what}, or role: quasi-identifier"
-        if self.hierarchy is None:
-            yield (
-                "labels",
-                f"a {self.role} column has no groups without a hierarchy; add a hierarchy, or remove labels",
-            )
-        if self.distance is Distance.HIERARCHICAL:
-            yield "distance", "'hierarchical' of a column released in groups; accepted: equal, ordered"
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymizer.config.files import InputSettings
 from anonymizer.config.plugin_sections import ConstraintSettings
 from anonymizer.errors import suggestion
-from anonymizer.model.feature_rows import Asked, Asking, Cell, Conflict, Need, Row, Side, Table, Use
+from anonymizer.model.feature_rows import Asked, Cell, Need, Row, Side, Table, Use
 from anonymizer.model.features import Feature
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
@@ -134,14 +134,3 @@ ENTRIES: Table[Entry] = Table(
         ),
     ),
 )
-
-
-def conflicts_of_entry(entry: Entry) -> Iterator[Conflict]:
-    """Yield what a constraint does not support of what it is asked for."""
-    return Asking(
-        ENTRIES,
-        lambda row: row.uses(entry),
-        lambda side: side.asked(entry),
-        lambda need, use: need.lacking(entry, use),
-        {"model": entry.constraint.model},
-    ).conflicts()

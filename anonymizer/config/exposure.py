@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from anonymizer.config.section import JsonSchema, Section, ShortSection
 from anonymizer.errors import shown, suggestion
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Kind
 from anonymizer.exposure.measure import Thresholds
-from anonymizer.plugins import Exact
+from anonymizer.plugins import Exact, accepts
 
 Share = Annotated[Exact, Field(ge=0, le=1)]
 
@@ -47,24 +47,28 @@ class ExposureSettings(Section):
         return Thresholds(**{name: float(getattr(self, name)) for name in type(self).model_fields})
 
 
+def _is_finding(given: str) -> bool:
+    kind, _, column = given.partition(":")
+    return given == ROWS_ARE_PERSONS or (kind in set(Kind) and bool(column))
+
+
+def _no_finding(given: str) -> str:
+    kind = given.partition(":")[0]
+    if kind in set(Kind):
+        return f"{shown(given)} names no column; accepted: {kind}:COLUMN"
+    return f"{shown(given)}; {suggestion(kind, [ROWS_ARE_PERSONS, *Kind])}"
+
+
 class Acknowledgement(ShortSection):
     """A warning or finding that somebody has read; in short, its name."""
 
     short: ClassVar[str] = "finding"
-    finding: str = Field(
+    finding: Annotated[str, accepts(_is_finding, _no_finding)] = Field(
         description="rows-are-persons: no person has two records; or the kind of a finding and a column, "
         "such as singled-out:hours_per_week, which says that nobody outside knows these hours"
     )
     because: str | None = Field(default=None, min_length=1, description="the reason, for the report")
     by: str | None = Field(default=None, min_length=1, description="who read it, for the report")
-
-    @field_validator("finding")
-    @classmethod
-    def _is_a_finding(cls, given: str) -> str:
-        kind, _, column = given.partition(":")
-        if given == ROWS_ARE_PERSONS or (kind in set(Kind) and column):
-            return given
-        raise ValueError(_fault(given, kind))
 
     @classmethod
     def config_form(cls, own: dict[str, Any]) -> Any:
@@ -80,10 +84,3 @@ class Acknowledgement(ShortSection):
     def column(self) -> str | None:
         """The column of the finding; None for a warning."""
         return self.finding.partition(":")[2] or None
-
-
-def _fault(given: str, kind: str) -> str:
-    """Return what is wrong with the name of a finding."""
-    if kind in set(Kind):
-        return f"{shown(given)} names no column; accepted: {kind}:COLUMN"
-    return f"{shown(given)}; {suggestion(kind, [ROWS_ARE_PERSONS, *Kind])}"

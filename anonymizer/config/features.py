@@ -36,6 +36,7 @@ from anonymizer.model.labels import NumberColumns, NumberLabels
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
+from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging
 
 
 def able_algorithms(feature: Feature) -> list[str]:
@@ -236,8 +237,6 @@ def _exact_scenarios(config: ConfigSections) -> Iterator[Use]:
 
 def _lasts(model: ConstraintSettings, unit: str | None) -> bool:
     """Return whether unions of classes that satisfy a model satisfy it."""
-    from anonymizer.privacy.base import ClassConstraint, ClassModel, Merging  # noqa: PLC0415 - plug-ins
-
     built = model.build()
     if not isinstance(built, ClassModel):
         return False
@@ -846,14 +845,7 @@ def conflicts(
         "method": config.suppression.method.value,
         "engine": config.engine.name,
     }
-    return Asking(
-        TABLE,
-        lambda row: row.uses(config),
-        lambda side: side.asked(config),
-        lambda need, use: need.lacking(config, use),
-        {**chosen, **words},
-        stage,
-    ).conflicts()
+    return Asking(TABLE, config, {**chosen, **words}, stage).conflicts()
 
 
 def asked_of_algorithm(config: ConfigSections) -> list[Feature]:

@@ -9,14 +9,13 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
     WithJsonSchema,
-    field_validator,
 )
 
 from anonymizer.config.section import Section, ShortSection
@@ -52,43 +51,60 @@ _TABLE = re.compile(rf"(?:{_PART}\.)?{_PART}")
 _SECRET_OPTIONS = frozenset({"password", "sslpassword", "oauth_client_secret"})
 
 
-def _url_without_password(url: str) -> str:
-    """Refuse a password: reports contain the config. No message shows the URL."""
-    if VARIABLE.fullmatch(url):
-        return url
-    accepted = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable"
+_URL = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment variable"
+
+
+def _parts_of(url: str) -> tuple[SplitResult, list[tuple[str, str]]] | None:
+    """Return the parts of a URL and its options; None if it is none."""
     try:
         parts = urlsplit(url)
-        password, options = parts.password, parse_qsl(parts.query, strict_parsing=bool(parts.query))
-        _ = parts.port
+        _ = parts.password, parts.port
+        return parts, parse_qsl(parts.query, strict_parsing=bool(parts.query))
     except ValueError:
-        raise ValueError(
-            f"is not a URL, or its special characters are not percent-encoded; {accepted}"
-        ) from None
-    if parts.scheme not in SCHEMES or parts.fragment:
-        raise ValueError(f"is not the URL of a supported database; {accepted}")
-    secrets = [password, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
-    if any(secret and not VARIABLE.fullmatch(secret) for secret in secrets):
-        raise ValueError(
-            "contains a password; replace the password with ${NAME} and set the environment variable NAME, "
-            "or remove the password and use PGPASSWORD or ~/.pgpass"
-        )
-    return url
+        return None
 
 
-def _portable(path: str) -> str:
-    fault = output_fault(path)
-    if fault is not None:
-        raise ValueError(f"{shown(path)}: {fault}")
-    return path
+def _of_database(url: str) -> bool:
+    """Return whether a URL is that of a database server."""
+    found = _parts_of(url)
+    return found is not None and found[0].scheme in SCHEMES and not found[0].fragment
 
+
+def _without_password(url: str) -> bool:
+    """Return whether a URL of a server has no password but in an environment variable."""
+    parts, options = _parts_of(url) or (None, [])
+    own = None if parts is None else parts.password
+    secrets = [own, *(value for key, value in options if key.lower() in _SECRET_OPTIONS)]
+    return not any(secret and not VARIABLE.fullmatch(secret) for secret in secrets)
+
+
+def _server(fits: Callable[[str], bool], words: str) -> AfterValidator:
+    """Return the check of a URL that is not an environment variable; no message shows the URL."""
+    return accepts(lambda url: VARIABLE.fullmatch(url) or fits(url), lambda _: words)
+
+
+PORTABLE = accepts(
+    lambda path: path is None or output_fault(path) is None,
+    lambda path: f"{shown(path)}: {output_fault(path)}",
+)
+"""The check that all systems can have a file of a name."""
 
 DatabaseFile = FilePath
 """The path of a DuckDB file, relative to the config file."""
 
 Url = Annotated[
     str,
-    AfterValidator(_url_without_password),
+    _server(
+        lambda url: _parts_of(url) is not None,
+        f"is not a URL, or its special characters are not percent-encoded; {_URL}",
+    ),
+    _server(_of_database, f"is not the URL of a supported database; {_URL}"),
+    # Reports contain the config.
+    _server(
+        _without_password,
+        "contains a password; replace the password with ${NAME} and set the environment variable NAME, "
+        "or remove the password and use PGPASSWORD or ~/.pgpass",
+    ),
     WithJsonSchema({"type": "string", "examples": ["postgresql://USER@HOST/DATABASE"]}),
 ]
 """The URL of a database server, never with a password."""
@@ -413,16 +429,39 @@ class Order(StrEnum):
     SHUFFLED = "shuffled"
 
 
+def _in_share(fits: Callable[[str], Any], words: str | Callable[[str], str]) -> AfterValidator:
+    """Return the check of the name of a file in share/; a URL is none."""
+    return accepts(lambda path: URL.match(path) or fits(path), words)
+
+
+_FileName = Annotated[
+    str,
+    AfterValidator(usable_path),
+    accepts(
+        lambda path: not URL.match(path) or path.endswith(PARQUET_FILES.released),
+        "{shown}; accepted: a URL ending in .parquet, which spark writes",
+    ),
+    _in_share(
+        lambda path: not (any(character in path for character in "/\\\0") or path.startswith(".")),
+        "{shown}; accepted: a file name without a folder; -o gives the folder",
+    ),
+    _in_share(
+        lambda path: path.endswith(RELEASED), f"{{shown}}; accepted: a name ending in {', '.join(RELEASED)}"
+    ),
+    _in_share(lambda path: output_fault(path) is None, lambda path: f"{shown(path)}: {output_fault(path)}"),
+]
+
+
 class OutputSettings(Section):
     """The released file or table."""
 
-    path: str | None = Field(
+    path: _FileName | None = Field(
         default="release.csv",
         description=f"file name in share/; {', '.join(RELEASED[:-1])} or {RELEASED[-1]}; with the engine "
         "spark also a URL such as hdfs://host/release.parquet; default: release. and the format of the input "
         "where it can be written, else release.csv",
     )
-    database: DatabaseFile | None = Field(
+    database: Annotated[DatabaseFile | None, PORTABLE] = Field(
         default=None, description="instead of path: a DuckDB file, relative to the config file"
     )
     url: Url | None = Field(default=None, description="instead of path: a PostgreSQL database, as for input")
@@ -455,27 +494,6 @@ class OutputSettings(Section):
         if isinstance(data, Mapping) and {"database", "url"} & set(data) and "path" not in data:
             return {**data, "path": None}
         return data
-
-    @field_validator("path")
-    @classmethod
-    def _file_name(cls, path: str | None) -> str | None:
-        if path is None:
-            return None
-        usable_path(path)
-        if URL.match(path):
-            if not path.endswith(PARQUET_FILES.released):
-                raise ValueError(f"{shown(path)}; accepted: a URL ending in .parquet, which spark writes")
-            return path
-        if any(character in path for character in "/\\\0") or path.startswith("."):
-            raise ValueError(f"{shown(path)}; accepted: a file name without a folder; -o gives the folder")
-        if not path.endswith(RELEASED):
-            raise ValueError(f"{shown(path)}; accepted: a name ending in {', '.join(RELEASED)}")
-        return _portable(path)
-
-    @field_validator("database")
-    @classmethod
-    def _portable_database(cls, path: str | None) -> str | None:
-        return path if path is None else _portable(path)
 
     @property
     def in_database(self) -> bool:

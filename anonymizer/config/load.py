@@ -263,7 +263,9 @@ def _validated(document: Document, columns: Iterable[str]) -> Config:
         with columns_named(columns):
             config = Config.model_validate(document.data)
     except ValidationError as error:
-        raise ConfigError(document.name, _problems(error, document)) from None
+        found = [(line["loc"], line["msg"]) for line in error.errors(include_url=False)]
+        problems = [ConfigProblem(dotted(path), what, document.line(path)) for path, what in found]
+        raise ConfigError(document.name, sorted(problems, key=lambda each: each.line or 0)) from None
     return config.located(Origin(document.name, document.folder))
 
 
@@ -277,12 +279,6 @@ def _document(source: Config | Mapping[str, Any] | str | Path) -> Document:
         what = "a mapping, the path of a file, or an an.Config"
         raise InputError(f"config: got {shown(source)}; accepted: {what}")
     return read_document(Path(source))
-
-
-def _problems(error: ValidationError, document: Document) -> list[ConfigProblem]:
-    found = [(line["loc"], line["msg"]) for line in error.errors(include_url=False)]
-    problems = [ConfigProblem(dotted(path), what, document.line(path)) for path, what in found]
-    return sorted(problems, key=lambda each: each.line or 0)
 
 
 def check_columns(

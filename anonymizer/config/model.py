@@ -27,7 +27,7 @@ from anonymizer.config.search import (
     AlgorithmSettings,
     ObjectiveSettings,
 )
-from anonymizer.config.section import KeyPath, dotted, problem, refusal
+from anonymizer.config.section import KeyPath, dotted, refuse
 from anonymizer.config.sections import ConfigSections
 from anonymizer.config.signing import FILE
 from anonymizer.data.source import is_url
@@ -58,9 +58,7 @@ class Config(ConfigSections):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        found = [problem(each.what, each.path) for each in conflicts(self)]
-        if found:
-            raise refusal(found)
+        refuse(conflicts(self))
         return self
 
     def problems_at(self, stage: Stage) -> list[ConfigProblem]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, field_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -29,7 +29,7 @@ from anonymizer.config.section import (
 )
 from anonymizer.errors import listed, nearest, shown, suggestion
 from anonymizer.model.naming import ColumnName
-from anonymizer.plugins import Registry
+from anonymizer.plugins import Registry, Rule
 
 AnyRegistry: TypeAlias = Registry[Any]
 
@@ -101,7 +101,7 @@ def parse_settings(
     model = plug_in.Settings
     if isinstance(raw, model):
         return raw
-    return validated(model, raw, model.model_validate, [*own_keys, *keys(model)], elsewhere)
+    return validated(model, raw, model.model_validate, lambda: [*own_keys, *keys(model)], elsewhere)
 
 
 def key_of_another(registry: AnyRegistry, name: str, choose: str, key: str) -> str | None:
@@ -278,6 +278,24 @@ class AttackSettings(NamedSection):
     registry = staticmethod(attacks)
 
 
+def _of_sensitive(key: str) -> Rule:
+    """Return the rule that a key goes with models that use a sensitive attribute."""
+    return Rule(
+        lambda own: getattr(own, key) and not own.build().needs_sensitive,
+        "{own.model} uses no sensitive attribute, so this key has no meaning; remove the key",
+        key,
+    )
+
+
+def _of_values(key: str) -> Rule:
+    """Return the rule that a key goes with models that count values."""
+    return Rule(
+        lambda own: getattr(own, key) and not own.plug_in.counts_values,
+        "{own.model} is measured by an attack, which does not count values; remove the key",
+        key,
+    )
+
+
 class ConstraintSettings(PluginSection):
     """A privacy model with its parameters; in short, its name with the one parameter that it needs."""
 
@@ -358,19 +376,10 @@ class ConstraintSettings(PluginSection):
         """Return the model that its parameters choose."""
         return self.plug_in.of(self.settings)
 
-    @model_validator(mode="after")
-    def _fits_model(self) -> Self:
-        counting = ("quasi_identifiers", "missing_sensitive")
-        if not self.build().needs_sensitive:
-            self._refuse(("attribute", *counting), "uses no sensitive attribute, so this key has no meaning")
-        elif not self.plug_in.counts_values:
-            self._refuse(counting, "is measured by an attack, which does not count values")
-        return self
-
-    def _refuse(self, keys: tuple[str, ...], reason: str) -> None:
-        given = [key for key in keys if getattr(self, key)]
-        if given:
-            raise refusal([problem(f"{self.model} {reason}; remove the key", (key,)) for key in given])
+    together = (
+        tuple(map(_of_sensitive, ("attribute", "quasi_identifiers", "missing_sensitive"))),
+        tuple(map(_of_values, ("quasi_identifiers", "missing_sensitive"))),
+    )
 
 
 class UtilitySettings(NamedSection):

@@ -16,7 +16,7 @@ from anonymizer.config.plugin_sections import (
     loss_metrics,
     search_algorithms,
 )
-from anonymizer.config.section import Section, problem, refusal
+from anonymizer.config.section import Section, problem, refusal, refuse
 from anonymizer.data.relation import REMOTE, engine_names
 from anonymizer.errors import shown, suggestion
 from anonymizer.loss.base import AGGREGATES, AggregateName
@@ -129,16 +129,8 @@ class ObjectiveSettings(NamedSection):
 
     @model_validator(mode="after")
     def _supported(self) -> Self:
-        asking = Asking(
-            OBJECTIVE,
-            lambda row: row.uses(self),
-            lambda side: side.asked(self),
-            lambda need, use: need.lacking(self, use),
-            {"metric": self.metric, "unit": self.unit or RECORD},
-        )
-        found = [problem(each.what, each.path) for each in asking.conflicts()]
-        if found:
-            raise refusal(found)
+        words = {"metric": self.metric, "unit": self.unit or RECORD}
+        refuse(Asking[ObjectiveSettings](OBJECTIVE, self, words).conflicts())
         return self
 
     def build(self) -> Any:

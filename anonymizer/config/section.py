@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
@@ -26,6 +26,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from anonymizer.errors import nearest, shown, suggestion
+from anonymizer.model.feature_rows import Conflict
 from anonymizer.plugins import LARGEST_WHOLE, Settings
 
 JsonSchema = dict[str, Any]
@@ -251,6 +252,18 @@ def refusal(problems: Iterable[InitErrorDetails]) -> ValidationError:
     return ValidationError.from_exception_data("config", list(problems))
 
 
+def refuse(found: Iterable[Conflict]) -> None:
+    """Refuse what does not go together in the section that is being validated.
+
+    Raises
+    ------
+    ValidationError: there is something.
+    """
+    problems = [problem(each.what, each.path) for each in found]
+    if problems:
+        raise refusal(problems)
+
+
 class Section(Settings):
     """A part of the config."""
 
@@ -262,7 +275,7 @@ class Section(Settings):
         data = cls.normalize_input(data)
         if not isinstance(data, Mapping):
             raise refusal([problem(f"{shown(data)}; accepted: {cls._form(data)}", (), data)])
-        return validated(cls, data, handler, cls.accepted_keys())
+        return validated(cls, data, handler, cls.accepted_keys)
 
     @classmethod
     def _form(cls, data: Any) -> str:
@@ -272,8 +285,8 @@ class Section(Settings):
         return f"a mapping{_with_keys(accepted)}{example}"
 
     @classmethod
-    def _broken(cls, what: str, at: str) -> ValueError:
-        return refusal([problem(what, (at,) if at else ())])
+    def _broken(cls, said: Sequence[tuple[str, str]]) -> ValueError:
+        return refusal(problem(what, (at,) if at else ()) for what, at in said)
 
     @classmethod
     def normalize_input(cls, data: Any) -> Any:
@@ -369,13 +382,14 @@ def validated(
     model: type[Model],
     data: Any,
     handler: ModelWrapValidatorHandler[Model],
-    accepted: Iterable[str],
+    accepted: Callable[[], Iterable[str]],
     elsewhere: Elsewhere = nowhere,
 ) -> Model:
     """Validate data by a model.
 
     Parameters
     ----------
+    accepted: returns the keys that a message names; some are those of plug-ins, which it imports.
     elsewhere: asked about each key that the model lacks.
 
     Raises
@@ -386,9 +400,8 @@ def validated(
     try:
         result = handler(data)
     except ValidationError as error:
-        found = [
-            _explained(model, data, line, accepted, elsewhere) for line in error.errors(include_url=False)
-        ]
+        known = accepted()
+        found = [_explained(model, data, line, known, elsewhere) for line in error.errors(include_url=False)]
         raise refusal(_first_of_each_place(misfits + found)) from None
     if misfits:
         raise refusal(misfits)

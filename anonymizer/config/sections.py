@@ -6,11 +6,13 @@ quasi-identifiers, each with models of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +24,7 @@ from pydantic import (
 )
 
 from anonymizer.config.attribute import AttributeSettings, Distance
-from anonymizer.config.entries import Entry, conflicts_of_entry, not_defined
+from anonymizer.config.entries import ENTRIES, Entry, not_defined
 from anonymizer.config.exposure import Acknowledgement, ExposureSettings
 from anonymizer.config.files import InputSettings, OutputSettings
 from anonymizer.config.plugin_sections import (
@@ -39,25 +41,61 @@ from anonymizer.config.search import (
     ObjectiveSettings,
     SuppressionSettings,
 )
-from anonymizer.config.section import JsonSchema, Section, ShortSection, problem, refusal
+from anonymizer.config.section import JsonSchema, Section, ShortSection, problem, refusal, refuse
 from anonymizer.config.signing import SignSettings
 from anonymizer.errors import shown, suggestion
 from anonymizer.model.classes import Knowledge
+from anonymizer.model.feature_rows import Asking
 from anonymizer.model.features import Supporter
 from anonymizer.model.naming import ColumnName, Name
 from anonymizer.model.recoding import Bound
 from anonymizer.model.spelling import suggested
 from anonymizer.model.table import Numerals, Role
 from anonymizer.model.units import RECORD
-from anonymizer.plugins import FilePath, WholeNumber, accepts
+from anonymizer.plugins import FilePath, Rule, WholeNumber, accepts
 from anonymizer.presets.preset import PRESETS
 
 MOST_SETS = 2_000
 """Most sets of known columns of one scenario: each is counted for each candidate of a search."""
 
 
+def _repeated(names: Sequence[str]) -> str:
+    """Return the first name that is also before."""
+    return next(name for place, name in enumerate(names) if name in names[:place])
+
+
+def _place_of_columns(known: KnownSettings) -> str:
+    """Return where a message about the columns belongs; a list is the section itself."""
+    return "" if known.any is None else "of"
+
+
 class KnownSettings(ShortSection):
     """The columns that an adversary knows: a list, or any so many of them."""
+
+    together = (
+        Rule(lambda own: not own.of, "no column; name at least one quasi-identifier", _place_of_columns),
+        Rule(
+            lambda own: len(set(own.of)) < len(own.of),
+            lambda own: f"'{_repeated(own.of)}' is named twice; name each column once",
+            _place_of_columns,
+        ),
+        Rule(
+            lambda own: own.number > len(own.of),
+            lambda own: (
+                f"{own.any}, but `of` has {len(own.of)} columns; accepted: a whole number from 1 to "
+                f"{len(own.of)}"
+            ),
+            "any",
+        ),
+        Rule(
+            lambda own: comb(len(own.of), own.number) > MOST_SETS,
+            lambda own: (
+                f"{own.any} of {len(own.of)} columns are {comb(len(own.of), own.number):,} sets; accepted: "
+                f"at most {MOST_SETS:,} sets"
+            ),
+            "any",
+        ),
+    )
 
     short: ClassVar[str] = "of"
     any: Annotated[WholeNumber, Field(ge=1)] | None = Field(
@@ -97,26 +135,10 @@ class KnownSettings(ShortSection):
         return tuple(frozenset(each) for each in combinations(self.of, self.number))
 
 
-def _has_sets(known: KnownSettings) -> KnownSettings:
-    columns, path = len(known.of), () if known.any is None else ("of",)
-    if not columns:
-        raise refusal([problem("no column; name at least one quasi-identifier", path)])
-    twice = [name for place, name in enumerate(known.of) if name in known.of[:place]]
-    if twice:
-        raise refusal([problem(f"'{twice[0]}' is named twice; name each column once", path)])
-    if known.number > columns:
-        what = f"{known.any}, but `of` has {columns} columns; accepted: a whole number from 1 to {columns}"
-        raise refusal([problem(what, ("any",))])
-    if comb(columns, known.number) > MOST_SETS:
-        what = f"{known.any} of {columns} columns are {comb(columns, known.number):,} sets"
-        raise refusal([problem(f"{what}; accepted: at most {MOST_SETS:,} sets", ("any",))])
-    return known
-
-
 class ScenarioSettings(Section):
     """An adversary who knows some of the quasi-identifiers, and what must hold against that adversary."""
 
-    known: Annotated[KnownSettings, AfterValidator(_has_sets)] = Field(
+    known: KnownSettings = Field(
         description="quasi-identifiers that the adversary knows: a list, or {any: 3, of: [...]} for any "
         "three of the columns"
     )
@@ -187,11 +209,6 @@ def _with_role(attributes: dict[str, AttributeSettings], role: Role) -> list[str
     return [name for name, attribute in attributes.items() if attribute.role is role]
 
 
-def _require_sensitive(plug_in: str, attributes: dict[str, AttributeSettings]) -> None:
-    if not _with_role(attributes, Role.SENSITIVE):
-        raise refusal([problem(f"{plug_in} needs a sensitive attribute; set role: sensitive for a column")])
-
-
 def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
     given: InputSettings | None = info.data.get("input")
     return constraint if given is None else _supported(constraint, given)
@@ -199,30 +216,158 @@ def _suits_units(constraint: ConstraintSettings, info: ValidationInfo) -> Constr
 
 def _supported(constraint: ConstraintSettings, given: InputSettings | None) -> ConstraintSettings:
     """Refuse a constraint that does not support what it counts, or without an input a scenario."""
-    problems = [problem(each.what, each.path) for each in conflicts_of_entry(Entry(constraint, given))]
-    if problems:
-        raise refusal(problems)
+    refuse(Asking(ENTRIES, Entry(constraint, given), {"model": constraint.model}).conflicts())
     return constraint
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A constraint, attack or utility measure among the columns of its config, asked by rules.
+
+    Attributes
+    ----------
+    entry: the section.
+    attributes: columns by name.
+    given: the input; None if it is wrong.
+    """
+
+    entry: Any
+    attributes: dict[str, AttributeSettings]
+    given: InputSettings | None
+
+    @property
+    def plug_in(self) -> str:
+        """Its name."""
+        return str(getattr(self.entry, self.entry.selector))
+
+    @cached_property
+    def built(self) -> Any:
+        """The model or attack with its parameters."""
+        return self.entry.build()
+
+    @cached_property
+    def sensitive(self) -> list[str]:
+        """The sensitive attributes."""
+        return _with_role(self.attributes, Role.SENSITIVE)
+
+    @property
+    def bare(self) -> list[str]:
+        """The sensitive attributes that it measures and that have no hierarchy."""
+        measured = [self.entry.attribute] if self.entry.attribute else self.sensitive
+        return [name for name in measured if self.attributes[name].hierarchy is None]
+
+    def stranger(self, known: Iterable[str]) -> str | None:
+        """Return the first column that is known and no quasi-identifier."""
+        own = _with_role(self.attributes, Role.QUASI_IDENTIFIER)
+        return next((name for name in known if name not in own), None)
+
+    def not_known(self, known: Iterable[str]) -> str:
+        """Return the message about it."""
+        name = str(self.stranger(known))
+        what = f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
+        return f"{what}; {suggested(name, _with_role(self.attributes, Role.QUASI_IDENTIFIER))}"
+
+    @property
+    def missing(self) -> str | None:
+        """The first column that an attack names and that is none."""
+        return next((name for name in self.built.named.columns if name not in self.attributes), None)
+
+    @property
+    def hidden_weights(self) -> str | None:
+        """The column of weights that an attack names, if it is not released."""
+        name: str | None = self.built.named.weights
+        return name if name in self.attributes and not self.attributes[name].released else None
+
+    @property
+    def how_to_release_weights(self) -> str:
+        """What to do about it."""
+        name = str(self.hidden_weights)
+        if self.attributes[name].role is Role.WEIGHT:
+            return f"set attributes.{name}.release: true, or use the constraint population-uniqueness"
+        return "accepted: a released column, such as one with role: weight"
+
+
+def _needs_sensitive(needs: Callable[[_Placed], bool]) -> Rule:
+    """Return the rule that what needs a sensitive attribute has one."""
+    return Rule(
+        lambda own: needs(own) and not own.sensitive,
+        "{own.plug_in} needs a sensitive attribute; set role: sensitive for a column",
+    )
+
+
+_OF_CONSTRAINTS = (
+    _needs_sensitive(lambda own: own.built.needs_sensitive),
+    Rule(
+        lambda own: own.entry.attribute is not None and own.entry.attribute not in own.sensitive,
+        lambda own: (
+            f"'{own.entry.attribute}' is not a sensitive attribute; "
+            f"{suggested(own.entry.attribute, own.sensitive)}"
+        ),
+        "attribute",
+    ),
+    Rule(
+        lambda own: own.stranger(own.built.known) is not None,
+        lambda own: own.not_known(own.built.known),
+        "knowledge",
+    ),
+    Rule(
+        lambda own: own.built.parameters().get("distance") == Distance.HIERARCHICAL and own.bare,
+        lambda own: f"'hierarchical' needs a hierarchy; add one to {' and '.join(own.bare)}",
+        "distance",
+    ),
+)
+"""What constraints ask of the columns; the first rule that is broken is reported."""
+
+_OF_ATTACKS = (
+    Rule(
+        lambda own: own.stranger(own.built.named.known) is not None,
+        lambda own: own.not_known(own.built.named.known),
+        "knowledge",
+    ),
+    Rule(
+        lambda own: own.missing is not None,
+        lambda own: (
+            f"'{own.missing}' is not a column of attributes; {suggested(own.missing, own.attributes)}"
+        ),
+        "columns",
+    ),
+    Rule(
+        lambda own: (
+            own.built.named.unit is not None
+            and own.given is not None
+            and own.built.named.unit not in (RECORD, *own.given.unit_columns)
+        ),
+        lambda own: not_defined(own.built.named.unit, own.given, RECORD),
+        "unit",
+    ),
+    Rule(
+        lambda own: own.hidden_weights is not None,
+        "'{own.hidden_weights}' is not released; {own.how_to_release_weights}",
+        "weights",
+    ),
+)
+"""What attacks ask of them."""
+
+_OF_UTILITY = (_needs_sensitive(lambda own: own.entry.plug_in.needs_sensitive),)
+"""What measures of utility ask of them."""
+
+E = TypeVar("E", bound=Section)
+
+
+def _among(rules: Sequence[Rule], entry: E, info: ValidationInfo) -> E:
+    """Refuse an entry that breaks a rule about the columns of its config; all are kept if these are wrong."""
+    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
+    if attributes is not None:
+        own = _Placed(entry, attributes, info.data.get("input"))
+        broken = next((rule for rule in rules if rule.broken(own)), None)
+        if broken is not None:
+            place = broken.place(own)
+            raise refusal([problem(broken.said(own), (place,) if place else ())])
+    return entry
 
 
 def _suits_attributes(constraint: ConstraintSettings, info: ValidationInfo) -> ConstraintSettings:
-    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
-    if attributes is None:
-        return constraint
-    if constraint.build().needs_sensitive:
-        _require_sensitive(constraint.model, attributes)
-    sensitive = _with_role(attributes, Role.SENSITIVE)
-    asked = constraint.attribute
-    if asked is not None and asked not in sensitive:
-        known = f"'{asked}' is not a sensitive attribute; {suggested(asked, sensitive)}"
-        raise refusal([problem(known, ("attribute",))])
-    _require_known(constraint.build().known, attributes)
-    if constraint.build().parameters().get("distance") == Distance.HIERARCHICAL:
-        bare = [name for name in ([asked] if asked else sensitive) if attributes[name].hierarchy is None]
-        if bare:
-            what = f"'hierarchical' needs a hierarchy; add one to {' and '.join(bare)}"
-            raise refusal([problem(what, ("distance",))])
-    return constraint
+    return _among(_OF_CONSTRAINTS, constraint, info)
 
 
 def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> ScenarioSettings:
@@ -248,37 +393,8 @@ def _suits_scenario(scenario: ScenarioSettings, info: ValidationInfo) -> Scenari
     return scenario
 
 
-def _require_known(names: Iterable[str], attributes: dict[str, AttributeSettings]) -> None:
-    """Refuse knowledge of columns that are not quasi-identifiers."""
-    known = _with_role(attributes, Role.QUASI_IDENTIFIER)
-    for name in names:
-        if name not in known:
-            what = (
-                f"'{name}' is not a quasi-identifier; adversaries are assumed to know quasi-identifiers only"
-            )
-            raise refusal([problem(f"{what}; {suggested(name, known)}", ("knowledge",))])
-
-
 def _suits_knowledge(attack: AttackSettings, info: ValidationInfo) -> AttackSettings:
-    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
-    if attributes is None:
-        return attack
-    named, given = attack.build().named, info.data.get("input")
-    _require_known(named.known, attributes)
-    for name in named.columns:
-        if name not in attributes:
-            what = f"'{name}' is not a column of attributes; {suggested(name, attributes)}"
-            raise refusal([problem(what, ("columns",))])
-    if named.unit is not None and given is not None and named.unit not in (RECORD, *given.unit_columns):
-        raise refusal([problem(not_defined(named.unit, given, RECORD), ("unit",))])
-    weights = named.weights
-    if weights in attributes and not attributes[weights].released:
-        remedy = "accepted: a released column, such as one with role: weight"
-        if attributes[weights].role is Role.WEIGHT:
-            remedy = f"set attributes.{weights}.release: true, or use the constraint population-uniqueness"
-        what = f"'{weights}' is not released; {remedy}"
-        raise refusal([problem(what, ("weights",))])
-    return attack
+    return _among(_OF_ATTACKS, attack, info)
 
 
 _DEFAULT, _NONE = "default", "none"
@@ -301,10 +417,7 @@ def _or_a_word(schema: JsonSchema) -> None:
 
 
 def _suits_roles(measure: UtilitySettings, info: ValidationInfo) -> UtilitySettings:
-    attributes: dict[str, AttributeSettings] | None = info.data.get("attributes")
-    if attributes is not None and measure.plug_in.needs_sensitive:
-        _require_sensitive(measure.measure, attributes)
-    return measure
+    return _among(_OF_UTILITY, measure, info)
 
 
 class ConfigSections(Section):
@@ -313,9 +426,19 @@ class ConfigSections(Section):
     input: InputSettings = Field(
         default_factory=InputSettings, description="the file or table, and how to read it"
     )
-    attributes: dict[ColumnName, AttributeSettings] = Field(
-        description="every column of the file, by name", json_schema_extra={"minProperties": 1}
-    )
+    attributes: Annotated[
+        dict[ColumnName, AttributeSettings],
+        accepts(
+            lambda attributes: _with_role(attributes, Role.QUASI_IDENTIFIER),
+            "no quasi-identifier; set role: quasi-identifier for at least one column",
+        ),
+        accepts(
+            lambda attributes: any(
+                attributes[name].weight for name in _with_role(attributes, Role.QUASI_IDENTIFIER)
+            ),
+            "every quasi-identifier has weight 0; accepted: at least one weight > 0",
+        ),
+    ] = Field(description="every column of the file, by name", json_schema_extra={"minProperties": 1})
     scenarios: dict[Name, Annotated[ScenarioSettings, AfterValidator(_suits_scenario)]] | None = Field(
         default=None,
         description="adversaries who know some of the quasi-identifiers, by name, each with models of its "
@@ -405,18 +528,6 @@ class ConfigSections(Section):
         default=None, description="sign all that is handed over, so that audit --key notices what was altered"
     )
     seed: Annotated[WholeNumber, Field(ge=0)] = Field(default=0, description="seed of all randomness")
-
-    @field_validator("attributes")
-    @classmethod
-    def _quasi_identifiers_weigh(
-        cls, attributes: dict[str, AttributeSettings]
-    ) -> dict[str, AttributeSettings]:
-        weights = [attributes[name].weight for name in _with_role(attributes, Role.QUASI_IDENTIFIER)]
-        if not weights:
-            raise ValueError("no quasi-identifier; set role: quasi-identifier for at least one column")
-        if not any(weights):
-            raise ValueError("every quasi-identifier has weight 0; accepted: at least one weight > 0")
-        return attributes
 
     @field_validator("constraints")
     @classmethod

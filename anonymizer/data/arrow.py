@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
 from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.duckdb.relation import DuckError
@@ -39,8 +42,6 @@ class WayBack:
 
     def restore(self, released: Any) -> Any:
         """Return released values in the type of the input, unchanged if they are other values."""
-        import pyarrow as pa  # noqa: PLC0415 - the column is of Arrow
-
         if released.type == self.given:
             return released
         if self.place is not None:
@@ -65,8 +66,6 @@ def worked_column(where: str, column: Any) -> tuple[Any, WayBack | None]:
     ------
     DataError: no kernel and no cast knows the type, or a value is out of range.
     """
-    import pyarrow as pa  # noqa: PLC0415 - the column is of Arrow
-
     given = column.type
     try:
         plain = pa.chunked_array([_plain(chunk) for chunk in column.chunks], _plain_type(given))
@@ -101,8 +100,6 @@ def number_column(values: Any) -> Any:
     ----------
     values: an array of fractions with NaN for nulls, or a list of numbers and None.
     """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     if isinstance(values, list):
         if not any(isinstance(each, float) for each in values):
             with suppress(OverflowError, pa.ArrowInvalid):
@@ -118,23 +115,17 @@ def number_column(values: Any) -> Any:
 
 def _chunks(column: Any) -> list[Any]:
     """Return the chunks of a chunked array, at least one; an array is one."""
-    import pyarrow as pa  # noqa: PLC0415
-
     if isinstance(column, pa.ChunkedArray):
         return column.chunks or [pa.array([], column.type)]
     return [column]
 
 
 def _is_text(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _alike(one: Any, other: Any) -> bool:
     """Return whether values of two types are of one kind, so that a cast keeps them."""
-    from pyarrow import types  # noqa: PLC0415
-
     if types.is_dictionary(one) and types.is_dictionary(other):
         return _alike(one.value_type, other.value_type)
     return one == other or (_is_text(one) and _is_text(other))
@@ -147,9 +138,6 @@ def _plain_type(kind: Any) -> Any:
     ------
     NotImplementedError: there is none.
     """
-    import pyarrow as pa  # noqa: PLC0415
-
-    types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
         return _plain_type(kind.storage_type)
     if types.is_run_end_encoded(kind):
@@ -166,9 +154,6 @@ def _plain_type(kind: Any) -> Any:
 
 
 def _plain_nested_type(kind: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
-
-    types = pa.types
     fields = [_plain_field(kind.field(number)) for number in range(kind.num_fields)]
     if fields == [kind.field(number) for number in range(kind.num_fields)] and not types.is_union(kind):
         return kind
@@ -192,10 +177,8 @@ def _plain_field(field: Any) -> Any:
     ------
     NotImplementedError: Arrow cannot cast its values, unless the whole field is left as it is.
     """
-    from pyarrow import BaseExtensionType, types  # noqa: PLC0415
-
     kind = field.type
-    if types.is_run_end_encoded(kind) or isinstance(kind, BaseExtensionType):
+    if types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
         raise NotImplementedError(f"{kind} inside other values")
     plain = _plain_type(kind)
     return field if plain == kind else field.with_type(plain)
@@ -203,9 +186,6 @@ def _plain_field(field: Any) -> Any:
 
 def _plain(array: Any) -> Any:
     """Return an array in its plain type."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     wanted = _plain_type(array.type)
     if isinstance(array.type, pa.BaseExtensionType):
         return _plain(array.storage)
@@ -221,9 +201,6 @@ def _plain(array: Any) -> Any:
 
 def _given(array: Any, kind: Any) -> Any:
     """Return an array of a plain type in the type that was given."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     if array.type == kind:
         return array
     if isinstance(kind, pa.BaseExtensionType):
@@ -245,10 +222,7 @@ _PER_DAY = {"s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 
 
 def _has_python_values(given: Any, plain: Any) -> bool:
     """Return whether Python holds each value of a column as it is, and kernels group the type."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    types, kind = pa.types, plain.type
+    kind = plain.type
     if isinstance(given, pa.BaseExtensionType) or types.is_interval(kind):
         return False
     if types.is_dictionary(kind):
@@ -268,8 +242,6 @@ def _has_python_values(given: Any, plain: Any) -> bool:
 
 def _texts(given: Any, plain: Any) -> list[str | None]:
     """Return the text of each value of a column, as in Parquet; different values have different texts."""
-    import pyarrow as pa  # noqa: PLC0415
-
     kind = plain.type
     if isinstance(given, pa.BaseExtensionType) and given.extension_name == "arrow.uuid":
         own = pa.chunked_array([_given(chunk, given) for chunk in plain.chunks], given).to_pylist()
@@ -289,8 +261,6 @@ def _texts(given: Any, plain: Any) -> list[str | None]:
 
 
 def _has_interval(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
     parts = (kind.field(number).type for number in range(kind.num_fields))
     return bool(types.is_interval(kind)) or any(map(_has_interval, parts))
 

@@ -380,8 +380,13 @@ def read_header(path: Path, dialect: CsvDialect, *, strict: bool = False) -> Hea
         )
     separator = noted or dialect.separator or separator_of(path.name) or detect_separator(sample)
     header = _first_record(path, dialect.encoding, Header((), separator, 0, note=note))
-    if len(header.columns) == 1:
-        _check_single(path, header)
+    for other, name in SEPARATORS.items() if len(header.columns) == 1 else ():
+        if other != separator and other in header.columns[0]:
+            given = SEPARATORS.get(separator, repr(separator))
+            raise DataError(
+                f"{path}: the separator is a {given}, but the only column has a {name} in its name; "
+                f"set input.separator to {other!r}"
+            )
     named = name_columns(str(path), header.columns, strict=strict)
     doubts = [f"{path}: {doubt}" for doubt in _doubts(sample, header)]
     return replace(header, columns=named.columns, warnings=(*named.warnings, *doubts))
@@ -512,17 +517,6 @@ def _first_record(path: Path, encoding: str, header: Header) -> Header:
                 "write a quote inside a quoted name twice"
             ) from None
         return replace(header, columns=tuple(columns), lines=reader.line_num)
-
-
-def _check_single(path: Path, header: Header) -> None:
-    """Refuse a single column whose name has another separator: the separator is wrong."""
-    for other, name in SEPARATORS.items():
-        if other != header.separator and other in header.columns[0]:
-            given = SEPARATORS.get(header.separator, repr(header.separator))
-            raise DataError(
-                f"{path}: the separator is a {given}, but the only column has a {name} in its name; "
-                f"set input.separator to {other!r}"
-            )
 
 
 def rewrite(path: Path, encoding: str, header: Header, copy: Path) -> None:

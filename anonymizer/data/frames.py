@@ -1,23 +1,23 @@
 """DataFrames as relations: encoded once by pandas, counted in numpy.
 
-Frames of other libraries are converted to pandas, and results have the type of the input. To be written to
-a file, a frame is loaded into DuckDB as texts.
+To be written to a file, a frame is loaded into DuckDB as texts. Only what opens a frame imports this module:
+pandas takes half a second, and files do without it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from functools import cached_property
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype, is_string_dtype
 
-from anonymizer.data.arrow import WayBack, worked_column
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckRelation
 from anonymizer.data.relation import (
@@ -28,6 +28,7 @@ from anonymizer.data.relation import (
     shuffled_rows,
 )
 from anonymizer.data.source import (
+    FRAME,
     EngineOptions,
     MissingTexts,
     Naming,
@@ -35,26 +36,21 @@ from anonymizer.data.source import (
     mixed_numbers,
     name_columns,
 )
+from anonymizer.data.texts import value_text
 from anonymizer.data.values import absent_texts
-from anonymizer.distribution import installing
-from anonymizer.errors import DataError, InputError, plural
+from anonymizer.errors import DataError, plural
 from anonymizer.model.arrays import CodeArray, IntArray, first_items, group_rows, ranks_of
 from anonymizer.model.labels import MISSING
 from anonymizer.model.table import CODE
 
-if TYPE_CHECKING:
-    import pandas
 
-
-def record_texts(series: pandas.Series[Any]) -> tuple[NDArray[np.intp], list[str | None]]:
+def record_texts(series: pd.Series[Any]) -> tuple[NDArray[np.intp], list[str | None]]:
     """Return the distinct texts of a column and the position of each record's among them.
 
     Returns
     -------
     Positions, shape (records,), and the texts in the order of first occurrence, None for missing values.
     """
-    from pandas.api.types import infer_dtype  # noqa: PLC0415 - not needed for files
-
     # Equal objects may have different texts, such as 1 and True, or may not be comparable; pandas would group
     # numbers of more than 64 bits by their first digits.
     mixed = series.dtype == object and infer_dtype(series, skipna=True) != "string"
@@ -88,51 +84,6 @@ def _merged(
     return np.array(new, dtype=np.intp)[positions], list(place)
 
 
-def value_text(value: Any) -> str:
-    """Return the text of a value, as ``text_of`` gives it for the same value in Parquet."""
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    if isinstance(value, float | np.floating):
-        # Zero has one text, whatever its sign.
-        return str(value).removesuffix(".0") if value else "0"
-    if isinstance(value, datetime):
-        return str(value).removesuffix(" 00:00:00")
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return "".join(chr(byte) if _is_shown(byte) else f"\\x{byte:02X}" for byte in value)
-    return _nested_text(value) if isinstance(value, list | np.ndarray | dict) else str(value)
-
-
-def _is_shown(byte: int) -> bool:
-    """Return whether a byte is a character in the text of bytes, rather than ``\\x00``."""
-    return 32 <= byte < 127 and chr(byte) not in "\\'\""
-
-
-def _nested_text(value: Any) -> str:
-    """Return the text of a list or mapping."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"'{key}': {_part_text(part)}" for key, part in value.items()) + "}"
-    return f"[{', '.join(map(_part_text, value))}]"
-
-
-_PLAIN_PART = re.compile(r"[^\s,\[\](){}:='\"\\]+(?: +[^\s,\[\](){}:='\"\\]+)*")
-"""Texts inside a list or mapping that need no quotes to be told from its structure."""
-
-
-def _part_text(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    text = value_text(value)
-    if not isinstance(value, str) or (_PLAIN_PART.fullmatch(text) and text.upper() != "NULL"):
-        return text
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-NAME = "the DataFrame"
-
-
 @dataclass(frozen=True, eq=False)
 class _Column:
     """The distinct texts of a column, sorted, a null (None) last, and their positions for each record."""
@@ -159,7 +110,9 @@ class FrameRelation(Relation):
     DataError: without records or columns, a name that is not a string.
     """
 
-    def __init__(self, frame: pandas.DataFrame, options: EngineOptions) -> None:
+    is_frame = True
+
+    def __init__(self, frame: pd.DataFrame, options: EngineOptions) -> None:
         naming = check_frame(frame, strict_header=options.strict_header).spelled_as(options.spelling)
         self._missing = options.missing
         self._given = frame
@@ -169,7 +122,7 @@ class FrameRelation(Relation):
         self._options = options
         self._read: dict[str, _Column] = {}
         self._stored: Relation | None = None
-        self.name = NAME
+        self.name = FRAME
         self.columns, self.renamed, self.spelled = naming.columns, naming.warnings, naming.spelled
         self.rows = len(frame)
         self.sha256 = None
@@ -222,11 +175,11 @@ class FrameRelation(Relation):
         return rows[np.argsort(ranks[rows], kind="stable")]
 
     @property
-    def frame(self) -> pandas.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """The DataFrame; must not be modified."""
         return self._frame
 
-    def as_given(self, released: pandas.Series[Any], column: str) -> pandas.Series[Any]:
+    def as_given(self, released: pd.Series[Any], column: str) -> pd.Series[Any]:
         """Return a released column in the type that it had before missing values became nulls.
 
         It has nulls otherwise: a type that has them in any case would tell of suppressed missing values.
@@ -238,8 +191,6 @@ class FrameRelation(Relation):
 
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns in every record; numbers are float64, labels texts."""
-        import pandas as pd  # noqa: PLC0415 - not needed for files
-
         new = self._frame.copy(deep=False)
         for name, own in labels.items():
             kind = "float64" if any(isinstance(label, float) for label in own) else "str"
@@ -282,15 +233,13 @@ class FrameQuery(ReleaseQuery):
         relation = self.relation.in_database()
         relation.records_query(self.projection, shuffled=self.shuffled).copy(path, separator)
 
-    def frame(self) -> pandas.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """Return the records as a DataFrame with a new index.
 
         Recoded columns keep their type if all released texts are values of the column, else they are text;
         numbers in place of labels are float64.
         Unchanged columns keep their type. Unused categories are removed.
         """
-        import pandas as pd  # noqa: PLC0415 - not needed for files
-
         relation, projection = self.relation, self.projection
         rows = shuffled_rows(projection) if self.shuffled else relation.sort(projection)
         released = {}
@@ -310,7 +259,7 @@ class FrameQuery(ReleaseQuery):
 
 def _published(
     relation: FrameRelation, replacement: Replacement, rows: IntArray, column: str
-) -> pandas.Series[Any]:
+) -> pd.Series[Any]:
     """Return the released values of a replaced or new column, with a new index.
 
     Parameters
@@ -323,11 +272,9 @@ def _published(
     of texts if the original has categories. A text that only looks like a number stays a text: ``3`` for 30
     to 39 is not an age. A new column has whole numbers or texts.
     """
-    import pandas as pd  # noqa: PLC0415 - not needed for files
-
     if column not in relation.columns:
         kind = "int64" if isinstance(replacement.labels[0], int) else "str"
-        labels: pandas.Series[Any] = pd.Series(replacement.labels, dtype=kind)
+        labels: pd.Series[Any] = pd.Series(replacement.labels, dtype=kind)
         return labels.take(replacement.codes[rows]).reset_index(drop=True)
     original = relation.frame.iloc[:, relation.position(column)]
     used, places = np.unique(replacement.codes[rows], return_inverse=True)
@@ -349,7 +296,7 @@ def _published(
     return pd.Series(pd.Series(texts, dtype=dtype).array.take(places))
 
 
-def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFrame:
+def _with_nulls(frame: pd.DataFrame, missing: MissingTexts) -> pd.DataFrame:
     """Return a DataFrame with nulls in place of texts of missing values."""
     columns = []
     for index, name in enumerate(frame.columns):
@@ -363,12 +310,11 @@ def _with_nulls(frame: pandas.DataFrame, missing: MissingTexts) -> pandas.DataFr
                 series = series.convert_dtypes()
             series = series.mask(absent)
         columns.append(series)
-    import pandas as pd  # noqa: PLC0415 - not needed for files
 
     return pd.concat(columns, axis=1)
 
 
-def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.DataFrame:
+def _with_sign(frame: pd.DataFrame, numbers: RewrittenNumbers) -> pd.DataFrame:
     """Return a DataFrame whose texts of numbers have another decimal sign.
 
     Raises
@@ -384,29 +330,26 @@ def _with_sign(frame: pandas.DataFrame, numbers: RewrittenNumbers) -> pandas.Dat
         changed = any(value != text for value, text in new.items())
         others = {value for value in known if value not in new or CODE.fullmatch(value)}
         if name in numbers.judged and changed and others - absent_texts(others, (*numbers.absent, MISSING)):
-            raise mixed_numbers(NAME, name)
+            raise mixed_numbers(FRAME, name)
         if changed and name in numbers.judged | numbers.columns:
             series = series.map(
                 lambda value, new=new: new.get(value, value) if isinstance(value, str) else value,
                 na_action="ignore",
             )
         columns[index] = series
-    import pandas as pd  # noqa: PLC0415 - not needed for files
 
     return pd.concat(list(columns.values()), axis=1)
 
 
-def _texts_in(series: pandas.Series[Any]) -> set[str]:
+def _texts_in(series: pd.Series[Any]) -> set[str]:
     """Return the texts among the values of a column; lists and mappings in it have no hash."""
     present = series.dropna()
     values = present if present.dtype == object else present.unique()
     return {value for value in values if isinstance(value, str)}
 
 
-def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:
+def only_used(series: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column without its unused categories."""
-    import pandas as pd  # noqa: PLC0415
-
     if isinstance(series.dtype, pd.CategoricalDtype):
         return series.cat.remove_unused_categories()
     arrow: Any = getattr(series.dtype, "pyarrow_dtype", None)
@@ -417,12 +360,10 @@ def only_used(series: pandas.Series[Any]) -> pandas.Series[Any]:
 
 
 def _is_text(dtype: Any) -> bool:
-    from pandas.api.types import is_string_dtype  # noqa: PLC0415 - not needed for files
-
     return dtype.name != "object" and is_string_dtype(dtype)
 
 
-def check_frame(frame: pandas.DataFrame, *, strict_header: bool = False) -> Naming:
+def check_frame(frame: pd.DataFrame, *, strict_header: bool = False) -> Naming:
     """Return the names of the columns of a DataFrame.
 
     Raises
@@ -432,14 +373,14 @@ def check_frame(frame: pandas.DataFrame, *, strict_header: bool = False) -> Nami
     columns = list(frame.columns)
     if not columns or not len(frame):
         found = f"{plural(len(frame), 'record')}, {plural(len(columns), 'column')}"
-        raise DataError(f"{NAME}: {found}; at least one of each is needed")
+        raise DataError(f"{FRAME}: {found}; at least one of each is needed")
     for column in columns:
         if not isinstance(column, str):
-            raise DataError(f"{NAME}: column name {column!r} is not a string; rename it with df.columns")
-    return name_columns(NAME, columns, strict=strict_header, place="df.columns")
+            raise DataError(f"{FRAME}: column name {column!r} is not a string; rename it with df.columns")
+    return name_columns(FRAME, columns, strict=strict_header, place="df.columns")
 
 
-def open_in_database(frame: pandas.DataFrame, options: EngineOptions) -> DuckRelation:
+def open_in_database(frame: pd.DataFrame, options: EngineOptions) -> DuckRelation:
     """Return a DataFrame as a relation in a new database, with every value as its text."""
     database = Database(options)
     arrays = {}
@@ -449,191 +390,23 @@ def open_in_database(frame: pandas.DataFrame, options: EngineOptions) -> DuckRel
     selected = ", ".join(f"CAST({name} AS VARCHAR) AS {name}" for name in arrays)
     with database.holding("frame", arrays):
         database.run(f"CREATE TABLE records AS SELECT {selected} FROM frame")
-    return DuckRelation(database, NAME, check_frame(frame))
-
-
-ACCEPTED = "a DataFrame of pandas or polars, an Arrow table, or an object that exports an Arrow stream"
+    return DuckRelation(database, FRAME, check_frame(frame))
 
 
 class FrameKind:
-    """The data frames of a library.
+    """The data frames of pandas without types of Arrow, which are worked with as they are."""
 
-    Parameters
-    ----------
-    table_of: returns a frame as a table of Arrow; the frame is not modified.
-    frame_of: returns a table of Arrow as a frame of this kind.
-    """
-
-    def __init__(self, table_of: Callable[[Any], Any], frame_of: Callable[[Any], Any]) -> None:
-        self._table_of, self._frame_of = table_of, frame_of
-        self._ways: dict[str, WayBack] = {}
-
-    def to_pandas(self, given: Any) -> pandas.DataFrame:
-        """Return a frame as one of pandas, with Arrow's types that are worked with.
+    def to_pandas(self, given: Any) -> pd.DataFrame:
+        """Return a frame as one of pandas.
 
         Raises
         ------
-        InputError: two columns have one name, or a column has a type that cannot be read.
+        DataError: as for ``name_columns``.
         """
-        import pandas as pd  # noqa: PLC0415
-        import pyarrow as pa  # noqa: PLC0415
-
-        table = self._table_of(given)
-        repeated = [name for name in table.column_names if table.column_names.count(name) > 1]
-        if repeated:
-            raise InputError(f"{NAME}: has two columns named '{repeated[0]}'; rename one of them")
-        columns = [self._worked(name, table.column(name)) for name in table.column_names]
-
-        def arrow_type(kind: Any) -> Any:
-            return None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
-
-        worked = pa.table(columns, names=table.column_names)
-        converted: pandas.DataFrame = worked.to_pandas(types_mapper=arrow_type)
-        return converted
-
-    def from_pandas(self, released: pandas.DataFrame) -> Any:
-        """Return a frame of pandas as one of this kind, without index and metadata.
-
-        Columns have the types that they were given in if their values are values of the input.
-        """
-        import pyarrow as pa  # noqa: PLC0415
-
-        # The metadata of pandas would disclose its index.
-        table = pa.Table.from_pandas(released, preserve_index=False).replace_schema_metadata(None)
-        for place, name in enumerate(table.column_names):
-            if name in self._ways:
-                table = table.set_column(place, name, self._ways[name].restore(table.column(place)))
-        return self._frame_of(table)
-
-    def _worked(self, name: str, column: Any) -> Any:
-        worked, back = worked_column(f"{NAME}: column '{name}'", column)
-        if back is not None:
-            self._ways[name] = back
-        return worked
-
-
-class PandasKind(FrameKind):
-    """The data frames of pandas, of whose columns only those with types of Arrow are cast."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda given: given, lambda given: given)
-
-    def to_pandas(self, given: pandas.DataFrame) -> pandas.DataFrame:
-        """Return the frame, with Arrow's types that are worked with."""
-        names = name_columns(NAME, list(map(str, given.columns))).columns
-        found = {}
-        for place, name in enumerate(names):
-            array = _arrow_values(given.iloc[:, place])
-            if array is not None:
-                worked = self._worked(name, array)
-                if worked.type != array.type:
-                    found[place] = worked
-        return _with_columns(given, found)
-
-    def from_pandas(self, released: pandas.DataFrame) -> pandas.DataFrame:
-        """Return the frame, whose columns of Arrow have the types that they were given in."""
-        found = {}
-        for place, name in enumerate(released.columns):
-            array = _arrow_values(released.iloc[:, place])
-            if name in self._ways and array is not None:
-                found[place] = self._ways[name].restore(array)
-        return _with_columns(released, found)
-
-
-def _arrow_values(series: pandas.Series[Any]) -> Any:
-    """Return the values of a column with a type of Arrow; None for other types."""
-    import pandas as pd  # noqa: PLC0415
-
-    if not isinstance(series.dtype, pd.ArrowDtype):
-        return None
-    import pyarrow as pa  # noqa: PLC0415 - the column is of Arrow
-
-    array = pa.array(series.array, from_pandas=False)
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _with_columns(frame: pandas.DataFrame, columns: Mapping[int, Any]) -> pandas.DataFrame:
-    """Return a DataFrame with columns of Arrow in other types, given by their places."""
-    import pandas as pd  # noqa: PLC0415
-
-    if not columns:
+        name_columns(FRAME, list(map(str, given.columns)))
+        frame: pd.DataFrame = given
         return frame
-    new = frame.copy(deep=False)
-    for place, values in columns.items():
-        array: Any = pd.arrays.ArrowExtensionArray(values)
-        new.isetitem(place, array)
-    return new
 
-
-def frame_kind(frame: Any) -> FrameKind:
-    """Return the kind of a data frame.
-
-    Raises
-    ------
-    InputError: it is not a data frame, or a library for its conversion is not installed.
-    """
-    import pandas as pd  # noqa: PLC0415 - not needed for files
-
-    if isinstance(frame, pd.DataFrame):
-        return PandasKind()
-    if isinstance(frame, str | PurePath):
-        raise InputError(
-            f"got the path {str(frame)!r}, not its records; read it, for example with "
-            "pandas.read_csv(path, dtype=str), or set input.path to it in a config for the "
-            "command run"
-        )
-    module = type(frame).__module__.partition(".")[0]
-    found = type(frame).__name__ if module == "builtins" else f"{module}.{type(frame).__name__}"
-    if hasattr(frame, "collect") and not hasattr(frame, "__arrow_c_stream__"):
-        raise InputError(f"got a {found}, which has no records yet; pass the result of .collect()")
-    if isinstance(frame, pd.Series) or type(frame).__name__ in ("Series", "ChunkedArray", "Array"):
-        raise InputError(f"got a {found}, which is one column; accepted: {ACCEPTED}")
-    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__narwhals_dataframe__"):
-        raise InputError(f"got a {found}; accepted: {ACCEPTED}")
-    try:
-        import narwhals  # noqa: PLC0415
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError:
-        raise InputError(f"got a {found}, which needs more than pandas; {installing('frames')}") from None
-    if isinstance(frame, pa.Table):
-        return FrameKind(_table_of, lambda table: table)
-    try:
-        known = narwhals.from_native(frame, eager_only=True)
-    except TypeError:  # an object that only exports an Arrow stream
-        return FrameKind(_table_of, lambda table: table)
-    library: Any = known.__native_namespace__()
-    return FrameKind(
-        lambda given: _table_of(_exported(narwhals.from_native(given, eager_only=True))),
-        lambda table: narwhals.from_arrow(table, backend=library).to_native(),
-    )
-
-
-def _exported(frame: Any) -> Any:
-    """Return a frame of narwhals as a table of Arrow.
-
-    Raises
-    ------
-    DataError: Arrow has no type for a column.
-    """
-    import narwhals  # noqa: PLC0415
-
-    for name, kind in frame.schema.items():
-        try:
-            if kind == narwhals.Object:
-                # Arrow would hold their addresses in memory.
-                raise TypeError("objects of Python")
-            frame.select(name).to_arrow()
-        except Exception as error:
-            reason = str(error).split("\n", 1)[0]
-            raise DataError(
-                f"{NAME}: column '{name}' has the type {frame.schema[name]}, which Arrow cannot hold "
-                f"({reason}); cast it, for example to text, or leave the column out"
-            ) from None
-    return frame.to_arrow()
-
-
-def _table_of(frame: Any) -> Any:
-    """Return an Arrow table, or an object that exports an Arrow stream, without unnecessary copies."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    return frame if isinstance(frame, pa.Table) else pa.table(frame)
+    def from_pandas(self, released: pd.DataFrame) -> Any:
+        """Return a frame of pandas as one of this kind."""
+        return released

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckTableReader, input_format
 from anonymizer.data.foreign import conversion, elsewhere
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.memory import SpillFolder
 from anonymizer.data.relation import REMOTE, Relation, engine_named
 from anonymizer.data.source import (
@@ -27,8 +25,6 @@ from anonymizer.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
-
-    from anonymizer.data.postgres import Postgres
 
 DIALECT = CsvDialect()
 OPTIONS = EngineOptions()
@@ -52,7 +48,7 @@ def open_file(path: Path, dialect: CsvDialect = DIALECT, options: EngineOptions 
     form = input_format(path)
     if form is not None:
         reader = form(dialect, options)
-        return _opened(options, lambda database, folder: reader.open(database, path, folder))
+        return opened(options, lambda database, folder: reader.open(database, path, folder))
     if path.is_dir():
         raise DataError(f"{path}: is a directory; name a file in it")
     accepted = f"{', '.join(input_suffixes())}, or a folder of .parquet files"
@@ -87,58 +83,7 @@ def open_duckdb(
     QueryError: the query is not one SELECT, reads files that are not allowed, or DuckDB refuses it.
     """
     reader = DuckTableReader(path, selection, options, allow_files=allow_files)
-    return _opened(options, reader.load, _without_records(selection))
-
-
-def open_postgres(
-    url: str, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
-) -> Relation:
-    """Open a table or a query of PostgreSQL in a read-only transaction.
-
-    Numbers, truth values, dates and times keep their type; other types become PostgreSQL's texts.
-
-    Parameters
-    ----------
-    allow_files: whether the query may call functions that read files of the server.
-
-    Raises
-    ------
-    DataError: the server cannot be reached or refuses, no such table, without records.
-    QueryError: the query is not one SELECT, calls a function that can do more than read, or the server
-        refuses it.
-    InputError: the driver is not installed, or an environment variable of the URL is not set.
-    """
-    from anonymizer.data.postgres import Postgres, PostgresError, check_query  # noqa: PLC0415
-
-    try:
-        connection = Postgres(url)
-    except PostgresError as error:
-        raise DataError(f"{url}: {error}") from None
-    with closing(connection):
-        connection.run("SET TRANSACTION READ ONLY")
-        if isinstance(selection, Query):
-            check_query(connection, selection, url, allow_files=allow_files)
-        return open_transaction(connection, selection, url, options)
-
-
-def open_transaction(
-    connection: Postgres, selection: Selection, source: str, options: EngineOptions = OPTIONS
-) -> Relation:
-    """Open rows in the transaction of a connection; raises as ``open_postgres`` does.
-
-    Parameters
-    ----------
-    source: name of the database in messages.
-    """
-    from anonymizer.data.postgres import load_selection  # noqa: PLC0415 - not needed for files
-
-    return _opened(
-        options,
-        lambda database, _: load_selection(
-            database, connection, selection, source, strict_header=options.strict_header
-        ),
-        _without_records(selection),
-    )
+    return opened(options, reader.load, without_records(selection))
 
 
 def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Relation:
@@ -148,14 +93,17 @@ def open_frame(frame: pandas.DataFrame, options: EngineOptions = OPTIONS) -> Rel
     ------
     DataError: without records or columns, a name that is not a string.
     """
+    from anonymizer.data.frames import FrameRelation  # noqa: PLC0415 - files do without pandas
+
     return _with_united_keys(FrameRelation(frame, options), options)
 
 
-def _without_records(selection: Selection) -> str:
+def without_records(selection: Selection) -> str:
+    """Return the words of a message about a selection without records."""
     return " returns no records" if isinstance(selection, Query) else " has no records"
 
 
-def _opened(
+def opened(
     options: EngineOptions,
     load: Callable[[Database, Path], Relation],
     empty: str = ": no records, only a header",

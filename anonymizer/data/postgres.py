@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from anonymizer.data.duckdb.database import Database
 from anonymizer.data.duckdb.relation import DuckError, DuckRelation, reason_of
-from anonymizer.data.source import Query, QueryError, Selection, identifier, name_columns, quoted
+from anonymizer.data.open import OPTIONS, opened, without_records
+from anonymizer.data.relation import Relation
+from anonymizer.data.source import (
+    EngineOptions,
+    Query,
+    QueryError,
+    Selection,
+    identifier,
+    name_columns,
+    quoted,
+)
 from anonymizer.distribution import installing
 from anonymizer.errors import DataError, InputError
 
@@ -124,15 +134,14 @@ class Postgres:
         ------
         PostgresError: the server refuses, or has no type for a column.
         """
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        from pyarrow import RecordBatchReader, parquet  # noqa: PLC0415 - comes with the extra
 
-        with pq.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file:
             fields = file.schema_arrow
             columns = ", ".join(f"{identifier(each.name)} {column_type(each)}" for each in fields)
             self.run(f"CREATE TABLE {identifier(schema)}.{identifier(table)} ({columns})")
             with self._failures():
-                batches = pa.RecordBatchReader.from_batches(fields, file.iter_batches())
+                batches = RecordBatchReader.from_batches(fields, file.iter_batches())
                 self._cursor.adbc_ingest(table, batches, mode="append", db_schema_name=schema)
 
     def commit(self) -> None:
@@ -409,3 +418,50 @@ def _decimal(modifier: int) -> str | None:
     if modifier < 4 or digits > MOST_DIGITS or scale > digits:
         return None
     return f"DECIMAL({digits}, {scale})"
+
+
+def open_postgres(
+    url: str, selection: Selection, options: EngineOptions = OPTIONS, *, allow_files: bool = False
+) -> Relation:
+    """Open a table or a query of PostgreSQL in a read-only transaction.
+
+    Numbers, truth values, dates and times keep their type; other types become PostgreSQL's texts.
+
+    Parameters
+    ----------
+    allow_files: whether the query may call functions that read files of the server.
+
+    Raises
+    ------
+    DataError: the server cannot be reached or refuses, no such table, without records.
+    QueryError: the query is not one SELECT, calls a function that can do more than read, or the server
+        refuses it.
+    InputError: the driver is not installed, or an environment variable of the URL is not set.
+    """
+    try:
+        connection = Postgres(url)
+    except PostgresError as error:
+        raise DataError(f"{url}: {error}") from None
+    with closing(connection):
+        connection.run("SET TRANSACTION READ ONLY")
+        if isinstance(selection, Query):
+            check_query(connection, selection, url, allow_files=allow_files)
+        return open_transaction(connection, selection, url, options)
+
+
+def open_transaction(
+    connection: Postgres, selection: Selection, source: str, options: EngineOptions = OPTIONS
+) -> Relation:
+    """Open rows in the transaction of a connection; raises as ``open_postgres`` does.
+
+    Parameters
+    ----------
+    source: name of the database in messages.
+    """
+    return opened(
+        options,
+        lambda database, _: load_selection(
+            database, connection, selection, source, strict_header=options.strict_header
+        ),
+        without_records(selection),
+    )

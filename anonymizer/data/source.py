@@ -29,6 +29,9 @@ from anonymizer.model.naming import Spellings, respelled
 from anonymizer.model.table import POINT, Numerals
 from anonymizer.system import check_file
 
+FRAME = "the DataFrame"
+"""What messages call an input that is no file."""
+
 
 def quoted(text: str | Path) -> str:
     """Return a SQL string literal."""
@@ -46,10 +49,12 @@ class FileFormat:
 
     Attributes
     ----------
+    name: of the input format that reads it.
     suffixes: of files that are read.
     released: of output files in a config.
     """
 
+    name: str
     suffixes: tuple[str, ...]
     released: tuple[str, ...]
 
@@ -58,14 +63,14 @@ class FileFormat:
         return name.lower().endswith(self.suffixes)
 
 
-CSV_FILES = FileFormat((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
-PARQUET_FILES = FileFormat((".parquet",), (".parquet",))
-JSON_LINES_FILES = FileFormat((".jsonl", ".jsonl.gz", ".ndjson"), (".jsonl",))
-FEATHER_FILES = FileFormat((".feather", ".arrow"), (".feather",))
-EXCEL_FILES = FileFormat((".xlsx", ".xlsm"), (".xlsx",))
-SPSS_FILES = FileFormat((".sav", ".zsav"), (".sav",))
-STATA_FILES = FileFormat((".dta",), (".dta",))
-SAS_FILES = FileFormat((".sas7bdat", ".xpt"), ())
+CSV_FILES = FileFormat("csv", (".csv", ".csv.gz", ".tsv", ".tsv.gz"), (".csv", ".csv.gz"))
+PARQUET_FILES = FileFormat("parquet", (".parquet",), (".parquet",))
+JSON_LINES_FILES = FileFormat("json-lines", (".jsonl", ".jsonl.gz", ".ndjson"), (".jsonl",))
+FEATHER_FILES = FileFormat("feather", (".feather", ".arrow"), (".feather",))
+EXCEL_FILES = FileFormat("excel", (".xlsx", ".xlsm"), (".xlsx",))
+SPSS_FILES = FileFormat("spss", (".sav", ".zsav"), (".sav",))
+STATA_FILES = FileFormat("stata", (".dta",), (".dta",))
+SAS_FILES = FileFormat("sas", (".sas7bdat", ".xpt"), ())
 FILE_FORMATS = (
     CSV_FILES,
     PARQUET_FILES,

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, functions
 
 from anonymizer.data.duckdb.database import query_once, text_of
 from anonymizer.data.relation import ColumnStatistics, entropy_bits
@@ -25,9 +28,6 @@ from anonymizer.errors import DataError
 from anonymizer.model.dates import DAY_OR_TIME, days_of
 from anonymizer.model.identity import text_identity
 from anonymizer.model.table import CODE
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 _ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _HELD = "spark.sql.execution.arrow.localRelationThreshold"
@@ -55,8 +55,6 @@ def in_partitions(session: Session, batches: Sequence[Any]) -> DataFrame:
 
 
 def _created(session: Session, batches: Sequence[Any], settings: Mapping[str, str]) -> DataFrame:
-    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
     spark = session.spark
     before = {name: str(spark.conf.get(name)) for name in settings}
     try:
@@ -70,9 +68,6 @@ def _created(session: Session, batches: Sequence[Any], settings: Mapping[str, st
 
 def small_frame(session: Session, columns: dict[str, Any]) -> DataFrame:
     """Return columns (arrays of Arrow or numpy, of equal length) as a frame copied to every process."""
-    import pyarrow as pa  # noqa: PLC0415
-    from pyspark.sql import functions  # noqa: PLC0415
-
     return functions.broadcast(to_spark(session, pa.table(columns).combine_chunks().to_batches()))
 
 
@@ -83,9 +78,6 @@ def with_labels(session: Session, frame: DataFrame, column: int, labels: Sequenc
     ----------
     column: number that takes the place of 0 in these names.
     """
-    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-    from pyspark.sql import functions  # noqa: PLC0415
-
     small = {
         f"j{column}": pa.array(range(len(labels)), pa.int32()),
         f"l{column}": pa.array(labels, pa.string()),
@@ -113,8 +105,6 @@ def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[
     ----------
     text: SQL of Spark for the column's text.
     """
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     texts = frame.selectExpr(f"{text} AS t").groupBy("t").count().withColumnRenamed("count", "n")
     present = functions.col("t").isNotNull() & ~functions.col("t").isin(sorted(absent))
     counted = texts.withColumn("p", functions.coalesce(present, functions.lit(False)))
@@ -136,8 +126,6 @@ def spread_of_frame(frame: DataFrame, text: str, limit: int, absent: Collection[
 
 def matching_in_frame(frame: DataFrame, text: str, pattern: str) -> int:
     """Return the records whose text matches a regular expression from end to end."""
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     texts = frame.selectExpr(f"{text} AS t")
     return int(texts.where(functions.col("t").rlike(rf"\A(?:{pattern})\z")).count())
 
@@ -267,7 +255,6 @@ class ColumnTexts:
         if self.canonical:
             texts: list[str | None] = keys.to_pylist()
             return texts
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
 
         value, kind = _MADE[self._kind]
         numbered = pa.table({"i": pa.array(range(len(keys)), pa.int64()), "k": keys})

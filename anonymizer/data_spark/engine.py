@@ -8,6 +8,7 @@ its reports. The next release with the same folder for reports removes what a ki
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,10 +19,8 @@ from urllib.parse import urlsplit
 
 from anonymizer.data.relation import Engine, EngineFolder, Relation
 from anonymizer.data.source import EngineOptions
-from anonymizer.data_spark.files import is_release
 from anonymizer.data_spark.options import MASTER, SparkOptions
-from anonymizer.data_spark.relation import open_spark
-from anonymizer.data_spark.session import Session, close_session, open_session, writing
+from anonymizer.data_spark.session import Session, close_session, needing, open_session, writing
 from anonymizer.errors import OutputError
 from anonymizer.model.features import Feature
 from anonymizer.system import LockedFolder, NoLocks, write_whole
@@ -234,6 +233,18 @@ class RemoteFolder(EngineFolder):
         system.delete(path, True)
 
 
+PART = re.compile(r"part-\d{5}\.parquet$")
+"""Name of a file of a release."""
+
+
+def is_release(system: Any, path: Any) -> bool:
+    """Return whether a folder has the files of a release and nothing else."""
+    status = system.getFileStatus(path)
+    if not status.isDirectory():
+        return False
+    return all(PART.match(str(each.getPath().getName())) for each in system.listStatus(path))
+
+
 class Spark(Engine):
     """Counts records where they are stored, and writes folders of Parquet files."""
 
@@ -248,7 +259,10 @@ class Spark(Engine):
 
     def open(self, location: str, options: EngineOptions) -> Relation:
         """Open Parquet files on any Hadoop file system; raises as ``open_spark`` does."""
-        return open_spark(location, SparkOptions.of(options), options)
+        asked = SparkOptions.of(options)
+        with needing():
+            from anonymizer.data_spark.relation import open_spark  # noqa: PLC0415 - comes with the extra
+        return open_spark(location, asked, options)
 
     def folder(
         self, location: str, directory: Path, source: str, options: EngineOptions, *, overwrite: bool

@@ -12,9 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, functions
 
 from anonymizer.data.relation import CountedRows, ReleaseQuery
 from anonymizer.data.source import location_of, sha256_of_list
@@ -23,9 +27,6 @@ from anonymizer.data_spark.session import Session, reason_of, whole_text, writin
 from anonymizer.errors import DataError, OutputError
 from anonymizer.model.arrays import IntArray
 from anonymizer.model.labels import MISSING
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 THREADS = 8
 """Number of footers that are read at the same time."""
@@ -79,8 +80,6 @@ def parts_of(session: Session, location: str) -> Parts:
     ------
     DataError: the location does not exist or cannot be read, or the folder has no files.
     """
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415 - comes with the extra
-
     try:
         system, path = session.file_system(location)
         if not system.exists(path):
@@ -154,8 +153,6 @@ def checked_fields(session: Session, name: str, parts: Sequence[Part]) -> dict[s
 
 def _fields(session: Session, part: Part) -> list[tuple[str, str]]:
     """Return the columns of a Parquet file with their types, in its order."""
-    from py4j.protocol import Py4JJavaError  # noqa: PLC0415 - comes with the extra
-
     try:
         with _footer(session, part) as footer:
             fields = footer.getSchema().getFields()
@@ -190,9 +187,6 @@ def _kind(field: str) -> str:
     """Return the schema of a field without its number and whether it may be null."""
     return _FIELD_ID.sub("", _FIELD.sub("", field))
 
-
-PART = re.compile(r"part-\d{5}\.parquet$")
-"""Name of a file of a release."""
 
 _NO_MARK = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _WRITTEN = re.compile(r"part-(\d+)-.*\.parquet$")
@@ -262,14 +256,6 @@ def _rename(session: Session, folder: Any, name: str, number: int) -> None:
     system.delete(path_of(folder, f".{final.getName()}.crc"), False)
 
 
-def is_release(system: Any, path: Any) -> bool:
-    """Return whether a folder has the files of a release and nothing else."""
-    status = system.getFileStatus(path)
-    if not status.isDirectory():
-        return False
-    return all(PART.match(str(each.getPath().getName())) for each in system.listStatus(path))
-
-
 PART_RECORDS = 1_000_000
 """Records per file of a release: the same everywhere, so that the bytes are the same."""
 
@@ -311,8 +297,6 @@ class SparkCountedQuery(ReleaseQuery):
 
     def _repeated(self) -> DataFrame:
         """Return a frame of all records; its partitions in sequence have the order of the release."""
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         frame = in_partitions(self.session, list(_batches(self.rows)))
         for place, labels in enumerate(self.rows.labels):
             shown = [None if self.marked and label == MISSING else label for label in labels]
@@ -327,8 +311,6 @@ def _batches(rows: CountedRows) -> Iterator[Any]:
 
     A row with records in two files is in both batches.
     """
-    import pyarrow as pa  # noqa: PLC0415
-
     ends = np.cumsum(rows.counts)
     total = int(ends[-1]) if len(ends) else 0
     for start in range(0, max(total, 1), PART_RECORDS):
@@ -384,8 +366,6 @@ class Files:
     @contextmanager
     def _numbered(self, parts: int) -> Iterator[DataFrame]:
         """Yield the written columns and ``place``, which numbers the records in their order from 0."""
-        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
-
         cut = self.frame.repartitionByRange(parts, *self.order).sortWithinPartitions(*self.order)
         kept = cut.selectExpr(*self.names, "monotonically_increasing_id() AS m")
         # Computed again, the partitions would have other records.

@@ -10,9 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, functions
 
 from anonymizer.data.relation import (
     ByCodes,
@@ -30,9 +33,10 @@ from anonymizer.data.relation import (
     ReleaseQuery,
     RowUnits,
     StoredUnits,
+    SummedQuery,
     UnionDifference,
     UnitFacts,
-    check_sum,
+    check_alike,
 )
 from anonymizer.data.source import (
     EngineOptions,
@@ -70,9 +74,6 @@ from anonymizer.model.arrays import BoolArray, CodeArray, IntArray
 from anonymizer.model.labels import MISSING
 from anonymizer.model.table import PIECE, PlacedRows, RowPiece
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 BATCH = 1_000_000
 """Maximum number of rows in a record batch for Spark."""
 
@@ -90,8 +91,6 @@ class SparkCombinations(DistinctRows):
     """
 
     def __init__(self, session: Session, frame: DataFrame, keys: KeyWords, name: str, records: int) -> None:
-        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
-
         self.sizes = tuple(place.size for place in keys.places)
         self._session = session
         self._keys = keys
@@ -200,9 +199,6 @@ class SparkUnits(StoredUnits):
     def __init__(
         self, given: DataFrame, alone: DataFrame | None, keys: KeyWords, name: str, *, recorded: bool = False
     ) -> None:
-        from pyspark import StorageLevel  # noqa: PLC0415 - comes with the extra
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         self._keys, self._name, self._recorded = keys, name, recorded
         with reading(name):
             known = given.where("u IS NOT NULL")
@@ -242,8 +238,6 @@ class SparkUnits(StoredUnits):
         groups: in SQL.
         names: of these.
         """
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         pairs = self._pairs.selectExpr(*groups, "u").distinct().selectExpr(*names, "CAST(1 AS BIGINT) AS a")
         counted = self._alone.selectExpr(*groups, "a").unionAll(pairs)
         return counted.groupBy(*names).agg(functions.sum("a").alias("size"))
@@ -270,8 +264,6 @@ class SparkUnits(StoredUnits):
 
 def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFrame:
     """Return the keys of rows with their region."""
-    import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
     frames = []
     for words, region in placed.pieces():
         columns = {**dict(zip(keys.names, words, strict=True)), "region": region.astype(np.int32)}
@@ -280,7 +272,7 @@ def placed_frame(session: Session, placed: PlacedRows, keys: KeyWords) -> DataFr
 
 
 @dataclass(frozen=True, eq=False)
-class SparkRecodedQuery(ReleaseQuery):
+class SparkRecodedQuery(SummedQuery):
     """Records as recoded, written as a folder of Parquet files, sorted by what is published.
 
     Attributes
@@ -302,10 +294,6 @@ class SparkRecodedQuery(ReleaseQuery):
                     frame = frame.withColumn(f"p{place}", _label_or_null(f"p{place}"))
             files = Files(frame, self._order(), self._published(), self._records())
             files.write(self.relation.session, location_of(path), path.name)
-
-    def check(self, release: Relation) -> None:
-        """Compare whole records, as the audit counts some of the columns only."""
-        check_sum(release, self.rows.labels, self.checksum())
 
     def checksum(self) -> int:
         """Return the sum of a hash of each record as recoded."""
@@ -354,8 +342,6 @@ class SparkRecodedQuery(ReleaseQuery):
         ----------
         records: the keys and the unchanged columns of each record.
         """
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         rows = self.rows
         rest = "NULL" if found.rest is None else str(found.rest)
         if found.regions is None:
@@ -372,8 +358,6 @@ class SparkRecodedQuery(ReleaseQuery):
 
     def _recoded(self, found: ByCodes, keys: KeyWords) -> DataFrame:
         """Return the rows: keys, whether kept, range of records with these keys, places of labels."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         rows = self.rows
         words = keys.pack(found.codes)
         last = _within(found, np.cumsum(rows.counts), rows.counts)
@@ -402,8 +386,6 @@ class SparkRecodedQuery(ReleaseQuery):
 
     def _order(self) -> list[Any]:
         """Return the sort order: by text, a null after an empty text."""
-        from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
         order = []
         rows = self.rows
         for place, name in enumerate(rows.columns):
@@ -471,7 +453,11 @@ class SparkAppendedQuery(SparkRecodedQuery):
         DataError: a column has different types in the two.
         """
         new, before = self.labelled(), self._before(self.rows)
-        self._check_alike(self.rows.columns, dict(before.dtypes), dict(new.dtypes))
+        one, other = (
+            {name: dict(each.dtypes)[f"p{place}"] for place, name in enumerate(self.rows.columns)}
+            for each in (before, new)
+        )
+        check_alike((self.earlier.name, one), (self.relation.name, other))
         return before.unionByName(new)
 
     def _before(self, rows: RecodedRows) -> DataFrame:
@@ -481,15 +467,6 @@ class SparkAppendedQuery(SparkRecodedQuery):
             *(f"{earlier.texts_of(name).key} AS s{at}" for at, name in columns if name not in rows.labels),
             *(f"c{earlier.position(name)} AS p{at}" for at, name in columns),
         )
-
-    def _check_alike(self, columns: Sequence[str], kinds: dict[str, str], found: dict[str, str]) -> None:
-        for place, name in enumerate(columns):
-            one, other = kinds[f"p{place}"], found[f"p{place}"]
-            if one != other:
-                raise DataError(
-                    f"{self.relation.name}: column '{name}' has type {other}, in {self.earlier.name} {one}; "
-                    "write both inputs with the same type"
-                )
 
 
 def compared(whole: DataFrame, first: DataFrame, second: DataFrame) -> UnionDifference:
@@ -717,8 +694,6 @@ class SparkRelation(EngineRelation):
 
     def respell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Replace texts of columns by joins with their new texts."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         for name, new in texts.items():
             index = self.position(name)
             listed = {"given": pa.array(list(new), pa.string()), "new": pa.array(new.values(), pa.string())}
@@ -739,8 +714,6 @@ class SparkRelation(EngineRelation):
         ----------
         kept: other columns of the frame to return, by Spark's names.
         """
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         needed = [f"{self.texts_of(coding.name).key} AS t{place}" for place, coding in enumerate(codings)]
         frame = self.frame.selectExpr(*needed, *kept)
         for place, coding in enumerate(codings):
@@ -763,8 +736,6 @@ class SparkRelation(EngineRelation):
 
     def relabel(self, labels: Mapping[str, Sequence[str | float | None]]) -> None:
         """Replace the values of columns by joins with their dictionaries."""
-        import pyarrow as pa  # noqa: PLC0415 - comes with the extra
-
         for name, own in labels.items():
             known, index = self.known(name), self.position(name)
             kind = pa.float64() if any(isinstance(label, float) for label in own) else pa.string()
@@ -878,8 +849,6 @@ class SparkRelation(EngineRelation):
 
 def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> DataFrame:
     """Return a frame with missing values as ``MissingTexts`` describes."""
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     for index, (name, (column, kind)) in enumerate(zip(columns, frame.dtypes, strict=True)):
         own = functions.col(column)
         key = ColumnTexts(name, column, kind).key
@@ -894,14 +863,10 @@ def _marked(frame: DataFrame, columns: Sequence[str], missing: MissingTexts) -> 
 
 def _label_or_null(column: str) -> Any:
     """Return a released label, a null for a missing value."""
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     return functions.nullif(functions.col(column), functions.lit(MISSING))
 
 
 def _column(name: str) -> Any:
-    from pyspark.sql import functions  # noqa: PLC0415 - comes with the extra
-
     return functions.col(name)
 
 

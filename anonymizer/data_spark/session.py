@@ -254,17 +254,27 @@ class _Launch:
         return str(error).strip().split("\n", 1)[0]
 
 
-def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
+@contextmanager
+def needing() -> Iterator[None]:
+    """Replace the error of an import in the block by one that says what to install.
+
+    Raises
+    ------
+    InputError: the extra is missing.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pyarrow  # noqa: F401, PLC0415 - for the exchange with Spark
-            from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - takes 0.4 s
-            from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
-            from pyspark.sql import SparkSession  # noqa: PLC0415
+            yield
     except ImportError as error:
         raise InputError(f"engine spark: {error.name} is not installed; {installing('spark')}") from None
-    return SparkConf, SparkContext, launch_gateway, SparkSession
+
+
+def _classes() -> tuple[Any, Any, Callable[..., Any], Any]:
+    with needing():
+        import pyarrow  # noqa: F401, PLC0415 - for the exchange with Spark
+        from pyspark import SparkConf, SparkContext, java_gateway, sql  # noqa: PLC0415 - takes 0.4 s
+    return SparkConf, SparkContext, java_gateway.launch_gateway, sql.SparkSession
 
 
 def check_master(master: str | None) -> None:
@@ -442,7 +452,12 @@ def reading(name: str) -> Iterator[None]:
     except classes as error:
         text = whole_text(error)
         _refuse_memory(text)
-        _refuse_type(name, text)
+        kind = _TYPE.search(text)
+        if kind is not None:
+            raise DataError(
+                f"{name}: has a column of type {kind[1] or kind[2]}, which Spark cannot read; write it as "
+                "text or, if it holds times, in microseconds; or set engine.name: duckdb"
+            ) from None
         if any(each in text for each in _DAMAGED):
             found = _PATH.search(text)
             file = found[1].rstrip(".") if found else name
@@ -507,15 +522,6 @@ def _refuse_memory(text: str) -> None:
         raise InputError(
             "engine.options.spark.driver.maxResultSize: too low for the distinct rows; raise it, for example "
             "to 4g, or use fewer quasi-identifiers"
-        ) from None
-
-
-def _refuse_type(name: str, text: str) -> None:
-    found = _TYPE.search(text)
-    if found is not None:
-        raise DataError(
-            f"{name}: has a column of type {found[1] or found[2]}, which Spark cannot read; write it as "
-            "text or, if it holds times, in microseconds; or set engine.name: duckdb"
         ) from None
 
 

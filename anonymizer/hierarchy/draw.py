@@ -28,19 +28,22 @@ def draw(hierarchy: Hierarchy, most: int) -> Drawing:
     hierarchy: what to draw.
     most: children drawn under a node, at least 1; the others are counted.
     """
-    from rich.tree import Tree as Drawing  # noqa: PLC0415 - only what draws needs it
+    from rich import text, tree  # noqa: PLC0415 - only what draws needs it
+
+    def shown(label: str) -> Text:
+        return text.Text(_printable(label), no_wrap=True, overflow="ellipsis")
 
     below = np.split(*_children(hierarchy))
-    root = Drawing(_drawn_label(hierarchy.labels[0]))
+    root = tree.Tree(shown(hierarchy.labels[0]))
     waiting = [(0, root)]
     while waiting:
         node, drawn = waiting.pop()
         children = below[node]
         for child in children[:most]:
-            place = drawn.add(_drawn_label(hierarchy.labels[child]))
+            place = drawn.add(shown(hierarchy.labels[child]))
             waiting.append((_end_of_padding(hierarchy, int(child), below), place))
         if len(children) > most:
-            drawn.add(_drawn_label(f"... {len(children) - most:,} more"))
+            drawn.add(shown(f"... {len(children) - most:,} more"))
     return root
 
 
@@ -57,11 +60,8 @@ def _end_of_padding(hierarchy: Hierarchy, node: int, below: list[np.ndarray]) ->
     return node
 
 
-def _drawn_label(label: str) -> Text:
-    from rich.text import Text  # noqa: PLC0415 - only what draws needs it
-
-    printable = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in label)
-    return Text(printable, no_wrap=True, overflow="ellipsis")
+def _printable(label: str) -> str:
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in label)
 
 
 NO_COLUMN = Column("", ValueType.TEXT, (), np.zeros(0, np.int64), None, None)
@@ -86,9 +86,7 @@ def svg(hierarchy: Hierarchy, most: int) -> str:
     most: children drawn under a node, at least 1; the others are counted.
     """
     # Half a second that only pictures need; the figure needs no display.
-    import matplotlib as mpl  # noqa: PLC0415
-    from matplotlib.collections import LineCollection  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib import collections, figure, rc_context  # noqa: PLC0415
 
     nodes, parents = _in_preorder(draw(hierarchy, most))
     place = _layout(parents)
@@ -96,15 +94,15 @@ def svg(hierarchy: Hierarchy, most: int) -> str:
     column = max(map(len, texts)) * CHARACTER + 0.5
     depth = max(x for x, _ in place)
     lines = max(y for _, y in place) + 1
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hierarchy"}):
-        figure = Figure(figsize=((depth + 1) * column, lines * ROW + 0.3))
-        axes = figure.add_axes((0, 0, 1, 1))
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "hierarchy"}):
+        drawn = figure.Figure(figsize=((depth + 1) * column, lines * ROW + 0.3))
+        axes = drawn.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(-0.05, depth + 1)
         axes.set_ylim(lines, -1)
         below_root = sorted(range(1, len(nodes)), key=parents.__getitem__)
         edges = [[place[parents[child]], place[child]] for child in below_root]
-        axes.add_collection(LineCollection(edges, colors="#999999", linewidths=0.8, zorder=0))
+        axes.add_collection(collections.LineCollection(edges, colors="#999999", linewidths=0.8, zorder=0))
         for text, (x, y) in zip(texts, place, strict=True):
             box = {
                 "boxstyle": "round,pad=0.2",
@@ -114,7 +112,7 @@ def svg(hierarchy: Hierarchy, most: int) -> str:
             }
             axes.text(x, y, text, va="center", fontsize=9, bbox=box, parse_math=False)
         stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        drawn.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     return stream.getvalue()
 
 

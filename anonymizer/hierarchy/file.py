@@ -7,7 +7,7 @@ import csv
 import io
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
@@ -264,7 +264,15 @@ class FileSource(HierarchySource[FileSettings]):
         """
         rows = read_rows(folder / self.settings.root, self.settings.root)
         _check_cells(rows)
-        _check_values(rows, identities_in(column, rows.values))
+        values = identities_in(column, rows.values)
+        if not all_distinct(values):
+            value = Counter(values).most_common(1)[0][0]
+            places = [place for place, each in enumerate(values) if each == value][:5]
+            lines = ", ".join(str(rows.line(place)) for place in places)
+            texts = " and ".join(dict.fromkeys(f"'{rows.values[place]}'" for place in places))
+            raise HierarchyError(
+                f"{rows.name} lines {lines}: value {texts} is listed more than once; keep one"
+            )
         groups = [_merged(*each, text_identities(each[0])) for each in rows.groups]
         levels = [(rows.values, np.arange(len(rows.values), dtype=np.int32)), *groups]
         parents = [_parents(rows, level, *pair) for level, pair in enumerate(pairwise(levels))]
@@ -305,16 +313,6 @@ def _rows_with(group: tuple[list[str], CodeArray], part: str) -> list[int]:
     labels, codes = group
     wanted = [code for code, label in enumerate(labels) if (part in label if part else not label)]
     return [int(np.argmax(codes == code)) for code in wanted]
-
-
-def _check_values(rows: Rows, values: Sequence[Hashable]) -> None:
-    if all_distinct(values):
-        return
-    value = Counter(values).most_common(1)[0][0]
-    places = [place for place, each in enumerate(values) if each == value]
-    lines = ", ".join(str(rows.line(place)) for place in places[:5])
-    texts = " and ".join(dict.fromkeys(f"'{rows.values[place]}'" for place in places[:5]))
-    raise HierarchyError(f"{rows.name} lines {lines}: value {texts} is listed more than once; keep one")
 
 
 def spelled_once(labels: Sequence[str]) -> list[str]:

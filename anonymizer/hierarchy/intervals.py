@@ -6,26 +6,34 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchy.labels import ExactNumbers, RangeLabels, nested
+from anonymizer.hierarchy.labels import NESTED, ExactNumbers, RangeLabels
 from anonymizer.hierarchy.source import HierarchySource, Tree, tree_of_rows
 from anonymizer.model.labels import HALF_OPEN, OPEN, SIGNED, WHOLE, Form, interval_of
 from anonymizer.model.table import COMMA_SIGN, Column
-from anonymizer.plugins import Exact, Rule, Settings
+from anonymizer.plugins import Exact, Rule, Settings, accepts
 
 
 class IntervalSettings(Settings):
     """Widths of the intervals, and a point at which one starts."""
 
-    width: tuple[Exact, ...] = Field(
-        min_length=1,
-        description="Width of the intervals at levels 1, 2, ...: positive, ascending, each a multiple of the "
-        "previous one. A last level * follows.",
-    )
+    width: Annotated[
+        tuple[Exact, ...],
+        Field(
+            min_length=1,
+            description="Width of the intervals at levels 1, 2, ...: positive, ascending, each a multiple of "
+            "the previous one. A last level * follows.",
+        ),
+        accepts(
+            lambda widths: min(widths) > 0,
+            lambda widths: f"{next(each for each in widths if each <= 0)}; accepted: a number > 0",
+        ),
+        NESTED,
+    ]
     origin: Exact = Field(
         default=Decimal(0),
         description="Where an interval starts: level i holds [origin + n width, origin + (n + 1) width). "
@@ -52,14 +60,6 @@ class IntervalSettings(Settings):
         """Return the settings; ends that are not set are not part of them."""
         content: dict[str, Any] = serialize(self)
         return {key: value for key, value in content.items() if value is not None}
-
-    @field_validator("width")
-    @classmethod
-    def _nest(cls, width: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
-        for given in width:
-            if given <= 0:
-                raise ValueError(f"{given}; accepted: a number > 0")
-        return tuple(nested(width))
 
 
 class IntervalSource(HierarchySource[IntervalSettings]):

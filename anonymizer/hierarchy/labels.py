@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import count, pairwise
-from typing import TypeVar
+from itertools import count
 
 from anonymizer.model.labels import (
     CLOSED,
@@ -22,6 +21,7 @@ from anonymizer.model.labels import (
     in_natural_order,
 )
 from anonymizer.model.table import Column, Numerals, ValueType
+from anonymizer.plugins import each_follows
 
 SHORT_SET = 3
 """Maximum number of values of a set that is spelled out."""
@@ -207,19 +207,8 @@ def distinct(labels: Sequence[str]) -> list[str]:
     return result
 
 
-N = TypeVar("N", int, Decimal)
-
-
-def nested(sizes: Sequence[N]) -> Sequence[N]:
-    """Return the sizes unchanged.
-
-    Raises
-    ------
-    ValueError: a size is not a larger multiple of the one before.
-    """
-    for smaller, larger in pairwise(sizes):
-        if larger <= smaller or Fraction(larger) % Fraction(smaller) != 0:
-            raise ValueError(
-                f"{larger} after {smaller}; accepted: ascending numbers, each a multiple of the previous one"
-            )
-    return sizes
+NESTED = each_follows(
+    lambda smaller, larger: larger > smaller and Fraction(larger) % Fraction(smaller) == 0,
+    "{after} after {before}; accepted: ascending numbers, each a multiple of the previous one",
+)
+"""The check that each size is a larger multiple of the one before."""

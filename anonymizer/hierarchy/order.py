@@ -5,40 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from anonymizer.hierarchy.labels import distinct, group_label, in_order, nested
+from anonymizer.hierarchy.labels import NESTED, distinct, group_label, in_order
 from anonymizer.hierarchy.leaves import identity_in
 from anonymizer.hierarchy.source import HierarchySource, Tree, digest, tree_of_rows
 from anonymizer.model.identity import text_identity
 from anonymizer.model.labels import CLOSED, DATES, SET, SIGNED, SPAN, WHOLE, Form
 from anonymizer.model.table import Column
-from anonymizer.plugins import BoundedInt, Label, Settings
+from anonymizer.plugins import BoundedInt, Label, Settings, accepts
 
 
 class OrderSettings(Settings):
     """Sizes of the groups, and the order of the values."""
 
-    sizes: tuple[BoundedInt, ...] = Field(
-        min_length=1,
-        description="Consecutive values in a group at levels 1, 2, ...: at least 2, ascending, each a "
-        "multiple of the one before. A last level * follows.",
-    )
+    sizes: Annotated[
+        tuple[BoundedInt, ...],
+        Field(
+            min_length=1,
+            description="Consecutive values in a group at levels 1, 2, ...: at least 2, ascending, each a "
+            "multiple of the one before. A last level * follows.",
+        ),
+        accepts(lambda sizes: sizes[0] >= 2, lambda sizes: f"{sizes[0]}; accepted: a whole number >= 2"),
+        NESTED,
+    ]
     values: tuple[Label, ...] | None = Field(
         default=None,
         min_length=1,
         description="All values in their order; default the distinct values of the column, by number, date, "
         "for text by the numbers in it.",
     )
-
-    @field_validator("sizes")
-    @classmethod
-    def _nest(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        if sizes[0] < 2:
-            raise ValueError(f"{sizes[0]}; accepted: a whole number >= 2")
-        return tuple(nested(sizes))
 
     @field_validator("values")
     @classmethod

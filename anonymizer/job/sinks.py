@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from anonymizer.config.model import Config
 from anonymizer.data.duckdb.released import Staged, writer_of
-from anonymizer.data.frames import FrameQuery
 from anonymizer.data.open import open_by_engine, open_frame
 from anonymizer.data.relation import EngineFolder, Relation, ReleaseQuery
 from anonymizer.data.source import CSV_FILES, CsvDialect, EngineOptions, TableName, is_url, location_of
@@ -24,7 +23,7 @@ from anonymizer.model.table import LEFT_OUT
 from anonymizer.plan.engine import reading_release
 from anonymizer.plan.memory import plugged_engine
 from anonymizer.plan.plan import Plan
-from anonymizer.release.database import DuckDbTable, PostgresTable, ReleaseTable, stage, table_digest
+from anonymizer.release.database import DuckDbTable, ReleaseTable, stage, table_digest
 from anonymizer.release.folder import ReleaseFolder
 from anonymizer.release.signature import Signer
 from anonymizer.system import Closing, real_path
@@ -116,6 +115,8 @@ class FrameSink(Sink):
 
     def write(self, tables: Sequence[ReleaseQuery], source: Relation) -> None:  # noqa: ARG002 - no text
         """Make the DataFrames."""
+        from anonymizer.data.frames import FrameQuery  # noqa: PLC0415 - files do without pandas
+
         self.frames = [table.frame() for table in tables if isinstance(table, FrameQuery)]
 
     def read_back(self) -> Sequence[Relation]:
@@ -371,6 +372,8 @@ def _release_table(config: Config, directory: Path, *, overwrite: bool) -> Relea
             )
         return DuckDbTable(path, name, overwrite=overwrite)
     assert output.url is not None
+    from anonymizer.release.postgres import PostgresTable  # noqa: PLC0415 - files do without it
+
     return PostgresTable(output.url, name, overwrite=overwrite)
 
 

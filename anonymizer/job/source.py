@@ -17,7 +17,7 @@ from anonymizer.config.load import check_columns, renamed_columns
 from anonymizer.config.model import Config
 from anonymizer.config.search import EngineName
 from anonymizer.config.section import dotted
-from anonymizer.data.duckdb.files import parquet_columns
+from anonymizer.data.duckdb.parquet import parquet_columns
 from anonymizer.data.foreign import elsewhere
 from anonymizer.data.open import (
     OPTIONS,
@@ -26,7 +26,6 @@ from anonymizer.data.open import (
     open_duckdb,
     open_file,
     open_frame,
-    open_postgres,
 )
 from anonymizer.data.relation import Relation
 from anonymizer.data.source import (
@@ -213,6 +212,8 @@ def open_rows(given: InputSettings, folder: Path = Path(), options: EngineOption
     if given.path is not None:
         return open_file(folder / given.path, given.dialect, replace(options, sheet=_sheet(given)))
     if given.url is not None:
+        from anonymizer.data.postgres import open_postgres  # noqa: PLC0415 - files do without it
+
         return open_postgres(given.url, _selection(given), options, allow_files=given.allow_files)
     path = folder / str(given.database)
     return open_duckdb(path, _selection(given), options, allow_files=given.allow_files)

@@ -10,7 +10,6 @@ import numpy as np
 
 from anonymizer.adversary.candidate import KnownOwners, adversary_of
 from anonymizer.config.load import check_columns
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.relation import EngineRelation, Relation
 from anonymizer.data.table import ColumnRequest, Encoded, EngineTables, ReadColumn, read_columns
 from anonymizer.data.values import absent_texts, number_key
@@ -169,7 +168,10 @@ def read_attributes(planned: Columns, target: Target, relation: Relation) -> dic
     ]
     _refuse_kinds_of_missing(planned, relation)
     _check_number_formats(planned, target, relation)
-    _check_types(planned, target, relation)
+    if not target.is_text and not target.in_duckdb:
+        quasi_identifiers = frozenset(planned.with_role(Role.QUASI_IDENTIFIER))
+        unchanged = [name for name in planned.released(relation.columns) if name not in quasi_identifiers]
+        relation.check_storable(unchanged)
     columns = read_columns(relation, planned.requests(names), planned.missing)
     _refuse_stars(relation, [columns[name].column for name in planned.with_role(Role.QUASI_IDENTIFIER)])
     return columns
@@ -312,19 +314,6 @@ def _problem(goal: Goal, table: Table, constraints: Sequence[Constraint], seen: 
     )
 
 
-def _check_types(columns: Columns, target: Target, relation: Relation) -> None:
-    """Check that the release has all values of the unchanged columns.
-
-    Raises
-    ------
-    InputError: naming a column with values that it has not.
-    """
-    if not target.is_text and not target.in_duckdb:
-        quasi_identifiers = frozenset(columns.with_role(Role.QUASI_IDENTIFIER))
-        unchanged = [name for name in columns.released(relation.columns) if name not in quasi_identifiers]
-        relation.check_storable(unchanged)
-
-
 def _check_number_formats(columns: Columns, target: Target, relation: Relation) -> None:
     """Check that a release writes its numbers in one format.
 
@@ -335,7 +324,7 @@ def _check_number_formats(columns: Columns, target: Target, relation: Relation) 
     ------
     InputError: naming the column with stored numbers.
     """
-    if columns.numerals != COMMA or isinstance(relation, FrameRelation) or not target.is_text:
+    if columns.numerals != COMMA or relation.is_frame or not target.is_text:
         return
     for name in relation.columns:
         if not columns[name].released or relation.is_text(name):

@@ -19,7 +19,6 @@ import numpy as np
 from anonymizer.adversary.candidate import known_original, known_truth, with_owners
 from anonymizer.adversary.release import read_release, view_of_run
 from anonymizer.config.search import EngineName
-from anonymizer.data.frames import FrameRelation
 from anonymizer.data.labelled import ReadNumbers, labelled
 from anonymizer.data.relation import EngineRelation, Relation, ReleaseQuery
 from anonymizer.errors import AuditFailed, DataError, InputError, listed
@@ -176,6 +175,9 @@ class Shape(ABC):
             )
 
     @abstractmethod
+    def recoded(self, found: Found) -> Sequence[str]:
+        """Return the columns of the release that have other values than the input."""
+
     def check_untouched(self, release: Relation, found: Found) -> None:
         """Check that the columns released unchanged lost the values of suppressed records and nothing else.
 
@@ -183,6 +185,13 @@ class Shape(ABC):
         ------
         AuditFailed: a value was added, changed or lost.
         """
+        source, recoded = found.prepared.encoded.relation, self.recoded(found)
+        for name in release.columns:
+            if name not in recoded and source.changed_records(name, release) != (
+                0,
+                source.rows - release.rows,
+            ):
+                raise AuditFailed(f"{release.name}: column '{name}' does not contain the values of the input")
 
     @abstractmethod
     def view(self, tables: Tables, found: Found) -> AdversaryView:
@@ -203,7 +212,7 @@ class TableShape(Shape):
                 if name == plan.counting.pseudonym or plan.columns.released([name])
             ]
         ]
-        as_text = not isinstance(relation, FrameRelation) and plan.target.is_text
+        as_text = not relation.is_frame and plan.target.is_text
         self._decimal = plan.columns.numerals.decimal if as_text else None
 
     def read(self, table: Relation, found: Found) -> Relation:
@@ -273,10 +282,13 @@ class TableShape(Shape):
         classes = released_records(found.prepared, found.recoding)
         return measure(classes, asked, references, self._plan.columns.grown)
 
-    def check_untouched(self, release: Relation, found: Found) -> None:
-        """Compare every column that is not recoded."""
+    def recoded(self, found: Found) -> Sequence[str]:
         own = [] if self._plan.counting.pseudonym is None else [self._plan.counting.pseudonym]
-        check_untouched(release, found, [*_names(found.prepared), *own])
+        return [*_names(found.prepared), *own]
+
+    def check_untouched(self, release: Relation, found: Found) -> None:
+        """Check the units that are suppressed as a whole, too."""
+        super().check_untouched(release, found)
         check_whole(found.prepared, found.recoding)
         check_unit_limit(found.prepared, found.recoding)
 
@@ -410,9 +422,8 @@ class AnatomyShape(Shape):
 
         return ReadBack(grouped.values.classes(), measured, wrong)
 
-    def check_untouched(self, release: Relation, found: Found) -> None:
-        """Compare every column except quasi-identifiers, buckets and the sensitive attribute."""
-        check_untouched(release, found, [*_names(found.prepared), self._attribute, GROUP])
+    def recoded(self, found: Found) -> Sequence[str]:
+        return [*_names(found.prepared), self._attribute, GROUP]
 
     def view(self, tables: Tables, found: Found) -> AdversaryView:
         """Return the tables, and the input with the bucket of each record."""
@@ -495,19 +506,6 @@ def check_columns(release: Relation, expected: Sequence[str]) -> None:
         raise AuditFailed(
             f"{release.name}: has the columns {listed(release.columns)}; expected: {listed(expected)}"
         )
-
-
-def check_untouched(release: Relation, found: Found, recoded: Sequence[str]) -> None:
-    """Check that the columns of a release that are not recoded have the values of the input.
-
-    Raises
-    ------
-    AuditFailed: a column has others.
-    """
-    source = found.prepared.encoded.relation
-    for name in release.columns:
-        if name not in recoded and source.changed_records(name, release) != (0, source.rows - release.rows):
-            raise AuditFailed(f"{release.name}: column '{name}' does not contain the values of the input")
 
 
 def references_of(prepared: Prepared) -> dict[str, Reference] | None:

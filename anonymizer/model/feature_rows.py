@@ -116,14 +116,16 @@ class Cell(Generic[C]):
             return
         if isinstance(self.by, Feature):
             for other in asking.uses_of(self.by):
-                yield self._conflict(asking.about(feature, other.words, use.words), use, other.path, Limit())
+                yield self._conflict(
+                    asking.words_of(feature, other.words, use.words), use, other.path, Limit()
+                )
             return
-        for each in asking.asked(self.by):
+        for each in self.by.asked(asking.about):
             limit, able = each.supporter.limits.get(feature), feature in each.supporter.supports
             if limit is not None or not able:
                 given = {"given": " with the parameters given here" if able else ""}
                 path = (*each.path, self.key) if self.key else each.path
-                words = asking.about(feature, given, each.words, use.words)
+                words = asking.words_of(feature, given, each.words, use.words)
                 yield self._conflict(words, use, path, limit or Limit())
 
     def _conflict(self, words: _Words, use: Use, path: KeyPath, limit: Limit) -> Conflict:
@@ -173,7 +175,7 @@ class Need(Generic[C]):
 
     def conflicts(self, _: Feature, use: Use, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the problem of a use."""
-        what = asking.lacking(self, use)
+        what = self.lacking(asking.about, use)
         if what is not None:
             yield Conflict(use.path, what)
 
@@ -204,7 +206,7 @@ class Row(Generic[C]):
     def conflicts(self, asking: Asking[C]) -> Iterator[Conflict]:
         """Yield the conflicts of the feature."""
         cells = [each for each in self.cells if each.stage is asking.stage]
-        for use in asking.uses(self) if cells else ():
+        for use in self.uses(asking.about) if cells else ():
             known = False
             for cell in cells:
                 if known and self._first and not (isinstance(cell, Need) and cell.always):
@@ -231,21 +233,17 @@ class Table(Generic[C]):
 
 @dataclass(frozen=True)
 class Asking(Generic[C]):
-    """What a table is asked about, a config or an entry of one, in the questions that rows have.
+    """A question to a table.
 
     Attributes
     ----------
-    uses: returns the uses of a row's feature in it.
-    asked: returns who carries features out in it, of a side.
-    lacking: returns what a use lacks.
+    about: a config or an entry of one; only rows know what it is.
     words: that every text may name.
     stage: when it is asked.
     """
 
     table: Table[C]
-    uses: Callable[[Row[C]], Iterable[Use]]
-    asked: Callable[[Side[C]], Iterable[Asked]]
-    lacking: Callable[[Need[C], Use], str | None]
+    about: C
     words: Words
     stage: Stage = Stage.CONFIG
 
@@ -262,9 +260,9 @@ class Asking(Generic[C]):
 
     def uses_of(self, other: Feature) -> Iterable[Use]:
         """Return the uses of another feature."""
-        return self.uses(self.table.rows[other])
+        return self.table.rows[other].uses(self.about)
 
-    def about(self, feature: Feature, *further: Words) -> _Words:
+    def words_of(self, feature: Feature, *further: Words) -> _Words:
         """Return the words that every text may name, and further ones."""
         words = dict(self.words)
         for each in further:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from anonymizer.attacks.base import Attack, AttackResult
 from anonymizer.attacks.definetti import Definetti, DefinettiSettings, Features
@@ -14,7 +14,7 @@ from anonymizer.attacks.inference import Inference, InferenceSettings
 from anonymizer.errors import listed
 from anonymizer.model.features import Feature, Limit
 from anonymizer.model.naming import ColumnName
-from anonymizer.plugins import Exact, Threat, WholeNumber
+from anonymizer.plugins import Exact, Rule, Threat, WholeNumber
 from anonymizer.privacy.base import AttackModel, TailSettings
 
 CHAINS = 4
@@ -72,17 +72,26 @@ class InferenceRiskSettings(TailSettings):
         ),
     ] = None
 
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
+    together = (
+        Rule(
+            lambda own: own.foreign,
+            lambda own: (
+                f"{listed(own.foreign)} {'go' if len(own.foreign) > 1 else 'goes'} with attack: {own.other}; "
+                f"remove {'them' if len(own.foreign) > 1 else 'it'}, or set attack: {own.other}"
+            ),
+        ),
+    )
+
+    @property
+    def other(self) -> Guesser:
+        """The attack that is not chosen."""
+        return next(each for each in Guesser if each is not self.attack)
+
+    @property
+    def foreign(self) -> list[str]:
+        """Names of the given options that the other attack has alone."""
         own = InferenceSettings if self.attack is Guesser.INFERENCE else DefinettiSettings
-        foreign = [name for name in self._options if name not in own.model_fields]
-        if foreign:
-            other = next(each for each in Guesser if each is not self.attack)
-            raise ValueError(
-                f"{listed(foreign)} {'go' if len(foreign) > 1 else 'goes'} with attack: {other}; remove "
-                f"{'them' if len(foreign) > 1 else 'it'}, or set attack: {other}"
-            )
-        return self
+        return [name for name in self._options if name not in own.model_fields]
 
     @property
     def _options(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ order of its rows.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,14 +18,14 @@ import numpy as np
 from anonymizer.data.duckdb.database import Database, parquet
 from anonymizer.data.duckdb.relation import DuckError, reason_of
 from anonymizer.data.duckdb.types import Storage, stored_value
-from anonymizer.data.open import OPTIONS, open_file, open_transaction
+from anonymizer.data.open import OPTIONS, open_file
 from anonymizer.data.relation import Projection, Relation, ReleaseQuery
-from anonymizer.data.source import EngineOptions, TableName, WholeTable, identifier, quoted
+from anonymizer.data.source import EngineOptions, TableName, identifier, quoted
 from anonymizer.errors import DataError, OutputError
 from anonymizer.system import Closing, check_file
 
 if TYPE_CHECKING:
-    from anonymizer.data.postgres import Postgres
+    pass
 
 
 def table_digest(relation: Relation, scratch: Path) -> str:
@@ -91,7 +90,7 @@ def _restore_whole_numbers(database: Database, names: Sequence[str], path: Path)
             database.copy(f"ALTER TABLE {ROWS} ALTER COLUMN {identifier(name)} TYPE BIGINT", [], path)
 
 
-def _typed_copy(database: Database, table: str, path: Path, storage: Storage) -> None:
+def typed_copy(database: Database, table: str, path: Path, storage: Storage) -> None:
     """Write a table to Parquet, with texts in place of values that Parquet, or the storage, has not."""
     described = [(str(row[0]), str(row[1])) for row in database.rows(f"DESCRIBE {table}")]
     values = ", ".join(
@@ -259,7 +258,7 @@ class DuckDbTable(ReleaseTable):
         """Open a copy of the table from inside the transaction, removed with the scratch folder."""
         copy = scratch / "table.parquet"
         try:
-            _typed_copy(self._opened, self._target, copy, Storage.COPY)
+            typed_copy(self._opened, self._target, copy, Storage.COPY)
             relation = open_file(copy, options=options)
         except DuckError as error:
             raise DataError(f"{self.title}: cannot be read back: {reason_of(error)}") from None
@@ -314,111 +313,6 @@ class DuckDbTable(ReleaseTable):
             f"AND schema_name = {schema} AND lower(table_name) = lower({name}) "
             "UNION ALL SELECT NULL FROM duckdb_views() WHERE database_name = 'target' "
             f"AND schema_name = {schema} AND lower(view_name) = lower({name})"
-        )
-        self.refuse_existing(found[0][0] if found else None, exists=bool(found))
-        return bool(found)
-
-
-class PostgresTable(ReleaseTable):
-    """A table of PostgreSQL, which gets its name and replaces its predecessor when the transaction ends.
-
-    Parameters
-    ----------
-    url: as the config gives it, without a password.
-    """
-
-    def __init__(self, url: str, table: TableName, *, overwrite: bool) -> None:
-        super().__init__(url, table, overwrite=overwrite)
-        self._connection: Postgres | None = None
-        self._staged = TableName(f"anonymizer_{secrets.token_hex(8)}", table.schema)
-
-    def check(self) -> None:
-        """Check that the server can be reached and lets the user create the table."""
-        try:
-            self._connect()
-            self._find_schema()
-            self._check_existing()
-        finally:
-            self.close()
-
-    def write(self, release: Path, options: EngineOptions) -> None:
-        """Begin a transaction, and create a table under a temporary name, which nobody else sees."""
-        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
-
-        self._connect()
-        schema = self._find_schema()
-        self._staged = TableName(self._staged.name, schema)
-        rows = release.with_suffix(".parquet")
-        with Database(options) as database:
-            database.run("SET TimeZone = 'UTC'")
-            database.run(f"ATTACH {quoted(release)} AS staged (READ_ONLY)")
-            _typed_copy(database, ROWS, rows, Storage.SERVER)
-        try:
-            self._opened.ingest(rows, schema, self._staged.name)
-        except PostgresError as error:
-            raise self.refusal(str(error)) from None
-        finally:
-            rows.unlink()
-
-    def read(self, scratch: Path, options: EngineOptions) -> Relation:  # noqa: ARG002 - it comes as a stream
-        """Open the table inside the transaction."""
-        relation = open_transaction(self._opened, WholeTable(self._staged), self.source, options)
-        relation.name = self.title
-        return relation
-
-    def commit(self, sha256: str) -> None:
-        """Drop the earlier release, give the table its name and comment, and end the transaction."""
-        from anonymizer.data.postgres import PostgresError  # noqa: PLC0415 - files do without it
-
-        connection, final = self._opened, TableName(self.table.name, self._staged.schema)
-        try:
-            if self._check_existing():
-                connection.run(f"DROP TABLE {final.sql}")
-            connection.run(f"ALTER TABLE {self._staged.sql} RENAME TO {identifier(final.name)}")
-            connection.run(f"COMMENT ON TABLE {final.sql} IS {quoted(described(sha256))}")
-            connection.commit()
-        except PostgresError as error:
-            raise self.refusal(str(error)) from None
-
-    def close(self) -> None:
-        """Undo an uncommitted transaction and disconnect."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @property
-    def _opened(self) -> Postgres:
-        if self._connection is None:
-            raise OutputError(f"{self.title}: nothing was written; call write first")
-        return self._connection
-
-    def _connect(self) -> None:
-        from anonymizer.data.postgres import Postgres, PostgresError  # noqa: PLC0415 - files do without it
-
-        try:
-            self._connection = Postgres(self.source)
-        except PostgresError as error:
-            raise self.refusal(str(error)) from None
-
-    def _find_schema(self) -> str:
-        """Return the schema of the table, if the user may create tables in it."""
-        named = "current_schema()" if self.table.schema is None else quoted(self.table.schema)
-        rows = self._opened.rows(
-            "SELECT nspname, has_schema_privilege(oid, 'CREATE') "
-            f"FROM pg_catalog.pg_namespace WHERE nspname = {named}"
-        )
-        if not rows:
-            raise self.refusal(f"there is no schema '{self.table.schema or 'public'}'")
-        schema, may_create = rows[0]
-        if not may_create:
-            raise self.refusal(f"permission denied for schema '{schema}'")
-        return str(schema)
-
-    def _check_existing(self) -> bool:
-        found = self._opened.rows(
-            "SELECT pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class AS c "
-            "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
-            f"WHERE n.nspname = {quoted(self._find_schema())} AND c.relname = {quoted(self.table.name)}"
         )
         self.refuse_existing(found[0][0] if found else None, exists=bool(found))
         return bool(found)

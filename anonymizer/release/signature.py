@@ -15,7 +15,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +24,7 @@ from anonymizer.errors import InputError
 from anonymizer.system import readable_by_others, same_file
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SIGNATURE = "signature.json"
 OF_SHARE = f"share/{SIGNATURE}"
@@ -63,22 +62,17 @@ class PublicKey:
         InputError: no such file, or not the public key of Ed25519.
         """
         with _needing():
-            from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - an extra
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-            from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
+            from anonymizer.release.ed25519 import public_key  # noqa: PLC0415 - an extra
         content = _content(path)
         if b"PRIVATE KEY" in content:
             raise InputError(
                 f"{path}: is a private key, which only its owner has; give the public one, made by: "
                 f"openssl pkey -in {path.name} -pubout -out {path.stem}.pub"
             )
-        try:
-            key = load_pem_public_key(content)
-        except (ValueError, UnsupportedAlgorithm):
-            key = None
-        if not isinstance(key, Ed25519PublicKey):
+        raw = public_key(content)
+        if raw is None:
             raise InputError(f"{path}: is not a public key of {_ALGORITHM} in PEM; ask the publisher for it")
-        return cls(key.public_bytes_raw())
+        return cls(raw)
 
     @property
     def fingerprint(self) -> str:
@@ -86,21 +80,11 @@ class PublicKey:
         digits = hashlib.sha256(self.raw).hexdigest()[:16]
         return " ".join(digits[place : place + 4] for place in range(0, 16, 4))
 
-    @cached_property
-    def _key(self) -> Ed25519PublicKey:
-        with _needing():
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-        return Ed25519PublicKey.from_public_bytes(self.raw)
-
     def signed(self, content: Mapping[str, Any], signature: bytes) -> bool:
         """Return whether a signature of a content is by the owner of the key."""
-        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
-
-        try:
-            self._key.verify(signature, _message(content))
-        except InvalidSignature:
-            return False
-        return True
+        with _needing():
+            from anonymizer.release.ed25519 import is_signed  # noqa: PLC0415 - an extra
+        return is_signed(_message(content), signature, self.raw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +108,7 @@ class Signer:
             extra ``sign`` is not installed.
         """
         with _needing():
-            from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - an extra
-            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
-            from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+            from anonymizer.release.ed25519 import private_key  # noqa: PLC0415 - an extra
         kind, _, name = place.partition(":")
         if kind == "env":
             where, content = f"environment variable {name}", os.environ.get(name, "").encode()
@@ -138,15 +120,13 @@ class Signer:
             if readable_by_others(path):
                 raise InputError(f"{path}: others can read this private key; run: chmod 600 {path}")
         try:
-            key = load_pem_private_key(content, None)
+            key = private_key(content)
         except TypeError:
             raise InputError(
                 f"sign.key: {where}: the key is protected by a password; give one without, which nobody else "
                 f"can read: openssl pkey -in KEY -out release.key"
             ) from None
-        except (ValueError, UnsupportedAlgorithm):
-            key = None
-        if not isinstance(key, Ed25519PrivateKey):
+        if key is None:
             raise InputError(
                 f"sign.key: {where}: is not a private key of {_ALGORITHM} in PEM; to make one: {MADE_BY}"
             )

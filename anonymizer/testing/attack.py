@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -42,7 +42,16 @@ def check_attack(attack: Attack | type[Attack], seed: int = 0) -> int:
         found, again = (attack.run(view, np.random.default_rng(seed)) for _ in range(2))
         if list(found) != list(again):
             fail(f"{attack.name}: two runs with the same randomness differ")
-        check_results(attack, found)
+        for each in found:
+            shares = {"success": each.success, "baseline": each.baseline, "low": each.low, "high": each.high}
+            for name, own in shares.items():
+                if not 0 <= own <= 1:
+                    fail(f"{attack.name}: {name} is {own}; expected a share from 0 to 1")
+            if not each.low - CLOSE <= each.success <= each.high + CLOSE:
+                fail(f"{attack.name}: success {each.success} is not from {each.low} to {each.high}")
+            if each.ceiling is not None and not each.success - CLOSE <= each.ceiling <= 1 + CLOSE:
+                fail(f"{attack.name}: success {each.success} is above its ceiling {each.ceiling}")
+            check_tail(attack, each)
     return applied
 
 
@@ -58,20 +67,6 @@ def _released(table: Table, part: int) -> AdversaryView:
     none = np.zeros(len(table.counts), dtype=bool)
     levels = [own.minimum + (own.maximum - own.minimum) * part // 2 for own in table.quasi_identifiers]
     return adversary_of(table, FullDomainRecoding(table, levels, none, none))
-
-
-def check_results(attack: Attack, found: Sequence[AttackResult]) -> None:
-    """The results are shares in their intervals, below their ceilings, and tell the most exposed."""
-    for each in found:
-        shares = {"success": each.success, "baseline": each.baseline, "low": each.low, "high": each.high}
-        for name, own in shares.items():
-            if not 0 <= own <= 1:
-                fail(f"{attack.name}: {name} is {own}; expected a share from 0 to 1")
-        if not each.low - CLOSE <= each.success <= each.high + CLOSE:
-            fail(f"{attack.name}: success {each.success} is not from {each.low} to {each.high}")
-        if each.ceiling is not None and not each.success - CLOSE <= each.ceiling <= 1 + CLOSE:
-            fail(f"{attack.name}: success {each.success} is above its ceiling {each.ceiling}")
-        check_tail(attack, each)
 
 
 def check_tail(attack: Attack, found: AttackResult) -> None:

@@ -59,7 +59,12 @@ def check_privacy_model(model: PrivacyModel | type[PrivacyModel], seed: int = 0)
     for sample in suiting_samples(model, seed):
         check_measure(model, sample)
         check_record_order(model, sample, random)
-        check_probes(model, sample)
+        probes = type(model).probes(sample.attribute if model.needs_sensitive else None)
+        if not probes and model.measured_by_default:
+            what = "no probe to measure a table with; add one, or set measured_by_default = False"
+            fail(f"{model.name}: {what}")
+        for probe in probes:
+            check_measure(probe, sample)
         if isinstance(model, ClassModel):
             check_class_order(model, sample, random)
             check_equal_measures(model, sample)
@@ -173,15 +178,6 @@ def check_measure(model: PrivacyModel, sample: ClassSample) -> None:
         worst = bound.worst_classes(sample.classes(), _reference(sample))
         if not 1 <= worst <= sample.classes().number:
             fail(f"{model.name}: {worst} of {sample.classes().number} classes are the worst")
-
-
-def check_probes(model: PrivacyModel, sample: ClassSample) -> None:
-    """Probes measure any table; a model that `check` does not measure unasked may have none."""
-    probes = type(model).probes(sample.attribute if model.needs_sensitive else None)
-    if not probes and model.measured_by_default:
-        fail(f"{model.name}: no probe to measure a table with; add one, or set measured_by_default = False")
-    for probe in probes:
-        check_measure(probe, sample)
 
 
 def check_equal_measures(model: ClassModel, sample: ClassSample) -> None:

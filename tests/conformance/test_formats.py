@@ -19,8 +19,8 @@ import pyreadstat
 import pytest
 from pyarrow import feather
 
+from anonymizer.data.duckdb.csv import Csv
 from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.files import Csv
 from anonymizer.data.duckdb.relation import INPUT_FORMATS, DuckRelation, InputFormat
 from anonymizer.data.open import input_suffixes, open_file
 from anonymizer.data.source import FileSource, Naming

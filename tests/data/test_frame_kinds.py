@@ -15,7 +15,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import anonymizer as an
-from anonymizer.data.frames import frame_kind
+from anonymizer.data.frame_kinds import frame_kind
 from anonymizer.data.open import open_file, open_frame
 from tests.data.files import rows
 from tests.helpers.messages import exchange

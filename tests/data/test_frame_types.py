@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import anonymizer as an
-from anonymizer.data.frames import record_texts, value_text
+from anonymizer.data.frames import record_texts
+from anonymizer.data.texts import value_text
 from tests.data.column_types import (
     arrow_columns,
     pandas_columns,

@@ -112,6 +112,8 @@ def test_without_its_library_a_file_comes_with_two_ways_on(
     path = tmp_path / f"a{suffix}"
     path.write_bytes(b"x")
     monkeypatch.setitem(sys.modules, package, None)
+    for module in [name for name in sys.modules if name.startswith("anonymizer.data.office.")]:
+        monkeypatch.delitem(sys.modules, module)
     with pytest.raises(InputError) as refused:
         open_file(path)
     assert f"{suffix} files need the package {package}; run: pip install" in str(refused.value)

@@ -73,6 +73,6 @@ def test_a_file_in_it_that_changes_while_it_is_read_is_refused(
         part.write_bytes((tmp_path / "other").read_bytes())
         return sha256_of(path)
 
-    monkeypatch.setattr("anonymizer.data.duckdb.files.sha256_of", changed)
+    monkeypatch.setattr("anonymizer.data.duckdb.parquet.sha256_of", changed)
     with pytest.raises(DataError, match=r"part-0\.parquet: changed while"):
         open_file(folder)

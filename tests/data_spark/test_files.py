@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from anonymizer.data.relation import CountedRows
-from anonymizer.data_spark import files as writer
 from tests.spark import running
 
 pytestmark = pytest.mark.spark
 
 
 def test_every_file_has_its_part_of_the_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anonymizer.data_spark import files as writer
+
     monkeypatch.setattr(writer, "PART_RECORDS", 10)
     places = np.arange(7, dtype=np.int32)
     counts = np.array([4, 9, 1, 12, 1, 1, 5], dtype=np.int64)

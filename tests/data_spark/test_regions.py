@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from anonymizer.data.relation import DistinctRows, InMemoryRows, KeyWords
-from anonymizer.data_spark.columns import to_spark
-from anonymizer.data_spark.relation import SparkCombinations, placed_frame
 from anonymizer.data_spark.session import Session
 from anonymizer.model.table import PlacedRows
 from tests.spark import running
+
+if TYPE_CHECKING:
+    from anonymizer.data_spark.relation import SparkCombinations
 
 pytestmark = pytest.mark.spark
 
@@ -35,6 +37,9 @@ def held(seed: int, rows: int = 400) -> InMemoryRows:
 
 def in_spark(session: Session, combinations: InMemoryRows) -> SparkCombinations:
     import pyarrow as pa
+
+    from anonymizer.data_spark.columns import to_spark
+    from anonymizer.data_spark.relation import SparkCombinations
 
     codes, counts = combinations.fetch()
     keys = KeyWords(SIZES)
@@ -60,6 +65,8 @@ def test_spark_returns_the_rows_of_memory(spark: Session, monkeypatch: pytest.Mo
 
 
 def test_spark_takes_the_regions_of_rows(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anonymizer.data_spark.relation import placed_frame
+
     monkeypatch.setattr("anonymizer.model.table.PIECE", 100)
     (piece,) = held(3).pieces()
     number = len(piece.counts)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.data.open import open_duckdb, open_postgres
+from anonymizer.data.open import open_duckdb
+from anonymizer.data.postgres import open_postgres
 from anonymizer.data.source import EngineOptions, Query, TableName, WholeTable
 from anonymizer.errors import DataError
 from tests.data.files import rows

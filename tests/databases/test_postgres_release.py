@@ -191,7 +191,7 @@ def test_nobody_sees_a_table_that_is_not_verified_yet(
 def test_a_row_that_is_not_as_decided_is_found_out(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymizer.release.database import PostgresTable
+    from anonymizer.release.postgres import PostgresTable
 
     before = first_release(server, tmp_path)
     write = PostgresTable.write

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import anonymizer.commands.compare as comparing
-import anonymizer.data.duckdb.files as reading
+import anonymizer.data.duckdb.csv as reading
 import anonymizer.job.job as running
 from anonymizer.data.open import open_duckdb, open_file
 from anonymizer.data.source import TableName, WholeTable

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from anonymizer.commands.run import run
 from anonymizer.config.load import load_config
-from anonymizer.data_spark.relation import SparkRecodedQuery
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import AuditFailed
 from tests.run.joined_runs import ALGORITHMS, Row, asked, made, ran, rows_drawn, swapping, written
@@ -61,6 +60,8 @@ def test_a_join_that_swaps_two_classes_is_noticed(
     spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An honest one is as in memory, in all types."""
+    from anonymizer.data_spark.relation import SparkRecodedQuery
+
     config = asked(made(tmp_path), {"name": "mondrian"}, "r.parquet")
     few = load_config(config | {"engine": engine(combinations=60)})
     run(few, tmp_path / "honest")

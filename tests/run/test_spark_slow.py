@@ -20,7 +20,6 @@ import yaml
 import anonymizer as an
 from anonymizer.audit.audit import audit_release
 from anonymizer.config.load import load_config
-from anonymizer.data_spark import files as files_in_order
 from anonymizer.data_spark.session import Session
 from anonymizer.errors import ConfigError, InputError
 from tests.run.spark_runs import config, facts, people, ran, released
@@ -56,7 +55,7 @@ def test_it_tells_the_same(spark: Session, tmp_path: Path, others: dict[str, Any
 def test_files_begin_at_the_same_records_every_time(
     spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_in_order, "PART_RECORDS", 90)
+    monkeypatch.setattr("anonymizer.data_spark.files.PART_RECORDS", 90)
     data = people(tmp_path / "people.parquet")
     asked = config(data, engine(), note="insensitive", attacks=[])
     for name in ("one", "other"):

@@ -21,6 +21,7 @@ from anonymizer.attacks.base import (
     clopper_pearson,
     subject_of,
     targets_of,
+    unit_is_known,
 )
 from anonymizer.attacks.definetti.groups import Groups
 from anonymizer.attacks.definetti.model import NaiveBayes
@@ -49,7 +50,7 @@ from anonymizer.model.adversary import AdversaryView, Truth
 from anonymizer.model.arrays import FloatArray, IntArray
 from anonymizer.model.features import NO_LIMITS, Limit
 from anonymizer.model.features import Feature as Option
-from anonymizer.plugins import Exact, Threat, WholeNumber
+from anonymizer.plugins import Exact, Threat, WholeNumber, needs
 
 VALUES = 1000
 """Maximum number of values of an inferred attribute."""
@@ -154,6 +155,27 @@ class Definetti(Attack):
     Settings = DefinettiSettings
     settings: DefinettiSettings
     examples = ({"sensitive": "illness"},)
+    requires = (
+        needs(
+            f"a sensitive attribute with at most {VALUES} values",
+            lambda own, adversary: own._learned(adversary),
+        ),
+        needs(
+            "generalized values, which an Anatomy release does not have",
+            lambda own, adversary: own.settings.features is not Features.SIMILAR or adversary.grouped is None,
+        ),
+        needs(
+            "original records that can be matched to released ones, because of features: "
+            "{own.settings.features}",
+            lambda own, adversary: (
+                own.settings.features not in (Features.EXACT, Features.SIMILAR)
+                or adversary.grouped is not None
+                or _linked(adversary)
+            ),
+        ),
+        lambda own, adversary: own._too_many(adversary),
+        unit_is_known,
+    )
 
     @classmethod
     def sentence(cls, knowledge: Mapping[str, Any], success: str, guess: str) -> str:
@@ -179,26 +201,15 @@ class Definetti(Attack):
             )
         }
 
-    def missing_requirement(self, adversary: AdversaryView) -> str | None:
-        """Return the missing sensitive attribute or originals, or the exceeded limit, if any."""
-        if not self._learned(adversary):
-            return f"a sensitive attribute with at most {VALUES} values"
-        features = self.settings.features
-        if features is Features.SIMILAR and adversary.grouped is not None:
-            return "generalized values, which an Anatomy release does not have"
-        if (
-            features in (Features.EXACT, Features.SIMILAR)
-            and adversary.grouped is None
-            and not _linked(adversary)
-        ):
-            return f"original records that can be matched to released ones, because of features: {features}"
+    def _too_many(self, adversary: AdversaryView) -> str | None:
+        """Return the words for more pairs than the attack takes; None if there are fewer."""
         known = adversary.release.known(self.settings.knowledge)
         pairs = max(
             self._knowing(adversary).pairs(adversary, known, name) for name in self._learned(adversary)
         )
-        if pairs > PAIRS:
-            return f"at most {PAIRS:,} pairs of records and values of their class (there are {pairs:,})"
-        return adversary.lacks_unit(self.settings.unit)
+        if pairs <= PAIRS:
+            return None
+        return f"at most {PAIRS:,} pairs of records and values of their class (there are {pairs:,})"
 
     def run(self, adversary: AdversaryView, random: np.random.Generator) -> Sequence[AttackResult]:
         self.require(adversary)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.base import CONFIDENCE
 from anonymizer.attacks.definetti.groups import Groups
@@ -150,9 +151,8 @@ class Expected:
                 for i in range(len(sets))
             ]
             error = np.sqrt((len(sets) - 1) * np.var(without))
-            from scipy.special import stdtrit  # noqa: PLC0415  quick start-up
 
-            reach = float(stdtrit(len(sets) - 1, (1 + CONFIDENCE) / 2) * error)
+            reach = float(scipy.special.stdtrit(len(sets) - 1, (1 + CONFIDENCE) / 2) * error)
             low, high = max(success - reach, baseline), max(success + reach, largest)
         return cls(max(success, baseline), low, min(max(high, baseline), 1.0), found)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.definetti.groups import Groups
 from anonymizer.attacks.definetti.model import Feature, Similar
@@ -89,9 +90,7 @@ def _log_probability(
     ----------
     dealt: records of each entry in each world, shape (worlds, entries), int64.
     """
-    from scipy.special import gammaln  # noqa: PLC0415  quick start-up
-
-    found: FloatArray = -gammaln(dealt + 1).sum(axis=1)
+    found: FloatArray = -scipy.special.gammaln(dealt + 1).sum(axis=1)
     codes = groups.codes[groups.kind]
     for position, feature in enumerate(features):
         known = np.flatnonzero(codes[:, position] >= 0)
@@ -101,6 +100,6 @@ def _log_probability(
         np.add.at(counts, place, dealt.T[known])
         having = np.zeros((groups.size, len(dealt)), dtype=np.int64)
         np.add.at(having, used % groups.size, counts)
-        found += (gammaln(counts + prior) - gammaln(prior)).sum(axis=0)
-        found -= gammaln(having + feature.values * prior).sum(axis=0)
+        found += (scipy.special.gammaln(counts + prior) - scipy.special.gammaln(prior)).sum(axis=0)
+        found -= scipy.special.gammaln(having + feature.values * prior).sum(axis=0)
     return found

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.joins import CoveringJoin
@@ -287,14 +288,12 @@ class Pool:
         self, costs: FloatArray, alike: tuple[IntArray, IntArray], random: np.random.Generator
     ) -> FloatArray:
         """Return the records assigned between groups of equal originals and classes, at least costs."""
-        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  quick start-up
-
         records = int(self.records.sum())
         # In file order the solver could find the true links by position.
         rows = random.permutation(np.repeat(np.arange(len(self.records)), self.records))
         places = np.minimum(self.places, records)
         columns = random.permutation(np.repeat(np.arange(len(places)), places))
-        first, second = linear_sum_assignment(costs[np.ix_(rows, columns)])
+        first, second = scipy.optimize.linear_sum_assignment(costs[np.ix_(rows, columns)])
         own, given = alike
         found = np.zeros((int(own.max(initial=-1)) + 1, int(given.max(initial=-1)) + 1))
         np.add.at(found, (own[rows[first]], given[columns[second]]), 1.0)

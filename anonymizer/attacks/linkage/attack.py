@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from anonymizer.attacks.base import (
+    LINKED,
     NOTE,
     TAILS,
     AlignedSettings,
@@ -25,7 +26,6 @@ from anonymizer.attacks.base import (
     clopper_pearson,
     draw_sample,
     known_columns,
-    links_are_known,
     target_of,
     targets_of,
     unit_is_known,
@@ -434,7 +434,7 @@ class Linkage(Attack):
     at_most: float | None = None
     ranked: bool = True
     unasked = True
-    requires = (links_are_known, unit_is_known)
+    requires = (*LINKED, unit_is_known)
 
     @classmethod
     def at_once(cls) -> Self:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.base import NOTE
 from anonymizer.attacks.joins import CoveringJoin, spans
@@ -1152,11 +1153,9 @@ class ListedConfusion(Confusion):
         return found
 
     def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
-        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-
         share = 1 / np.diff(self._starts)[self._from]
         size = len(self._starts) - 1
-        arriving = csr_matrix((share, (self._to, self._from)), shape=(size, size))
+        arriving = scipy.sparse.csr_matrix((share, (self._to, self._from)), shape=(size, size))
         found: FloatArray = (arriving[codes] @ mass).toarray()
         return found
 
@@ -1183,10 +1182,8 @@ class GroupedConfusion(Confusion):
         return self._order[self._first[codes] + (own + step) % self._sizes[codes]]
 
     def carried(self, mass: csr_matrix, codes: IntArray) -> FloatArray:
-        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-
         size = len(self._groups)
-        together = csr_matrix((np.ones(size), (self._groups, np.arange(size)))) @ mass
+        together = scipy.sparse.csr_matrix((np.ones(size), (self._groups, np.arange(size)))) @ mass
         own = mass[codes].toarray()
         others = (self._sizes[codes] - 1)[:, None]
         found: FloatArray = np.where(
@@ -1415,8 +1412,6 @@ class _Surprise(Gaps):
     """The root of -log P(known value | text)."""
 
     def __init__(self, meaning: ValueCoverage, rates: ErrorRates) -> None:
-        from scipy.sparse import csr_matrix  # noqa: PLC0415  quick start-up
-
         super().__init__(meaning)
         frequent = np.maximum(meaning.column.counts.astype(np.float64), 1.0)
         self._of_value = frequent / frequent.sum()
@@ -1424,8 +1419,10 @@ class _Surprise(Gaps):
         own = frequent[meaning.values]
         covered = np.bincount(owners, weights=own, minlength=len(self))
         shares = own / covered[owners]
-        self._mass = csr_matrix((shares, (meaning.values, owners)), shape=(len(frequent), len(self)))
-        self._everything = csr_matrix(self._of_value[:, None])
+        self._mass = scipy.sparse.csr_matrix(
+            (shares, (meaning.values, owners)), shape=(len(frequent), len(self))
+        )
+        self._everything = scipy.sparse.csr_matrix(self._of_value[:, None])
         self._rates = rates
         self._noise = max(rates.noise, SURPRISE)
         given = rates.given().items()

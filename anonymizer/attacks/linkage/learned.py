@@ -19,6 +19,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.linkage.distances import (
     ComparisonSpace,
@@ -155,14 +156,13 @@ def widest(cuts: Cuts, strict: BoolArray, family: Family, cone: FloatArray) -> W
     cone: further conditions of the family, rows that must give at least 0, shape (conditions, weights).
     """
     # The import is slow.
-    from scipy.optimize import linprog  # noqa: PLC0415
 
     size = len(family.total)
     conditions = np.concatenate([cuts.rows, family.cone, cone])
     left = np.zeros((len(conditions), size + 1))
     left[:, :size] = -conditions
     left[np.flatnonzero(strict), size] = 1.0
-    found = linprog(
+    found = scipy.optimize.linprog(
         np.append(np.zeros(size), -1.0),
         left,
         np.zeros(len(left)),

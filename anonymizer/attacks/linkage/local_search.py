@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from anonymizer.attacks.linkage.families import Family, WeightedMean
 from anonymizer.attacks.linkage.pairs import SMALL, TIE, Chosen, Pairs, Rows
@@ -243,9 +244,8 @@ class Softmax:
 
     def _minimize(self, function: object, start: FloatArray) -> FloatArray:
         # Takes longer to import than most commands take.
-        from scipy.optimize import minimize  # noqa: PLC0415
 
-        found = minimize(
+        found = scipy.optimize.minimize(
             function, start, jac=True, method="L-BFGS-B", bounds=self._bounds, options={"maxiter": STEPS}
         )
         return np.asarray(found.x, dtype=np.float64)

@@ -10,24 +10,13 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from anonymizer.data.codebook import ColumnLabels
-from anonymizer.data.duckdb.database import Database
-from anonymizer.data.duckdb.released import (
-    Staged,
-    WrittenFormat,
-    first_text,
-    refusal,
-    texts_in,
-    typed_file,
-)
-from anonymizer.data.foreign import needing
+from anonymizer.data.duckdb.released import WrittenFormat
 from anonymizer.errors import OutputError
 from anonymizer.model.labels import MISSING, SUPPRESSED
 from anonymizer.model.table import Code
@@ -63,6 +52,7 @@ class CodedFormat(WrittenFormat):
     Class attributes
     ----------------
     package: for messages.
+    writer: name of the function of pyreadstat.
     stored: types that it has, as for ``typed``.
     names: pattern of names of columns.
     longest_name, longest_title, longest_label, longest_text: most bytes of each.
@@ -72,6 +62,7 @@ class CodedFormat(WrittenFormat):
     """
 
     package: ClassVar[str]
+    writer: ClassVar[str]
     stored: ClassVar[Mapping[str, str]]
     names: ClassVar[re.Pattern[str]]
     longest_name: ClassVar[int]
@@ -101,85 +92,24 @@ class CodedFormat(WrittenFormat):
                     "rename it in the input, or set output.path to a .csv"
                 )
 
-    def write(self, release: Staged, path: Path) -> None:
-        """Write a release with labels of values and columns."""
-        with needing(path):
-            import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
-            import pyreadstat  # noqa: PLC0415, F401
-
-        given = typed_file(release, self.stored, lambda database: self._check_texts(database, path))
-        coded = Coded()
-        with pq.ParquetFile(given) as file:
-            names = file.schema_arrow.names
-            self.check_names(path, names)
-            for name in names:
-                column = file.read([name]).column(0)
-                self._add(coded, name, column, release)
-        self.save(coded, path)
-
     @abstractmethod
-    def save(self, coded: Coded, path: Path) -> None:
-        """Write columns with their labels."""
+    def said(self, coded: Coded) -> dict[str, Any]:
+        """Return what the library is given beside the columns."""
 
-    def _check_texts(self, database: Database, path: Path) -> None:
-        """Check that fields of text can have all texts.
+    @staticmethod
+    @abstractmethod
+    def without_time(path: Path) -> None:
+        """Take the time of writing out of a file, so that a run repeats byte for byte."""
 
-        Raises
-        ------
-        OutputError: naming the first that they cannot.
-        """
-        for condition, why in (
+    @property
+    def lacks(self) -> list[tuple[str, str]]:
+        """Conditions in SQL of texts that it lacks, each with the words for a message."""
+        return [
             (self.lacking, f"which {self.package} cannot hold: it ends in a space or has a null character"),
             (f"strlen(v) > {self.longest_text}", f"longer than the {self.longest_text:,} bytes of a text"),
-        ):
-            found = first_text(database, texts_in(database), condition)
-            if found is not None:
-                raise refusal(path, *found, why)
+        ]
 
-    def _add(self, coded: Coded, name: str, column: Any, release: Staged) -> None:
-        """Add a column: its values, or codes in place of texts."""
-        import pandas as pd  # noqa: PLC0415 - quick start-up
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
-        known = release.labels.get(name, NO_LABELS)
-        if known.title:
-            coded.titles[name] = known.title.encode()[: self.longest_title].decode(errors="ignore")
-        if known.measure:
-            coded.measures[name] = known.measure
-        if pa.types.is_boolean(column.type):
-            coded.labels[name] = {0: "false", 1: "true"}
-            column = column.cast(pa.int8())
-        coding = None
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            keys = pa.chunked_array([column.combine_chunks()]).dictionary_encode().combine_chunks()
-            texts: list[str] = keys.dictionary.to_pylist()
-            if known.codes or name in release.numbers:
-                known = replace(known, absent={**known.absent, **_hidden(texts, known)})
-            coding = self._coding(name, texts, known, grouped=name in release.numbers)
-        if coding is None:
-            coded.columns[name] = column.to_pandas()
-            return
-        codes = np.array([*(coding.codes[text] for text in texts), None], dtype=object)
-        values = pd.Series(codes[keys.indices.fill_null(len(texts)).to_numpy()])
-        letters = [code for code in dict.fromkeys(coding.codes.values()) if isinstance(code, str)]
-        numbers = [code for code in dict.fromkeys(coding.codes.values()) if not isinstance(code, str)]
-        if not letters:
-            values = pd.to_numeric(values)
-        elif numbers:
-            # By the first hundred values, which may all be letters, the library would take them for texts.
-            known_codes = pd.Index([*numbers, *letters], dtype=object)
-            values = pd.Series(pd.Categorical(values, categories=known_codes))
-        coded.columns[name] = values
-        coded.labels[name] = coding.labels
-        coded.absent[name] = [coding.codes[text] for text in texts if text in known.absent]
-        if not coded.absent[name]:
-            del coded.absent[name]
-        if coding.groups and not known.codes:
-            coded.measures[name] = "ordinal"
-
-    def _coding(
-        self, name: str, texts: Sequence[str], known: ColumnLabels, *, grouped: bool
-    ) -> Coding | None:
+    def coding(self, name: str, texts: Sequence[str], known: ColumnLabels, *, grouped: bool) -> Coding | None:
         """Return a code for each text of a column; None if its texts stay texts."""
         absent = self.absent_codes([text for text in texts if text in known.absent], known)
         others = [text for text in texts if text not in absent]
@@ -261,7 +191,7 @@ HIDDEN = (MISSING, SUPPRESSED)
 """Texts that stand for no value, so that no package may count them among values."""
 
 
-def _hidden(texts: Collection[str], known: ColumnLabels) -> dict[str, Code]:
+def hidden(texts: Collection[str], known: ColumnLabels) -> dict[str, Code]:
     """Return a code for each text that stands for no value: above the kinds of missing, or else below all."""
     found = [text for text in HIDDEN if text in texts and text not in known.codes]
     absent = [code for code in known.absent.values() if not isinstance(code, str)]

@@ -66,9 +66,11 @@ from anonymizer.data.relation import (
     Relation,
     ReleaseQuery,
     UnitFacts,
+    check_alike,
     column_statistics,
 )
 from anonymizer.data.source import (
+    FILE_FORMATS,
     CsvDialect,
     EngineOptions,
     FileSource,
@@ -749,6 +751,10 @@ def input_format(path: Path) -> type[InputFormat] | None:
     ------
     InputError: several formats do.
     """
+    own = next((each.name for each in FILE_FORMATS if each.named(path.name)), None)
+    if own is not None and INPUT_FORMATS.of_room_only and not path.is_dir():
+        # The other formats need not be loaded.
+        return INPUT_FORMATS[own]
     found = [each for each in INPUT_FORMATS.values() if each.recognizes(path)]
     if len(found) > 1:
         names = " and ".join(f"'{each.name}'" for each in found)
@@ -798,7 +804,15 @@ class DuckAppendedQuery(DuckQuery):
         other_kind = _kind(database)
         database.source = source
         database.run(f"ALTER {other_kind} records RENAME TO {FURTHER}")
-        _check_alike(self.relation, types, other, _types(database, FURTHER))
+        one = self.relation
+        if set(one.columns) != set(other.columns):
+            raise DataError(
+                f"{other.name}: has columns {', '.join(other.columns)}; {one.name} has "
+                f"{', '.join(one.columns)}"
+            )
+        found = dict(zip(other.columns, _types(database, FURTHER), strict=True))
+        known = dict(zip(one.columns, types, strict=True))
+        check_alike((one.name, known), (other.name, found), ", or as .csv")
         columns, own = self.relation.columns, self.relation.record_columns
         texts, parquet, values = (list(map(each, columns)) for each in (own.bare, own.parquet, own.value))
         places = ", ".join(f"c{other.position(name)}" for name in columns)
@@ -820,21 +834,6 @@ class DuckAppendedQuery(DuckQuery):
         keys = map(self.relation.record_columns.key, self.relation.columns)
         nulls = (f"c{index} IS NULL" for index in range(len(self.relation.columns)))
         return f"(SELECT * FROM {union} ORDER BY {', '.join(chain(keys, nulls))})"
-
-
-def _check_alike(one: DuckRelation, types: Sequence[str], other: DuckRelation, found: Sequence[str]) -> None:
-    """Check that two relations have the same columns with the same types."""
-    if set(one.columns) != set(other.columns):
-        raise DataError(
-            f"{other.name}: has columns {', '.join(other.columns)}; {one.name} has {', '.join(one.columns)}"
-        )
-    kinds = dict(zip(other.columns, found, strict=True))
-    for name, kind in zip(one.columns, types, strict=True):
-        if kinds[name] != kind:
-            raise DataError(
-                f"{other.name}: column '{name}' has type {kinds[name]}, in {one.name} {kind}; "
-                "write both inputs with the same type, or as .csv"
-            )
 
 
 def _types(database: Database, table: str = "records") -> list[str]:

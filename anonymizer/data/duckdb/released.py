@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -159,21 +159,27 @@ SECONDS = "date_trunc('second', v) = v"
 """Condition for times without parts of a second."""
 
 
-def typed_file(release: Staged, stored: Mapping[str, str], check: Callable[[Database], None]) -> Path:
+def typed_file(
+    release: Staged, stored: Mapping[str, str], lacking: Sequence[tuple[str, str]], path: Path
+) -> Path:
     """Return a Parquet file of a release whose columns have the types of a format.
 
     Parameters
     ----------
-    check: refuses what the format cannot hold in the view ``typed``.
+    lacking: conditions in SQL of texts ``v`` that the format lacks, each with the words for a message.
+    path: of the release, for messages.
+
+    Raises
+    ------
+    OutputError: naming the first text that the format lacks.
     """
-    path = release.scratch / "typed.parquet"
+    staged = release.scratch / "typed.parquet"
     with Database(EngineOptions()) as database:
         typed(database, release, stored)
-        check(database)
-        database.copy(f"COPY (SELECT * FROM typed) TO {quoted(path)} (FORMAT parquet)", [], path)
-    return path
-
-
-def texts_in(database: Database) -> list[str]:
-    """Return the columns of texts of the view ``typed``."""
-    return [str(row[0]) for row in database.rows("DESCRIBE typed") if row[1] == "VARCHAR"]
+        texts = [str(row[0]) for row in database.rows("DESCRIBE typed") if row[1] == "VARCHAR"]
+        for condition, why in lacking:
+            found = first_text(database, texts, condition)
+            if found is not None:
+                raise refusal(path, *found, why)
+        database.copy(f"COPY (SELECT * FROM typed) TO {quoted(staged)} (FORMAT parquet)", [], staged)
+    return staged

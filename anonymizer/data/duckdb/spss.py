@@ -11,7 +11,8 @@ from typing import Any
 from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.coded import HIDDEN, Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
-from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
+from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS, Staged
+from anonymizer.data.foreign import needing
 from anonymizer.data.source import SPSS_FILES
 from anonymizer.errors import OutputError
 from anonymizer.model.table import Code
@@ -28,6 +29,7 @@ class Spss(Readstat, CodedFormat):
     suffixes = SPSS_FILES.suffixes
     reader = "read_sav"
     package = "SPSS"
+    writer = "write_sav"
     names = re.compile(r"[^\W\d_](?:[\w.@#$]*[\w@#$])?")
     longest_name, longest_title, longest_label, longest_text = 64, 256, 120, 32767
     reserved = frozenset({"ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"})
@@ -55,30 +57,31 @@ class Spss(Readstat, CodedFormat):
         """Return the text that a missing value without a label is read as."""
         return f"missing {code}"
 
-    def save(self, coded: Coded, path: Path) -> None:
-        """Write the columns, without the time of writing, so that a run repeats byte for byte."""
-        import pandas as pd  # noqa: PLC0415 - quick start-up
-        import pyreadstat  # noqa: PLC0415 - an extra
+    def write(self, release: Staged, path: Path) -> None:
+        """Write a release with labels of values and columns."""
+        with needing(path):
+            from anonymizer.data.office.coding import write_coded  # noqa: PLC0415 - an extra
+        write_coded(self, release, path)
 
+    def said(self, coded: Coded) -> dict[str, Any]:
+        """Return labels, missing values and levels of measurement."""
         whole = [
             name
             for name, values in coded.columns.items()
             if values.dtype.kind == "i" or (name in coded.labels and values.dtype.kind != "O")
         ]
-        labels: Any = coded.labels  # of texts, too, which the library writes
-        try:
-            pyreadstat.write_sav(
-                pd.DataFrame(coded.columns),
-                str(path),
-                row_compress=True,
-                column_labels={**coded.titles},
-                variable_value_labels=labels,
-                missing_ranges={name: self._ranges(name, coded) for name in coded.absent},
-                variable_measure=coded.measures,
-                variable_format=dict.fromkeys(whole, "F8.0"),
-            )
-        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-            raise OutputError(f"{path.name}: cannot be written: {error}; set output.path to a .csv") from None
+        return {
+            "row_compress": True,
+            "column_labels": {**coded.titles},
+            "variable_value_labels": coded.labels,
+            "missing_ranges": {name: self._ranges(name, coded) for name in coded.absent},
+            "variable_measure": coded.measures,
+            "variable_format": dict.fromkeys(whole, "F8.0"),
+        }
+
+    @staticmethod
+    def without_time(path: Path) -> None:
+        """Write another time into the header."""
         with path.open("r+b") as file:
             file.seek(_TIMES.start)
             file.write(b"01 Jan 8000:00:00")

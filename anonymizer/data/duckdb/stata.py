@@ -11,9 +11,9 @@ from typing import Any
 from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.coded import Coded, CodedFormat
 from anonymizer.data.duckdb.readstat import Readstat
-from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS
+from anonymizer.data.duckdb.released import EXACT, FINITE, SECONDS, Staged
+from anonymizer.data.foreign import needing
 from anonymizer.data.source import STATA_FILES
-from anonymizer.errors import OutputError
 from anonymizer.model.table import Code
 
 _TIME = re.compile(rb"<timestamp>\x11.{17}</timestamp>", re.DOTALL)
@@ -39,6 +39,7 @@ class Stata(Readstat, CodedFormat):
     suffixes = STATA_FILES.suffixes
     reader = "read_dta"
     package = "Stata"
+    writer = "write_dta"
     names = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
     longest_name, longest_title, longest_label, longest_text = 32, 80, 32000, 2045
     reserved = RESERVED
@@ -63,25 +64,26 @@ class Stata(Readstat, CodedFormat):
         """Return the text that a missing value without a label is read as."""
         return f".{code}"
 
-    def save(self, coded: Coded, path: Path) -> None:
-        """Write the columns, without the time of writing, so that a run repeats byte for byte."""
-        import pandas as pd  # noqa: PLC0415 - quick start-up
-        import pyreadstat  # noqa: PLC0415 - an extra
+    def write(self, release: Staged, path: Path) -> None:
+        """Write a release with labels of values and columns."""
+        with needing(path):
+            from anonymizer.data.office.coding import write_coded  # noqa: PLC0415 - an extra
+        write_coded(self, release, path)
 
+    def said(self, coded: Coded) -> dict[str, Any]:
+        """Return labels and missing values."""
         letters = {
             name: [code for code in absent if isinstance(code, str)] for name, absent in coded.absent.items()
         }
-        labels: Any = coded.labels  # of texts, too, which the library writes
-        try:
-            pyreadstat.write_dta(
-                pd.DataFrame(coded.columns),
-                str(path),
-                column_labels={**coded.titles},
-                variable_value_labels=labels,
-                missing_user_values=letters,
-            )
-        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-            raise OutputError(f"{path.name}: cannot be written: {error}; set output.path to a .csv") from None
+        return {
+            "column_labels": {**coded.titles},
+            "variable_value_labels": coded.labels,
+            "missing_user_values": letters,
+        }
+
+    @staticmethod
+    def without_time(path: Path) -> None:
+        """Write another time into the header."""
         with path.open("r+b") as file:
             found = _TIME.search(file.read(1000))
             if found is not None:

@@ -134,18 +134,17 @@ def check_stored_types(database: Database, path: Path, file: Path, source: str) 
 def _has_nanoseconds(file: Path, column: str, *, nested: bool) -> bool:
     """Return whether timestamps in the old type INT96 may have digits that DuckDB drops."""
     try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        from pyarrow import int64, parquet  # noqa: PLC0415 - an extra
     except ImportError:
         return True
     if nested:
         return True
     # Arrow wraps years that nanoseconds do not reach, and microseconds show which these are.
-    files = [pq.ParquetFile(file, coerce_int96_timestamp_unit=unit) for unit in ("ns", "us")]
+    files = [parquet.ParquetFile(file, coerce_int96_timestamp_unit=unit) for unit in ("ns", "us")]
     batches = (each.iter_batches(columns=[column]) for each in files)
     for fine, coarse in zip(*batches, strict=True):
         exact, rough = (
-            batch.column(0).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+            batch.column(0).cast(int64()).fill_null(0).to_numpy(zero_copy_only=False)
             for batch in (fine, coarse)
         )
         if ((exact % 1000 != 0) & (abs(rough) < _REACH)).any():

@@ -79,7 +79,13 @@ class Space:
         ------
         InputError: a quasi-identifier has no numbers.
         """
-        refuse_texts(table)
+        texts = [each.name for each in table.quasi_identifiers if each.column.numbers is None]
+        if texts:
+            named = ", ".join(f"'{name}'" for name in texts)
+            raise InputError(
+                "algorithm.name: microaggregation needs numbers or dates as quasi-identifiers; found text in "
+                f"{named}; use mondrian or local for text"
+            )
         codes = table.codes[:, : len(table.quasi_identifiers)]
         first = np.concatenate([[True], (codes[1:] != codes[:-1]).any(axis=1)])
         counts = np.add.reduceat(table.counts, np.flatnonzero(first))
@@ -121,22 +127,6 @@ class Space:
 
 def _after(placed: int, tick: Tick) -> Tick:
     return lambda taken: tick(placed + taken)
-
-
-def refuse_texts(table: Table) -> None:
-    """Refuse quasi-identifiers without a mean.
-
-    Raises
-    ------
-    InputError: some are text.
-    """
-    texts = [attribute.name for attribute in table.quasi_identifiers if attribute.column.numbers is None]
-    if texts:
-        named = ", ".join(f"'{name}'" for name in texts)
-        raise InputError(
-            "algorithm.name: microaggregation needs numbers or dates as quasi-identifiers; found text in "
-            f"{named}; use mondrian or local for text"
-        )
 
 
 def numbers_of(attribute: QuasiIdentifier) -> FloatArray:
