@@ -151,6 +151,9 @@ def main(args: Sequence[str] | None = None) -> int:
             if stream is not None:
                 stream.flush()
         os._exit(code)
+    if args is None:
+        # Python would look for garbage among all that was imported and is freed anyway: a tenth of a small run.
+        gc.freeze()
     return code
 
 
