@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -40,8 +40,7 @@ LEVELS = 5
 """Levels of an attribute that a line names."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """The models to measure: those of a config, or those of named columns.
 
     Attributes

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import yaml
 from pydantic import ConfigDict, Field, RootModel
@@ -37,8 +36,7 @@ class ReadySettings(RootModel[str]):
     root: str = Field(min_length=1, description="Name of a ready-made hierarchy, such as country.")
 
 
-@dataclass(frozen=True)
-class ReadyHierarchy:
+class ReadyHierarchy(NamedTuple):
     """A shipped hierarchy: title, description, the source of its facts, and how to build it.
 
     With ``codes``, its leaves are the first two digits of longer codes; see ``division_code``.

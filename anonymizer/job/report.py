@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from anonymizer.config.written import flow
 from anonymizer.data.relation import Relation
@@ -370,8 +370,7 @@ def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
     return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """What the files for the recipient say beside the report.
 
     Attributes

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.errors import listed
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
@@ -101,8 +100,7 @@ def table_names(public: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(PurePath(path).name for path in paths)
 
 
-@dataclass(frozen=True)
-class _Described:
+class _Described(NamedTuple):
     """A column of a release with its public report."""
 
     public: Mapping[str, Any]

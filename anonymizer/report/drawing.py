@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     return moved
 
 
-@dataclass(frozen=True)
-class Stroke:
+class Stroke(NamedTuple):
     """How a line looks: color, width in pixels, opacity, and style ``-``, ``--`` or ``:``."""
 
     color: str
@@ -74,8 +73,7 @@ class Stroke:
     style: str = "-"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line through points; ``label`` is its entry in a legend, ``inside`` whether the axes cut it off."""
 
     x: Sequence[float]
@@ -85,8 +83,7 @@ class Line:
     inside: bool = True
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(NamedTuple):
     """Markers of one look.
 
     Attributes
@@ -111,8 +108,7 @@ class Marks:
     beside: bool = False
 
 
-@dataclass(frozen=True)
-class Spans:
+class Spans(NamedTuple):
     """Horizontal lines, each from ``low`` to ``high``."""
 
     y: Sequence[float]
@@ -121,8 +117,7 @@ class Spans:
     stroke: Stroke
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """A line through the axes: horizontal at a height, or upright."""
 
     place: float
@@ -130,8 +125,7 @@ class Level:
     upright: bool = False
 
 
-@dataclass(frozen=True)
-class Bars:
+class Bars(NamedTuple):
     """Bars from 0, across or upright; ``edge`` None without a border."""
 
     places: Sequence[float]
@@ -148,8 +142,7 @@ Align = Literal["left", "center", "right"]
 """Where the place of a text is in it."""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text at a place.
 
     Attributes

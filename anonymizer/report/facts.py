@@ -16,6 +16,7 @@ from datetime import date
 from fractions import Fraction
 from itertools import chain, combinations, pairwise
 from math import floor, log10
+from typing import NamedTuple
 
 import numpy as np
 
@@ -338,8 +339,7 @@ def few_of(sums: IntArray, smallest: int) -> bool:
     return bool(((sums > 0) & (sums < smallest)).any())
 
 
-@dataclass(frozen=True)
-class Distribution:
+class Distribution(NamedTuple):
     """Shares of the input's and of the release's records, rounded.
 
     Attributes
@@ -423,8 +423,7 @@ def _with_coarser(labels: list[str], counts: IntArray, coarser: int, smallest: i
     return np.vstack([counts, [0, coarser]])
 
 
-@dataclass(frozen=True)
-class SizeBin:
+class SizeBin(NamedTuple):
     """Classes of similar size.
 
     Attributes
@@ -526,8 +525,7 @@ MOST_WORK = 20_000_000
 """Maximum number of sets of attributes times rows; takes about two seconds."""
 
 
-@dataclass(frozen=True)
-class RiskByKnowledge:
+class RiskByKnowledge(NamedTuple):
     """Posterior Bayes vulnerability (re-identification) by number of known attributes.
 
     Attributes
@@ -630,8 +628,7 @@ def _input(table: Table) -> PublishedTable:
     )
 
 
-@dataclass(frozen=True)
-class AttributeLoss:
+class AttributeLoss(NamedTuple):
     """The loss of one quasi-identifier.
 
     Attributes
@@ -687,8 +684,7 @@ HALF = 0.5
 """Loss of a published value that covers about half of a column's values."""
 
 
-@dataclass(frozen=True)
-class UselessColumns:
+class UselessColumns(NamedTuple):
     """Quasi-identifiers whose published values say next to nothing about nearly all records.
 
     Attributes
@@ -725,8 +721,7 @@ def useless_columns(released: Released) -> UselessColumns:
     return UselessColumns(tuple(starred), tuple(coarse))
 
 
-@dataclass(frozen=True)
-class Worst:
+class Worst(NamedTuple):
     """The classes with the worst measure of a constraint.
 
     Attributes

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -344,8 +344,7 @@ PAIRS = 10
 """Maximum number of listed pairs of attributes."""
 
 
-@dataclass(frozen=True)
-class UtilitySection:
+class UtilitySection(NamedTuple):
     """The charts of the section, and the tables without a chart."""
 
     charts: tuple[Chart, ...]
@@ -452,8 +451,7 @@ def _pairs(farthest: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid("Pairs whose joint distribution changed most", ("pair", "release", "all hidden"), rows)
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """Words for a release by its destination.
 
     Attributes
@@ -762,8 +760,7 @@ OF_THE_NEW = "Information loss and distributions below are those of the new reco
 """Sentence on releases that records were appended to."""
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """A number with its name and a note for comparison."""
 
     name: str

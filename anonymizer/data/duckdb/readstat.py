@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -110,8 +110,7 @@ class Readstat(InputFormat):
         return names, columns, facts
 
 
-@dataclass(frozen=True)
-class _Declared:
+class _Declared(NamedTuple):
     """What a file declares about a column.
 
     Attributes
