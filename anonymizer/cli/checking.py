@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from anonymizer.cli.output import check_path, column_names, write_line
-from anonymizer.cli.summary import verdict_line
+from anonymizer.cli.verdict import verdict_line
 from anonymizer.commands.check import (
     check_config,
     check_names,

@@ -152,7 +152,7 @@ def main(args: Sequence[str] | None = None) -> int:
                 stream.flush()
         os._exit(code)
     if args is None:
-        # Python would look for garbage among all that was imported and is freed anyway: a tenth of a small run.
+        # Python would look for garbage among all that was imported: a tenth of the time of a small run.
         gc.freeze()
     return code
 

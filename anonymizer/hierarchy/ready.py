@@ -137,15 +137,15 @@ def read_ready(name: str) -> ReadyHierarchy:
     ------
     HierarchyError: no hierarchy has the name.
     """
-    names = ready_names()
-    if name not in names:
-        raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
     return _read(ready_folder(), name)
 
 
 @cache
 def _read(folder: Path, name: str) -> ReadyHierarchy:
-    # A run asks for each of its hierarchies five times.
+    # A run asks for each of its hierarchies ten times.
+    names = ready_names()
+    if name not in names:
+        raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
     entry = yaml.load((folder / f"{name}.yaml").read_text(encoding="utf-8"), Loader=_LOADER)
     aliases = {}
     if "aliases" in entry:

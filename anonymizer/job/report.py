@@ -64,11 +64,12 @@ from anonymizer.report.build import (
 from anonymizer.report.codebook import codebook
 from anonymizer.report.csvw import csvw_texts
 from anonymizer.report.described import DescribedColumn
-from anonymizer.report.facts import Facts, smallest_shown, useless_columns
+from anonymizer.report.facts import Facts, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
 from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
+from anonymizer.report.small_counts import smallest_shown
 from anonymizer.report.wording import useless_warnings
 
 

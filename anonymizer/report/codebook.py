@@ -28,9 +28,9 @@ from anonymizer.report.described import (
     PublishedValue,
     decimal_sign,
 )
-from anonymizer.report.facts import is_small_count
 from anonymizer.report.legend import content_of, in_numbers, listed_left, pseudonym_of
 from anonymizer.report.meaning import is_number_range, meaning_of, middle_of
+from anonymizer.report.small_counts import is_small_count
 
 HEAD = (
     "table",

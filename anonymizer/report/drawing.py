@@ -51,6 +51,11 @@ def short(label: str, longest: int = LONGEST) -> str:
     return "".join(each if each.isprintable() else "·" for each in cut)
 
 
+def left_of(labels: Sequence[str], longest: int = LONGEST) -> float:
+    """Return the width of the labels next to an axis, in pixels."""
+    return 20.0 + 7.0 * max([min(len(label), longest) for label in labels], default=0)
+
+
 def apart(heights: Sequence[float], least: float) -> list[float]:
     """Return heights at which texts do not overlap, moved down where needed.
 

@@ -32,6 +32,7 @@ from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import Column, Table, ValueType
 from anonymizer.model.units import PERSON, RECORD, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
+from anonymizer.report.small_counts import is_small_count, smallest_shown
 
 OTHERS = "others"
 """Label of the entries that are too small to be named, in one entry."""
@@ -270,17 +271,9 @@ def _reveals_rare(names: Sequence[str], published: set[str], column: Column, sma
     )
 
 
-SMALLEST_SHOWN = 3
-"""Counts of records below this, or below k, are not shown."""
-
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 FINEST = 0.001
 """Finest rounding of shares."""
-
-
-def smallest_shown(k: int | None) -> int:
-    """Return the smallest count of records that may be shown: the larger of k and 3."""
-    return max(k or 0, SMALLEST_SHOWN)
 
 
 def share_step(records: int, smallest: int) -> float | None:
@@ -299,15 +292,6 @@ def rounded(shares: FloatArray, step: float) -> FloatArray:
     """Return shares rounded to a step, shape as given."""
     steps: FloatArray = np.round(np.round(shares / step) * step, 4)
     return steps
-
-
-def is_small_count(count: int, smallest: int) -> bool:
-    """Return whether a count of records is too small to be shown; 0 is not.
-
-    >>> is_small_count(0, 3), is_small_count(2, 3), is_small_count(3, 3)
-    (False, True, False)
-    """
-    return 0 < count < smallest
 
 
 def folded(counts: IntArray, smallest: int, hidden: BoolArray | None = None, most: int = 10) -> BoolArray:

@@ -40,6 +40,7 @@ from anonymizer.report.charts import (
     progress_of,
 )
 from anonymizer.report.columns import columns_grid, columns_legend
+from anonymizer.report.drawing import left_of
 from anonymizer.report.exposure import (
     changes_made,
     mended_lines,
@@ -48,9 +49,10 @@ from anonymizer.report.exposure import (
     seen_of,
     unproven_end,
 )
-from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
+from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
+from anonymizer.report.small_counts import is_small_count, masked_count
 from anonymizer.report.svg import Frame, inline_svg
 from anonymizer.report.wording import (
     NARROW,
@@ -67,8 +69,6 @@ from anonymizer.report.wording import (
     floored,
     in_table,
     interval,
-    left_of,
-    masked_count,
     measured_of,
     most_exposed,
     number,

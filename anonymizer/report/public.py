@@ -20,7 +20,7 @@ from anonymizer.model.report import Report
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.algorithms import full_domain
 from anonymizer.report.build import PUBLIC_DETAILS
-from anonymizer.report.facts import is_small_count, smallest_shown
+from anonymizer.report.small_counts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
 RECORDS = (
