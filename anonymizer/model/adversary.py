@@ -377,7 +377,8 @@ class SensitiveConstraint(NamedTuple):
     missing_counts: bool = False
 
 
-class MechanismKnowledge(NamedTuple):
+@dataclass(frozen=True)
+class MechanismKnowledge:
     """The knowledge that the release is an optimal transformation, so all valid ones have no lower loss.
 
     It exists only for full-domain recoding, proven optimal, with suppression limit 0, an objective that is
