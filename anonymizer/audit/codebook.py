@@ -20,7 +20,7 @@ from anonymizer.release.folder import CODEBOOK
 from anonymizer.report.codebook import HEAD, WORDS, Entry, codebook_rows
 from anonymizer.report.csvw import csvw_texts
 from anonymizer.report.described import described_columns
-from anonymizer.report.facts import smallest_shown
+from anonymizer.report.small_counts import smallest_shown
 
 BY_HIERARCHY = frozenset({"level", "generalized"}) | WORDS
 """Columns of the codebook that need the file of a hierarchy."""

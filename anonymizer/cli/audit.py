@@ -41,7 +41,7 @@ def audit(
     or no constraint could be measured.
     """
     from anonymizer.audit.audit import audit_release  # noqa: PLC0415
-    from anonymizer.cli.summary import verdict_line  # noqa: PLC0415 - --help needs none of it
+    from anonymizer.cli.verdict import verdict_line  # noqa: PLC0415 - --help needs none of it
     from anonymizer.model.report import to_json  # noqa: PLC0415
 
     found = audit_release(release, report, key)

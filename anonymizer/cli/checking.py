@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from anonymizer.cli.output import check_path, column_names, write_line
-from anonymizer.cli.summary import verdict_line
+from anonymizer.cli.verdict import verdict_line
 from anonymizer.commands.check import (
     check_config,
     check_names,
@@ -40,8 +40,7 @@ LEVELS = 5
 """Levels of an attribute that a line names."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """The models to measure: those of a config, or those of named columns.
 
     Attributes

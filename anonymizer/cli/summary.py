@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.cli.table import column_lines
-from anonymizer.errors import format_measure, plural, settings_in_line
+from anonymizer.cli.verdict import constraint_line
+from anonymizer.errors import format_measure, plural
 from anonymizer.model.invocation import RunCommand
 from anonymizer.model.recoding import TELLING
 from anonymizer.model.report import Report
@@ -37,7 +38,6 @@ from anonymizer.report.wording import (
     exposed_sentence,
     floored,
     in_table,
-    measured_of,
     rejected_by_estimates,
     units_lost,
 )
@@ -269,25 +269,6 @@ def recoding_lines(content: Mapping[str, Any]) -> Iterator[str]:
     cells = content["release"]["suppressed_cells"]
     if cells:
         yield f"Locally suppressed: {cells:,} cells"
-
-
-def constraint_line(constraint: Mapping[str, Any]) -> str:
-    """Return a constraint with its requested and its measured value."""
-    name = constraint["model"] + (f"({constraint['attribute']})" if constraint["attribute"] else "")
-    asked = settings_in_line(constraint["parameters"])
-    if constraint["measured"] is None:
-        return f"{name} {asked}: not measured"
-    return f"{name} {asked}: measured {measured_of(constraint, format_measure, ', ')}"
-
-
-VERDICTS = {True: "holds", False: "FAILS", None: "?"}
-"""How a constraint is shown; None needs more than the file."""
-
-
-def verdict_line(constraint: Mapping[str, Any], scenario: str | None = None) -> str:
-    """Return whether a constraint of a file holds, and its measure."""
-    title = "" if scenario is None else f"{scenario}: "
-    return f"{VERDICTS[constraint['satisfied']]:6} {title}{constraint_line(constraint)}"
 
 
 def objective(settings: Mapping[str, Any], search: Mapping[str, Any]) -> str:

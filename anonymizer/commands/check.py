@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -268,8 +268,7 @@ def _check_table(
     return Check(relation.rows, classes.number, constraints, measures, scenarios, warnings)
 
 
-@dataclass(frozen=True)
-class KnownCounts:
+class KnownCounts(NamedTuple):
     """What can be counted in a file besides records.
 
     Attributes

@@ -30,7 +30,8 @@ from anonymizer.plan.engine import engine_options
 from anonymizer.plan.plan import plan_of
 from anonymizer.release.recoding import StoredRecoding
 from anonymizer.report.described import described_columns
-from anonymizer.report.facts import Facts, smallest_shown
+from anonymizer.report.facts import Facts
+from anonymizer.report.small_counts import smallest_shown
 
 if TYPE_CHECKING:
     import pandas

@@ -27,7 +27,8 @@ from anonymizer.plan.plan import Plan, plan_of
 from anonymizer.plan.prepared import Found
 from anonymizer.profile.proposal import Asked, Choices, Proposal, RoleProposal
 from anonymizer.report.exposure import said_of
-from anonymizer.report.facts import smallest_shown, useless_columns
+from anonymizer.report.facts import useless_columns
+from anonymizer.report.small_counts import smallest_shown
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -248,8 +248,7 @@ def _scalar(value: Any) -> Any:
             return value
 
 
-@dataclass(frozen=True)
-class _Number:
+class _Number(NamedTuple):
     """A number of TOML or JSON, as written."""
 
     text: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from anonymizer.config.files import InputSettings
 from anonymizer.config.plugin_sections import ConstraintSettings
@@ -13,8 +13,7 @@ from anonymizer.model.features import Feature
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A constraint with the input whose units it counts, or a model of a scenario, whatever it counts."""
 
     constraint: ConstraintSettings

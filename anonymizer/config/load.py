@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
@@ -314,8 +314,7 @@ _LEVELS = 3
 """Length of ``attributes.NAME.levels``."""
 
 
-@dataclass(frozen=True)
-class Variation:
+class Variation(NamedTuple):
     """A config key with the values that a comparison tries.
 
     Attributes

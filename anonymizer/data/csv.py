@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +126,7 @@ class Tally:
 UTF8 = frozenset({"utf-8", "utf-8-sig"})
 
 
-@dataclass(frozen=True)
-class Scan:
+class Scan(NamedTuple):
     """The result of one pass over a CSV file.
 
     Attributes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from anonymizer.model.naming import in_spelling_of
 from anonymizer.model.table import POINT_SIGN
 
 
-@dataclass(frozen=True)
-class ReadNumbers:
+class ReadNumbers(NamedTuple):
     """How numbers are read as labels.
 
     Attributes

@@ -27,7 +27,7 @@ from importlib.metadata import entry_points
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -190,8 +190,7 @@ def changed(before: Dictionary, after: Dictionary) -> tuple[int, int]:
     return difference.added, difference.lacking
 
 
-@dataclass(frozen=True)
-class UnionDifference:
+class UnionDifference(NamedTuple):
     """How the records of a column differ from two parts that it should have, summed over texts.
 
     Attributes
@@ -946,8 +945,7 @@ def _places(known: Sequence[IntArray], keys: Sequence[IntArray]) -> IntArray:
     return found
 
 
-@dataclass(frozen=True)
-class UnitFacts:
+class UnitFacts(NamedTuple):
     """The units of all records.
 
     Attributes
@@ -1068,8 +1066,7 @@ class InMemoryRows(DistinctRows):
         """Do nothing."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where the code of a column is in the packed keys.
 
     Attributes

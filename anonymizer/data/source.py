@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, NamedTuple, Self, cast
 
 from anonymizer.data.values import absent_texts, split_absent
 from anonymizer.errors import DataError, listed
@@ -43,8 +43,7 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@dataclass(frozen=True)
-class FileFormat:
+class FileFormat(NamedTuple):
     """A format that releases can have, recognized by suffix, in capitals or not.
 
     Attributes
@@ -344,8 +343,7 @@ class MissingTexts:
         return exactly | split_absent(texts, self.codes, self.numerals)[0]
 
 
-@dataclass(frozen=True)
-class RewrittenNumbers:
+class RewrittenNumbers(NamedTuple):
     """Texts of numbers that are read with the decimal sign of the release instead of their own.
 
     Attributes
@@ -587,8 +585,7 @@ class QueryError(DataError):
     """A query that is not one SELECT, can do more than read the database, or is refused by it."""
 
 
-@dataclass(frozen=True)
-class TableName:
+class TableName(NamedTuple):
     """A table of a database.
 
     Attributes

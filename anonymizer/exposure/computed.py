@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -95,8 +95,7 @@ class Computed(Detector):
         return as_role(finding.columns, Role.DROP, "leave out {}")
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """A column as a function of others.
 
     Attributes
@@ -363,8 +362,7 @@ def _left_out(target: ReleasedColumn) -> list[int]:
     return frequent if target.absent is None else [*frequent, target.absent]
 
 
-@dataclass(frozen=True)
-class _Sharing:
+class _Sharing(NamedTuple):
     """Records that share the values of some columns with another.
 
     Attributes

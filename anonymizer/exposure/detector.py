@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from anonymizer.errors import listed, plural
 from anonymizer.exposure.counted import CountedRelease
@@ -17,8 +16,7 @@ MOST_NAMES = 6
 """Columns that a sentence names."""
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """The numbers of a finding in words.
 
     Attributes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from anonymizer.exposure.computed import Computed
 from anonymizer.exposure.counted import CountedRelease
@@ -19,8 +20,7 @@ from anonymizer.exposure.unit import UnitsTogether
 from anonymizer.model.table import Role
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """Shares that findings may reach; more is a finding."""
 
     unique: float = 0.05

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -164,8 +164,7 @@ def _all_hidden(records: ReleasedRecords) -> list[_Hidden]:
     return [_Hidden(each, mixes, place) for place, each in enumerate(columns)]
 
 
-@dataclass(frozen=True)
-class _View:
+class _View(NamedTuple):
     """Published values of some columns.
 
     Attributes

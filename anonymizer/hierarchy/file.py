@@ -9,12 +9,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from itertools import islice, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import ConfigDict, Field, RootModel
@@ -42,8 +41,7 @@ PIECE = 1 << 18
 """Bytes, but for the rest of a line, that are Python texts at one time."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """The rows of a file, at least one, by column.
 
     Attributes

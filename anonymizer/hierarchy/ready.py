@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import yaml
 from pydantic import ConfigDict, Field, RootModel
@@ -37,8 +36,7 @@ class ReadySettings(RootModel[str]):
     root: str = Field(min_length=1, description="Name of a ready-made hierarchy, such as country.")
 
 
-@dataclass(frozen=True)
-class ReadyHierarchy:
+class ReadyHierarchy(NamedTuple):
     """A shipped hierarchy: title, description, the source of its facts, and how to build it.
 
     With ``codes``, its leaves are the first two digits of longer codes; see ``division_code``.
@@ -139,15 +137,15 @@ def read_ready(name: str) -> ReadyHierarchy:
     ------
     HierarchyError: no hierarchy has the name.
     """
-    names = ready_names()
-    if name not in names:
-        raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
     return _read(ready_folder(), name)
 
 
 @cache
 def _read(folder: Path, name: str) -> ReadyHierarchy:
-    # A run asks for each of its hierarchies five times.
+    # A run asks for each of its hierarchies ten times.
+    names = ready_names()
+    if name not in names:
+        raise HierarchyError(f"unknown ready hierarchy '{name}'; {suggestion(name, names)}")
     entry = yaml.load((folder / f"{name}.yaml").read_text(encoding="utf-8"), Loader=_LOADER)
     aliases = {}
     if "aliases" in entry:

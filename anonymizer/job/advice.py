@@ -8,11 +8,11 @@ tried in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,8 +78,7 @@ ROUNDED = 0.005
 """Relative error of a number of three digits."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A change of the config.
 
     Attributes
@@ -143,8 +142,7 @@ FIRST_LOOK = 25_000
 """Cells that are tried first: more records lose less, so a draft that loses little of these needs no more."""
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(NamedTuple):
     """What a config is expected to lose.
 
     Attributes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -129,8 +129,7 @@ def run_timed(
 ATTACKING: EvaluatorKind[Attack] = EvaluatorKind("attacks", "attack", ATTACKS)
 
 
-@dataclass(frozen=True)
-class Attacked:
+class Attacked(NamedTuple):
     """An attack that was due.
 
     Attributes

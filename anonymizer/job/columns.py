@@ -23,7 +23,7 @@ from anonymizer.plan.goal import Goal
 from anonymizer.plan.prepared import Found
 from anonymizer.report.columns import LEFT_OUT, UNCHANGED, LeftBy, SeenColumn, column_entries
 from anonymizer.report.described import Counts, Describer
-from anonymizer.report.facts import smallest_shown
+from anonymizer.report.small_counts import smallest_shown
 
 MOST_LISTED = 200
 """Maximum number of values that are listed for a label that leaves them out."""

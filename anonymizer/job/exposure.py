@@ -36,7 +36,7 @@ from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Found
 from anonymizer.release.query import rows_of_records
 from anonymizer.report.exposure import but_of, said_of, seen_by_acquaintances
-from anonymizer.report.facts import smallest_shown
+from anonymizer.report.small_counts import smallest_shown
 
 AnyCodes = TypeVar("AnyCodes", CodeArray, IntArray)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from anonymizer.config.written import flow
 from anonymizer.data.relation import Relation
@@ -64,11 +64,12 @@ from anonymizer.report.build import (
 from anonymizer.report.codebook import codebook
 from anonymizer.report.csvw import csvw_texts
 from anonymizer.report.described import DescribedColumn
-from anonymizer.report.facts import Facts, smallest_shown, useless_columns
+from anonymizer.report.facts import Facts, useless_columns
 from anonymizer.report.legend import legend
 from anonymizer.report.page import page
 from anonymizer.report.public import public_report
 from anonymizer.report.scenarios import of_all_knowledge, scenario_entries
+from anonymizer.report.small_counts import smallest_shown
 from anonymizer.report.wording import useless_warnings
 
 
@@ -370,8 +371,7 @@ def recoding_entry(kept: StoredRecoding | None) -> dict[str, Any] | None:
     return {"path": RECODING, "sha256": hashlib.sha256(kept.encoded).hexdigest()}
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """What the files for the recipient say beside the report.
 
     Attributes

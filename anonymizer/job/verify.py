@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -69,8 +69,7 @@ RelationPair = tuple[Relation, Relation]
 """The QIT and the ST."""
 
 
-@dataclass(frozen=True)
-class SecondTable:
+class SecondTable(NamedTuple):
     """The sensitive table of an Anatomy release.
 
     Attributes

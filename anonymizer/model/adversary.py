@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -361,8 +362,7 @@ class ReleasePair:
     aligned_links: Links | None = None
 
 
-@dataclass(frozen=True)
-class SensitiveConstraint:
+class SensitiveConstraint(NamedTuple):
     """A constraint on the sensitive values of each class.
 
     Attributes

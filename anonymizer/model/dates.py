@@ -443,8 +443,7 @@ def _order(form: str) -> Reading | None:
     return {"%d": Reading.DAY_FIRST, "%m": Reading.MONTH_FIRST, "%Y": Reading.YEAR_FIRST}[first]
 
 
-@dataclass(frozen=True)
-class DateReading:
+class DateReading(NamedTuple):
     """The formats in which texts are dates.
 
     Attributes

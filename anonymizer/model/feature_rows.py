@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from anonymizer.errors import listed
 from anonymizer.model.features import Feature, Limit, Supporting
@@ -74,8 +74,7 @@ class Side(Generic[C]):
     stage: Stage = Stage.CONFIG
 
 
-@dataclass(frozen=True)
-class Conflict:
+class Conflict(NamedTuple):
     """Two parts of a config that do not go together: the path of one of them, and a message."""
 
     path: KeyPath

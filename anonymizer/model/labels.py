@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, floor, inf, nextafter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from anonymizer.model.dates import Moment
 from anonymizer.model.identity import text_identity
@@ -511,8 +511,7 @@ def begins_with_number(text: str) -> bool:
     return bool(_key(text, versions=False)[0] == 0)
 
 
-@dataclass(frozen=True)
-class _Band:
+class _Band(NamedTuple):
     """Numbers between two ends, as written; None for an open end."""
 
     low: str | None

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import isfinite, lcm
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -90,8 +90,7 @@ _POINT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _BETWEEN_THOUSANDS = str.maketrans({".": None, " ": None, "\u00a0": None, "\u202f": None, ",": "."})
 
 
-@dataclass(frozen=True)
-class Numerals:
+class Numerals(NamedTuple):
     """The decimal sign of numbers in texts.
 
     With a decimal comma, points or spaces may separate thousands: ``1.234,5`` and ``1 234,5``.

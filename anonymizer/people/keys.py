@@ -27,8 +27,7 @@ from anonymizer.profile.knowledge import (
     subject_of,
     thing_of,
 )
-from anonymizer.report.facts import smallest_shown
-from anonymizer.report.wording import NOT_PEOPLE, masked_count
+from anonymizer.report.small_counts import masked_count, smallest_shown
 
 if TYPE_CHECKING:
     from anonymizer.people.evidence import Evidence
@@ -52,6 +51,9 @@ KNOWN = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.WEIGHT)
 """Roles of columns that are no keys."""
 
 ACKNOWLEDGE = f"set acknowledge: [{ROWS_ARE_PERSONS}]"
+
+NOT_PEOPLE = ", not people"
+"""In the warning that persons have several records."""
 
 
 @dataclass(frozen=True)
@@ -383,6 +385,8 @@ def keys_of(
         for facts, role in columns
         if repeats(facts, role) or (facts.name == person and facts.distinct < facts.present)
     ]
+    if not keys:
+        return []
     own = [facts for facts, _ in columns]
     sure = next(_people_by_row(own), None)
     if sure is None and any(PERSON_KEYS.fit(each.name) for each in keys if each.may_be_person):

@@ -24,7 +24,7 @@ from anonymizer.model.recoding import Recoding
 from anonymizer.model.table import LEFT_OUT, Numerals, Role
 from anonymizer.model.units import HOUSEHOLD, PERSON, RECORD
 from anonymizer.model.warning import Harm, Warned
-from anonymizer.people.keys import RepeatedKey, judged, keys_among, repeats, warnings_of
+from anonymizer.people.keys import NOT_PEOPLE, RepeatedKey, judged, keys_among, repeats, warnings_of
 from anonymizer.people.released import class_of_records, columns_of_keys, values_of_records, values_of_texts
 from anonymizer.plan.assessment import Assessment
 from anonymizer.plan.columns import Columns
@@ -34,7 +34,6 @@ from anonymizer.plan.plan import Plan
 from anonymizer.plan.prepared import Prepared
 from anonymizer.profile.column_statistics import ColumnFacts, measure_column
 from anonymizer.profile.knowledge import thing_of
-from anonymizer.report.wording import NOT_PEOPLE
 
 
 def unit_warnings(facts: dict[str, Any] | None) -> list[str]:

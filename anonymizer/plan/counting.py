@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 from anonymizer.config.files import MissingPerson
 from anonymizer.config.model import Config
@@ -17,8 +18,7 @@ from anonymizer.plan.goal import Goal
 from anonymizer.privacy.base import AttackModel, Constraint
 
 
-@dataclass(frozen=True)
-class PlannedPeople:
+class PlannedPeople(NamedTuple):
     """A table of other people: the population that the input is a sample of, or those who were held out.
 
     Attributes

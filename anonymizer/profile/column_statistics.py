@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -221,8 +221,7 @@ _with_point = key_of(ValueType.NUMBER, POINT)
 _with_comma = key_of(ValueType.NUMBER, COMMA)
 
 
-@dataclass(frozen=True)
-class NumberFormat:
+class NumberFormat(NamedTuple):
     """The notation of numbers in a file.
 
     Attributes
@@ -400,8 +399,7 @@ _NUMBER: Mapping[Numerals, str] = {
 """Pattern for all texts of a column too wide to be read; narrower than the type, so reading succeeds."""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """The statistics of all columns of an input.
 
     Attributes

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isqrt, prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +182,7 @@ FIRST = 1_000
 """Records that show for most pairs of columns that they are not in a one-to-one relation."""
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """The dependence of two columns.
 
     Attributes
@@ -199,8 +199,7 @@ class Pair:
     determined: tuple[float, float] | None
 
 
-@dataclass(frozen=True)
-class JointUniqueness:
+class JointUniqueness(NamedTuple):
     """The uniqueness of records on several columns.
 
     Attributes

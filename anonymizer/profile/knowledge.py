@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -112,8 +112,7 @@ def split_terms(text: str) -> list[str]:
 _ONE_WORD = re.compile(r" [^ |]+ ")
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """What terms are searched for as.
 
     Attributes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ VALUES = ".st"
 """Before the suffix of the file with the ST."""
 
 
-@dataclass(frozen=True)
-class AnatomyFiles:
+class AnatomyFiles(NamedTuple):
     """The paths of the two files.
 
     Attributes

@@ -8,9 +8,8 @@ with the proven lower bound.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.report.drawing import (
     NOTEBOOK,
@@ -29,8 +28,7 @@ from anonymizer.report.facts import AttributeLoss, Distribution, RiskByKnowledge
 from anonymizer.report.wording import floored, percent
 
 
-@dataclass(frozen=True)
-class Dot:
+class Dot(NamedTuple):
     """An attack with its success, interval and baseline."""
 
     label: str
@@ -208,8 +206,7 @@ MOST_STEPS = 400
 """Maximum number of drawn candidates, evenly spaced."""
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """The progress of a search.
 
     Attributes
@@ -283,8 +280,7 @@ def steps(x: Sequence[float], y: Sequence[float], stroke: Stroke, label: str | N
     return Line(across, up, stroke, label)
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A measure of the release, of the originals and of a release with ``*`` everywhere."""
 
     label: str

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.errors import listed
 from anonymizer.hierarchy.source import HIERARCHY_SOURCES
@@ -29,9 +28,9 @@ from anonymizer.report.described import (
     PublishedValue,
     decimal_sign,
 )
-from anonymizer.report.facts import is_small_count
 from anonymizer.report.legend import content_of, in_numbers, listed_left, pseudonym_of
 from anonymizer.report.meaning import is_number_range, meaning_of, middle_of
+from anonymizer.report.small_counts import is_small_count
 
 HEAD = (
     "table",
@@ -101,8 +100,7 @@ def table_names(public: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(PurePath(path).name for path in paths)
 
 
-@dataclass(frozen=True)
-class _Described:
+class _Described(NamedTuple):
     """A column of a release with its public report."""
 
     public: Mapping[str, Any]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -186,8 +186,7 @@ ByText = Callable[[str], tuple[Part | None, int | None]]
 """Returns whether a text is a value or a group, and its level; None for what is not known."""
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """What is known of the texts of a column that are neither missing nor ``*``.
 
     Attributes

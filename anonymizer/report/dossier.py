@@ -18,7 +18,8 @@ from anonymizer.presets.preset import PRESETS, Preset
 from anonymizer.presets.rules import LeastClass
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.exposure import findings_of, mended_of, remedy_of_few, unproven_end
-from anonymizer.report.facts import Facts, smallest_shown
+from anonymizer.report.facts import Facts
+from anonymizer.report.small_counts import smallest_shown
 from anonymizer.report.wording import constraint_name, measured_of, number, parameters_of, percent
 
 QUESTIONS: Mapping[str, str] = {

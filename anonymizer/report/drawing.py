@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ def short(label: str, longest: int = LONGEST) -> str:
     return "".join(each if each.isprintable() else "·" for each in cut)
 
 
+def left_of(labels: Sequence[str], longest: int = LONGEST) -> float:
+    """Return the width of the labels next to an axis, in pixels."""
+    return 20.0 + 7.0 * max([min(len(label), longest) for label in labels], default=0)
+
+
 def apart(heights: Sequence[float], least: float) -> list[float]:
     """Return heights at which texts do not overlap, moved down where needed.
 
@@ -64,8 +69,7 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     return moved
 
 
-@dataclass(frozen=True)
-class Stroke:
+class Stroke(NamedTuple):
     """How a line looks: color, width in pixels, opacity, and style ``-``, ``--`` or ``:``."""
 
     color: str
@@ -74,8 +78,7 @@ class Stroke:
     style: str = "-"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line through points; ``label`` is its entry in a legend, ``inside`` whether the axes cut it off."""
 
     x: Sequence[float]
@@ -85,8 +88,7 @@ class Line:
     inside: bool = True
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(NamedTuple):
     """Markers of one look.
 
     Attributes
@@ -111,8 +113,7 @@ class Marks:
     beside: bool = False
 
 
-@dataclass(frozen=True)
-class Spans:
+class Spans(NamedTuple):
     """Horizontal lines, each from ``low`` to ``high``."""
 
     y: Sequence[float]
@@ -121,8 +122,7 @@ class Spans:
     stroke: Stroke
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """A line through the axes: horizontal at a height, or upright."""
 
     place: float
@@ -130,8 +130,7 @@ class Level:
     upright: bool = False
 
 
-@dataclass(frozen=True)
-class Bars:
+class Bars(NamedTuple):
     """Bars from 0, across or upright; ``edge`` None without a border."""
 
     places: Sequence[float]
@@ -148,8 +147,7 @@ Align = Literal["left", "center", "right"]
 """Where the place of a text is in it."""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text at a place.
 
     Attributes

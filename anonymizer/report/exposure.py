@@ -9,7 +9,8 @@ from anonymizer.errors import format_measure, plural
 from anonymizer.exposure.detector import Said, named
 from anonymizer.exposure.finding import ROWS_ARE_PERSONS, Exposure, Finding
 from anonymizer.model.recoding import Status
-from anonymizer.report.wording import masked_count, percent
+from anonymizer.report.small_counts import masked_count
+from anonymizer.report.wording import percent
 
 
 def said_of(finding: Finding, exposure: Exposure, smallest: int) -> Said:

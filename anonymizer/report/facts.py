@@ -16,6 +16,7 @@ from datetime import date
 from fractions import Fraction
 from itertools import chain, combinations, pairwise
 from math import floor, log10
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from anonymizer.model.recoding import Cells, value_labels
 from anonymizer.model.table import Column, Table, ValueType
 from anonymizer.model.units import PERSON, RECORD, Units
 from anonymizer.privacy.base import ClassConstraint, Constraint
+from anonymizer.report.small_counts import is_small_count, smallest_shown
 
 OTHERS = "others"
 """Label of the entries that are too small to be named, in one entry."""
@@ -269,17 +271,9 @@ def _reveals_rare(names: Sequence[str], published: set[str], column: Column, sma
     )
 
 
-SMALLEST_SHOWN = 3
-"""Counts of records below this, or below k, are not shown."""
-
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 FINEST = 0.001
 """Finest rounding of shares."""
-
-
-def smallest_shown(k: int | None) -> int:
-    """Return the smallest count of records that may be shown: the larger of k and 3."""
-    return max(k or 0, SMALLEST_SHOWN)
 
 
 def share_step(records: int, smallest: int) -> float | None:
@@ -298,15 +292,6 @@ def rounded(shares: FloatArray, step: float) -> FloatArray:
     """Return shares rounded to a step, shape as given."""
     steps: FloatArray = np.round(np.round(shares / step) * step, 4)
     return steps
-
-
-def is_small_count(count: int, smallest: int) -> bool:
-    """Return whether a count of records is too small to be shown; 0 is not.
-
-    >>> is_small_count(0, 3), is_small_count(2, 3), is_small_count(3, 3)
-    (False, True, False)
-    """
-    return 0 < count < smallest
 
 
 def folded(counts: IntArray, smallest: int, hidden: BoolArray | None = None, most: int = 10) -> BoolArray:
@@ -338,8 +323,7 @@ def few_of(sums: IntArray, smallest: int) -> bool:
     return bool(((sums > 0) & (sums < smallest)).any())
 
 
-@dataclass(frozen=True)
-class Distribution:
+class Distribution(NamedTuple):
     """Shares of the input's and of the release's records, rounded.
 
     Attributes
@@ -423,8 +407,7 @@ def _with_coarser(labels: list[str], counts: IntArray, coarser: int, smallest: i
     return np.vstack([counts, [0, coarser]])
 
 
-@dataclass(frozen=True)
-class SizeBin:
+class SizeBin(NamedTuple):
     """Classes of similar size.
 
     Attributes
@@ -526,8 +509,7 @@ MOST_WORK = 20_000_000
 """Maximum number of sets of attributes times rows; takes about two seconds."""
 
 
-@dataclass(frozen=True)
-class RiskByKnowledge:
+class RiskByKnowledge(NamedTuple):
     """Posterior Bayes vulnerability (re-identification) by number of known attributes.
 
     Attributes
@@ -630,8 +612,7 @@ def _input(table: Table) -> PublishedTable:
     )
 
 
-@dataclass(frozen=True)
-class AttributeLoss:
+class AttributeLoss(NamedTuple):
     """The loss of one quasi-identifier.
 
     Attributes
@@ -687,8 +668,7 @@ HALF = 0.5
 """Loss of a published value that covers about half of a column's values."""
 
 
-@dataclass(frozen=True)
-class UselessColumns:
+class UselessColumns(NamedTuple):
     """Quasi-identifiers whose published values say next to nothing about nearly all records.
 
     Attributes
@@ -725,8 +705,7 @@ def useless_columns(released: Released) -> UselessColumns:
     return UselessColumns(tuple(starred), tuple(coarse))
 
 
-@dataclass(frozen=True)
-class Worst:
+class Worst(NamedTuple):
     """The classes with the worst measure of a constraint.
 
     Attributes

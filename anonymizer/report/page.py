@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -40,6 +40,7 @@ from anonymizer.report.charts import (
     progress_of,
 )
 from anonymizer.report.columns import columns_grid, columns_legend
+from anonymizer.report.drawing import left_of
 from anonymizer.report.exposure import (
     changes_made,
     mended_lines,
@@ -48,9 +49,10 @@ from anonymizer.report.exposure import (
     seen_of,
     unproven_end,
 )
-from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst, is_small_count
+from anonymizer.report.facts import AttributeLoss, Distribution, Facts, Worst
 from anonymizer.report.preset import preset_lines
 from anonymizer.report.scenarios import knowledge_in_words
+from anonymizer.report.small_counts import is_small_count, masked_count
 from anonymizer.report.svg import Frame, inline_svg
 from anonymizer.report.wording import (
     NARROW,
@@ -67,8 +69,6 @@ from anonymizer.report.wording import (
     floored,
     in_table,
     interval,
-    left_of,
-    masked_count,
     measured_of,
     most_exposed,
     number,
@@ -344,8 +344,7 @@ PAIRS = 10
 """Maximum number of listed pairs of attributes."""
 
 
-@dataclass(frozen=True)
-class UtilitySection:
+class UtilitySection(NamedTuple):
     """The charts of the section, and the tables without a chart."""
 
     charts: tuple[Chart, ...]
@@ -452,8 +451,7 @@ def _pairs(farthest: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid("Pairs whose joint distribution changed most", ("pair", "release", "all hidden"), rows)
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """Words for a release by its destination.
 
     Attributes
@@ -762,8 +760,7 @@ OF_THE_NEW = "Information loss and distributions below are those of the new reco
 """Sentence on releases that records were appended to."""
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """A number with its name and a note for comparison."""
 
     name: str

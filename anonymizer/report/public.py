@@ -7,10 +7,9 @@ through it, and a key that is not on the list does not appear.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.attacks.base import ATTACKS, LINKS, TAILS, USED, threat_of
 from anonymizer.attacks.tail import number_of
@@ -21,7 +20,7 @@ from anonymizer.model.report import Report
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.algorithms import full_domain
 from anonymizer.report.build import PUBLIC_DETAILS
-from anonymizer.report.facts import is_small_count, smallest_shown
+from anonymizer.report.small_counts import is_small_count, smallest_shown
 from anonymizer.report.wording import STARRED, contradictions
 
 RECORDS = (
@@ -52,8 +51,7 @@ PUBLIC_WARNINGS = (
 """Beginnings of the warnings that follow from the config and the release; others may reveal input or seed."""
 
 
-@dataclass(frozen=True)
-class _Terms:
+class _Terms(NamedTuple):
     """The facts of a report that the rules depend on.
 
     Attributes

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from html import escape
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from anonymizer.report.drawing import (
     FONT,
@@ -27,8 +27,7 @@ from anonymizer.report.drawing import (
 )
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """The size of a chart and its margins around the axes, in pixels."""
 
     width: float
@@ -135,8 +134,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
 
-@dataclass(frozen=True)
-class _Scale:
+class _Scale(NamedTuple):
     """An axis with its ends in pixels."""
 
     axis: Axis

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.attacks.base import (
     ATTACKS,
@@ -22,14 +21,13 @@ from anonymizer.model.report import metadata_name
 from anonymizer.model.warning import Harm, Warned
 from anonymizer.privacy.base import PRIVACY_MODELS
 from anonymizer.report.algorithms import full_domain, own_nodes
-from anonymizer.report.drawing import LONGEST
+from anonymizer.report.small_counts import masked_count
 
 if TYPE_CHECKING:
     from anonymizer.report.facts import UselessColumns
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A table of texts.
 
     Attributes
@@ -44,8 +42,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """A chart with its finding and its data.
 
     Attributes
@@ -69,11 +66,6 @@ WIDE = 720.0
 
 NARROW = 340.0
 """Width of a chart in a row of charts, in pixels."""
-
-
-def left_of(labels: Sequence[str], longest: int = LONGEST) -> float:
-    """Return the width of the labels next to an axis, in pixels."""
-    return 20.0 + 7.0 * max([min(len(label), longest) for label in labels], default=0)
 
 
 def floored(bound: float) -> str:
@@ -176,17 +168,6 @@ def number(value: Any, digits: int = 4) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
-
-
-def masked_count(count: int, smallest: int, of: int) -> str:
-    """Return a count out of a total as text, masked if it is too small to be shown.
-
-    >>> masked_count(0, 5, 9), masked_count(4, 5, 9), masked_count(1200, 5, 1200), masked_count(2, 11, 3)
-    ('0', 'fewer than 5', '1,200', 'some')
-    """
-    if not 0 < count < smallest:
-        return f"{count:,}"
-    return f"fewer than {smallest:,}" if smallest <= of else "some"
 
 
 def units_lost(units: Mapping[str, Any] | None, smallest: int = 0) -> str | None:
@@ -317,9 +298,6 @@ def most_exposed(entry: Mapping[str, Any]) -> str:
 MOST = "0.01"
 """The share of the most exposed that the terminal and the page show, a key of ``tail``."""
 
-
-NOT_PEOPLE = ", not people"
-"""In the warning that persons have several records."""
 
 LOOK_AGAIN = "Look again: "
 """Beginning of the warnings that you should understand before you share a release."""

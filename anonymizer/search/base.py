@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -31,8 +31,7 @@ from anonymizer.privacy.base import ClassConstraint, ReleaseConstraint, TableCon
 from anonymizer.search.steps import StepLog
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a search is.
 
     Attributes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,8 +57,7 @@ from anonymizer.search.suppression.suppressor import (
 Search = Callable[[SearchProblem, Control], Outcome]
 
 
-@dataclass(frozen=True)
-class Rival:
+class Rival(NamedTuple):
     """A search that runs attacks itself, whose outcome is compared with that of larger and larger classes.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 from typing import Any
@@ -25,7 +25,7 @@ QUASI, INSENSITIVE, SENSITIVE = Role.QUASI_IDENTIFIER, Role.INSENSITIVE, Role.SE
 def test_each_kind_has_a_detector_and_a_place_in_the_order_of_mending() -> None:
     assert [each.kind for each in DETECTORS] == list(Kind)
     assert sorted(each.mended for each in DETECTORS) == list(range(len(Kind)))
-    assert {each.setting for each in DETECTORS} == {each.name for each in fields(Thresholds)}
+    assert {each.setting for each in DETECTORS} == set(Thresholds._fields)
 
 
 def codes(values: Sequence[Any]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
@@ -65,8 +65,9 @@ def told(rows: pd.DataFrame, asked: dict[str, Any]) -> tuple[str, dict[str, Any]
     report = result.report.to_dict()
     kept = ("status", "recoding", "constraints", "loss", "release", "attacks")
     shown = without_times({key: report[key] for key in kept})
-    shown["facts"] = asdict(result.facts)
-    befores = [each.pop("before") is None for each in shown["facts"]["knowing"]]
+    befores = [each.before is None for each in result.facts.knowing]
+    knowing = tuple(each._replace(before=None) for each in result.facts.knowing)
+    shown["facts"] = asdict(replace(result.facts, knowing=knowing))
     assert all(befores) if "engine" in asked else not any(befores)
     return report["status"], shown, sorted(map(tuple, result.data.to_numpy().tolist()))
 

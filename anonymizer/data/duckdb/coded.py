@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from anonymizer.data.codebook import ColumnLabels
 from anonymizer.data.duckdb.released import WrittenFormat
@@ -163,8 +163,7 @@ class CodedFormat(WrittenFormat):
         """Return the text of a missing value that has no label."""
 
 
-@dataclass(frozen=True)
-class Coding:
+class Coding(NamedTuple):
     """Codes of the texts of a column.
 
     Attributes

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,7 @@ NARROW = 1 << 16
 WHOLE = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 
 
-@dataclass(frozen=True)
-class CodeSql:
+class CodeSql(NamedTuple):
     """An expression that is never null.
 
     Attributes

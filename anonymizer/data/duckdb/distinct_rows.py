@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,8 +118,7 @@ class DuckCombinations(DistinctRows):
             own.close()
 
 
-@dataclass(frozen=True)
-class _CoarserKeys:
+class _CoarserKeys(NamedTuple):
     """The keys of coarser codes in SQL.
 
     Attributes
@@ -239,8 +237,7 @@ class DuckUnits(StoredUnits):
             self._database.run(f"DROP TABLE IF EXISTS {table}")
 
 
-@dataclass(frozen=True)
-class RecordCode:
+class RecordCode(NamedTuple):
     """SQL for the code of a column of the table ``records``.
 
     Attributes
@@ -276,8 +273,7 @@ def by_text(
     return RecordCode(f"coalesce({name}.code, {null})", join, tables=(name,))
 
 
-@dataclass(frozen=True)
-class KeyedRecords:
+class KeyedRecords(NamedTuple):
     """A query for the keys of the records, with its parameters."""
 
     query: str

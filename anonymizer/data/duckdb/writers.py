@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,7 @@ SPARE = 384 << 20
 """Bytes for writing; a row group of many columns has to fit."""
 
 
-@dataclass(frozen=True)
-class Selected:
+class Selected(NamedTuple):
     """The rows of a query of a release.
 
     Attributes
@@ -146,8 +145,7 @@ def _places(rows: CountedRows, column: int) -> Any:
     return np.repeat((rows.codes[column] + 1).astype(narrow), rows.counts)
 
 
-@dataclass(frozen=True)
-class RecordColumns:
+class RecordColumns(NamedTuple):
     """The columns of the table ``records``, which are called c0, c1, … there.
 
     Attributes

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ Columns = tuple[NDArray[Any], ...]
 """Coded rows: one array of whole numbers for each column of the coding, shape (rows,)."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """The bits of a number of an axis.
 
     Attributes
