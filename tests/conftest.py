@@ -87,6 +87,15 @@ def short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymizer.attacks.definetti.attack.SWEEPS", 128)
 
 
+@pytest.fixture
+def unadvised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs advise nothing, for which they search several times more on another table.
+
+    For tests of what is released and measured; the advice has tests of its own.
+    """
+    monkeypatch.setattr("anonymizer.job.job.advice_of", lambda *_: None)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the number of examples: all of them where anything but the quick tests is asked for."""
     settings.load_profile("default" if is_quick(config) else "thorough")
