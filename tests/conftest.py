@@ -54,7 +54,7 @@ WHOLE = {"golden"}
 PAGED = {"golden", "report", "docs", "examples"}
 """Folders of tests whose runs draw their page."""
 
-ADVISED = {*PAGED, "fuzz"}
+ADVISED = {*PAGED, "audit", "fuzz"}
 """Folders of tests whose runs advise on what would lower their loss."""
 
 AS_USERS = {"docs", "examples"}
