@@ -17,7 +17,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from anonymizer.cli import output
 from anonymizer.config.search import Defaults
+from anonymizer.job import job
 from anonymizer.job import report as job_report
+from anonymizer.job.advice import advice_of
 from anonymizer.report.page import page
 from tests.helpers.databases import connect, quick_connect
 from tests.helpers.messages import RoomMessages
@@ -51,6 +53,9 @@ WHOLE = {"golden"}
 
 PAGED = {"golden", "report", "docs", "examples"}
 """Folders of tests whose runs draw their page."""
+
+ADVISED = {*PAGED, "audit", "fuzz"}
+"""Folders of tests whose runs advise on what would lower their loss."""
 
 AS_USERS = {"docs", "examples"}
 """Folders of tests whose configs mean what they mean to users; elsewhere lattice and no attacks are meant."""
@@ -98,6 +103,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     vars(os)["fsync"] = fsync if DURABLE & set(item.path.parts) else lambda _: None
     duckdb.connect = connect if has_own_databases(item) else quick_connect
     job_report.page = page if draws_page(item) else lambda *_: ""
+    job.advice_of = advice_of if advises(item) else lambda *_: None
     Defaults.algorithm, Defaults.attacks = ("auto", "default") if has_defaults(item) else ("lattice", "none")
     need_resources(item)
     if spark_of(item) is not Spark.SHARED:
@@ -117,6 +123,14 @@ def draws_page(item: pytest.Item) -> bool:
     They do in rooms whose tests are about pages or compare whole runs, and with the mark ``page``.
     """
     return bool(PAGED & set(item.path.parts) or item.get_closest_marker("page"))
+
+
+def advises(item: pytest.Item) -> bool:
+    """Return whether runs of a test advise, for which they search up to four times more.
+
+    They do in rooms whose tests compare whole runs, and with the mark ``advice``.
+    """
+    return bool(ADVISED & set(item.path.parts) or item.get_closest_marker("advice"))
 
 
 def has_defaults(item: pytest.Item) -> bool:

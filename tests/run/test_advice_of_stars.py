@@ -7,7 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from tests.run.commands import Job, call, csv_bytes
+
+pytestmark = pytest.mark.advice
 
 COLUMNS = ("age", "zip", "sex", "illness")
 QI = {"role": "quasi-identifier"}

@@ -13,6 +13,8 @@ from tests.helpers.reports import without_times
 from tests.run.adult_runs import adult, ran, with_salary
 from tests.run.commands import Done
 
+pytestmark = pytest.mark.advice
+
 CASES: dict[str, dict[str, Any]] = {
     "k": {"constraints": [{"model": "k-anonymity", "k": 5}], "suppression": {"limit": 0.02}},
     "l, rows stay": {

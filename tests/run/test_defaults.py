@@ -53,8 +53,17 @@ def done(folder: Path, **sections: Any) -> dict[str, Any]:
     return job.report()
 
 
-def test_local_recoding_is_attacked(tmp_path: Path) -> None:
-    report = done(tmp_path)
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """Return a job that has run as it is."""
+    job = job_in(tmp_path_factory.mktemp("usual"))
+    found = job.run()
+    assert found.code == 0, found.err
+    return job
+
+
+def test_local_recoding_is_attacked(usual: Job, tmp_path: Path) -> None:
+    report = usual.report()
     assert report["search"]["algorithm"] == "local"
     assert {each["attack"] for each in report["attacks"]} == UNASKED
     assert "attacks" not in report["config"]
@@ -63,30 +72,21 @@ def test_local_recoding_is_attacked(tmp_path: Path) -> None:
     assert other["attacks"] == []
 
 
-def test_a_run_repeats(tmp_path: Path) -> None:
-    first, second = (job_in(tmp_path / name) for name in ("first", "second"))
-    assert (first.run().code, second.run().code) == (0, 0)
+def test_a_run_repeats(usual: Job, tmp_path: Path) -> None:
+    """By the word for the attacks of the default, too."""
+    first, second = usual, job_in(tmp_path / "second", attacks="default")
+    assert second.run().code == 0
     assert first.release.read_bytes() == second.release.read_bytes()
     one, other = (without_times(each.report()) for each in (first, second))
     for key in ("attacks", "search", "steps", "constraints", "exposure"):
         assert one[key] == other[key], key
 
 
-def test_work_is_counted_whatever_the_clock(tmp_path: Path) -> None:
-    rows = people(120)
-    reports = []
-    for name, budget in (("counted", {}), ("timed", {"seconds": 30})):
-        job = job_in(tmp_path / name, budget=budget).rows(rows)
-        assert job.run().code == 0
-        reports.append(job.report()["search"])
+def test_work_is_counted_whatever_the_clock(usual: Job, tmp_path: Path) -> None:
+    timed = done(tmp_path, budget={"seconds": 30}, attacks="none")
+    reports = [each["search"] for each in (usual.report(), timed)]
     assert {each["algorithm"] for each in reports} == {"local"}
     assert reports[1]["objective"] <= reports[0]["objective"]
-
-
-@pytest.mark.parametrize("given", ["default", None])
-def test_the_word_for_the_default(tmp_path: Path, given: str | None) -> None:
-    sections = {} if given is None else {"attacks": given}
-    assert {each["attack"] for each in done(tmp_path, **sections)["attacks"]} == UNASKED
 
 
 def test_other_words_are_refused(tmp_path: Path, message: SnapshotAssertion) -> None:
@@ -99,7 +99,7 @@ def test_other_words_are_refused(tmp_path: Path, message: SnapshotAssertion) -> 
 
 @pytest.mark.parametrize("name", ONLY_LATTICE)
 def test_what_only_lattice_does_still_runs(name: str, tmp_path: Path, message: SnapshotAssertion) -> None:
-    report = done(tmp_path, **ONLY_LATTICE[name])
+    report = done(tmp_path, **{"attacks": "none", **ONLY_LATTICE[name]})
     assert report["search"]["algorithm"] == "lattice"
     assert exchange(name, report["search"]["chosen_because"]) == message
 

@@ -25,6 +25,8 @@ from tests.helpers.covering import covering
 from tests.helpers.slow import slow_but
 from tests.run.commands import Done, Job, call, csv_bytes, read_rows
 
+pytestmark = pytest.mark.advice
+
 COLUMNS = ("pid", "home", "age", "town", "ill", "wage", "people", "row")
 
 K_MAP = "constraints.+={model: k-map, k: 2}"

@@ -80,10 +80,8 @@ def config(folder: Path) -> dict[str, Any]:
 
 
 def assert_runs(folder: Path) -> dict[str, Any]:
-    """Check and run the folder; return the report."""
-    own = folder / "people"
-    assert call("check", own / "data.csv", "-c", own / "people.yaml").code in (0, 1)
-    done = call("run", own / "people.yaml", "--json")
+    """Run the folder; return the report."""
+    done = call("run", folder / "people" / "people.yaml", "--set", "bound=none", "--json")
     assert done.code == 0, done.err
     assert done.json["status"] == "satisfied"
     return done.json
@@ -126,6 +124,8 @@ def test_a_project_runs_without_an_edit(tmp_path: Path) -> None:
     }
     assert own["reference"] == "input"
     assert own["suppression"] == {"limit": 0.25, "keep_rows": True}
+    folder = tmp_path / "people"
+    assert call("check", folder / "data.csv", "-c", folder / "people.yaml").code in (0, 1)
     report = assert_runs(tmp_path)
     assert report["input"]["rows"] == len(RECORDS)
     assert {each["model"] for each in report["constraints"]} == {"k-anonymity", "l-diversity", "t-closeness"}

@@ -11,6 +11,8 @@ from tests.helpers.reports import without_times
 from tests.run.adult_runs import adult, ran, with_salary
 from tests.run.commands import Done
 
+pytestmark = pytest.mark.advice
+
 K = {"model": "k-anonymity", "k": 5}
 CASES: dict[str, dict[str, Any]] = {
     "l": {"constraints": [K, {"model": "l-diversity", "l": 3}]},

@@ -41,6 +41,7 @@ def config_of(columns: dict[str, Any], preset: str = SAFE, k: int = 5) -> dict[s
         "constraints": [{"model": "k-anonymity", "k": k}],
         "suppression": {"limit": 0.02},
         "algorithm": {"name": "mondrian"},
+        "bound": "none",
     }
 
 

@@ -83,6 +83,7 @@ def wide_job(desk: Path, **sections: Any) -> Path:
     return Path(FOLDER, "job.json")
 
 
+@pytest.mark.advice
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [[], ["-o", "the release"], ["-o", "out", "--overwrite"]], ids=str)
 def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
@@ -98,6 +99,7 @@ def test_advice_keeps_what_was_asked(options: list[str], desk: Path) -> None:
     assert kept["config"]["attributes"]["sex"]["role"] == "insensitive"
 
 
+@pytest.mark.advice
 @pytest.mark.quick(1)
 @pytest.mark.page
 @pytest.mark.parametrize("options", [[], ["-o", "the release"]], ids=str)
@@ -119,6 +121,7 @@ def test_the_advice_of_a_report_runs_beside_the_config(
         assert again["config"]["attributes"]["income"]["role"] == "drop"
 
 
+@pytest.mark.advice
 @pytest.mark.slow
 def test_advice_leaves_out_what_the_config_needs(desk: Path) -> None:
     """A column that an attack or a utility measure names cannot be dropped by one more --set."""

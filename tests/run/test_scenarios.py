@@ -90,6 +90,7 @@ def test_every_adversary_is_met(tmp_path: Path, algorithm: str) -> None:
     assert "A neighbour who knows age and sex" in " ".join(legend.split())
 
 
+@pytest.mark.advice
 @pytest.mark.slow
 def test_many_columns_and_sets_keep_the_budget(tmp_path: Path) -> None:
     random = Random(3)

@@ -53,6 +53,7 @@ COMMON: dict[str, Any] = {
     "constraints": [{"model": "k-anonymity", "k": K}],
     "suppression": {"limit": 0.1},
     "attacks": ["uniqueness"],
+    "bound": "none",
     "output": {"path": "release.csv"},
 }
 

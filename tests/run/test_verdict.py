@@ -552,6 +552,7 @@ def useless(folder: Path, **config: Any) -> Case:
     return Case(folder, columns, {"attributes": attributes, "constraints": constraints, **config})
 
 
+@pytest.mark.advice
 def test_a_useless_release_is_said_to_be_with_what_would_gain(
     tmp_path: Path, message: SnapshotAssertion
 ) -> None:
@@ -576,6 +577,7 @@ def of_persons(folder: Path, **config: Any) -> Case:
     return case
 
 
+@pytest.mark.advice
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("made", "algorithm"), [(useless, "auto"), (of_persons, "mondrian"), (of_persons, "lattice")]
@@ -602,6 +604,7 @@ def test_each_advised_command_runs_and_gains(
     assert again["advice"] == advice
 
 
+@pytest.mark.advice
 @pytest.mark.parametrize("asked", ["a pseudonym", "household-risk"])
 def test_what_only_the_lattice_counts_has_no_advice_of_others(tmp_path: Path, asked: str) -> None:
     """The other algorithms refuse these."""
@@ -618,6 +621,7 @@ def test_what_only_the_lattice_counts_has_no_advice_of_others(tmp_path: Path, as
     assert (bool(report["advice"]["columns"]), report["advice"]["changes"]) == (True, [])
 
 
+@pytest.mark.advice
 def test_searches_that_end_early_give_the_same_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -632,6 +636,7 @@ def test_searches_that_end_early_give_the_same_advice(
     assert found[0]["changes"]
 
 
+@pytest.mark.advice
 @pytest.mark.parametrize("attributes", [["sex"], ["sex", "job"]])
 def test_advice_solves_no_programme_for_each_class(tmp_path: Path, attributes: list[str]) -> None:
     constraints = [{"model": "l-diversity", "l": 2, "attribute": name} for name in attributes]
@@ -646,6 +651,7 @@ def test_advice_solves_no_programme_for_each_class(tmp_path: Path, attributes: l
     assert bool(found["changes"]) == (len(attributes) == 1)
 
 
+@pytest.mark.advice
 def test_nothing_is_tried_for_advice_once_the_user_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -656,12 +662,14 @@ def test_nothing_is_tried_for_advice_once_the_user_ends_the_run(
     assert found["changes"] == []
 
 
+@pytest.mark.advice
 def test_a_useful_release_has_no_advice(tmp_path: Path) -> None:
     case = panel(tmp_path, acknowledge=["rows-are-persons"])
     assert "Look again" not in case.run().out
     assert "advice" not in json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.advice
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("algorithm", ["auto", "mondrian", "anatomy"])
 def test_advice_suits_every_algorithm(tmp_path: Path, algorithm: str) -> None:

@@ -70,11 +70,7 @@ def asked_of(random: Random, spec: ProblemSpec) -> SearchProblem:
 
 VARIANTS: list[tuple[str, dict[str, str]]] = [
     *((name, {}) for name in ("auto", "lattice", "local", "microaggregation")),
-    *(
-        ("mondrian", {"labels": labels, "mode": mode})
-        for labels in ("hierarchy", "interval", "set")
-        for mode in ("strict", "relaxed")
-    ),
+    *(("mondrian", {"mode": mode}) for mode in ("strict", "relaxed")),
 ]
 
 
@@ -104,6 +100,8 @@ def test_a_release_loses_no_more_than_an_accepted_step(
 ) -> None:
     name, parameters = variant
     plug_in = SEARCH_ALGORITHMS[name]
+    if name == "mondrian":
+        parameters = {**parameters, "labels": random.choice(("hierarchy", "interval", "set"))}
     own = asked_of(random, strategies.problem(random))
     if own.suppression not in plug_in.suppressions():
         own = replace(own, suppression=SuppressionMethod.CLASSES)
@@ -179,7 +177,7 @@ def test_attackers_are_answered_as_well_as_by_larger_classes(random: Random) -> 
 
 def test_out_of_time_a_first_release_is_found_before_stars() -> None:
     own = small()
-    asked = replace(own, gate=gate("0.1"))
+    asked = replace(own, gate=gate("0.01"))
     outcome = Mondrian().search(asked, Control(cpu_seconds=0.15))
     assert outcome.status is Status.SATISFIED
     assert len(outcome.recoding.class_sizes()) > 1
@@ -216,11 +214,12 @@ def test_ties_are_for_the_incumbent() -> None:
 
 
 def small() -> SearchProblem:
-    own = adult.table(adult.FIVE[:4])
+    """Return Adult by sex, age and race: few distinct rows, of many records."""
+    own = adult.table(adult.FIVE[:3])
     constraint = problem(
         replace(strategies.problem(Random(0)), constraints=(ConstraintSpec("k-anonymity", {"k": 2}),))
     ).class_constraints
-    return SearchProblem(own, constraint, (), metric("loss"), 0, False, False, 2, gate=gate("0.02"))
+    return SearchProblem(own, constraint, (), metric("loss"), 0, False, False, 2, gate=gate("0.006"))
 
 
 def with_stars(asked: SearchProblem, control: Control) -> Outcome:
