@@ -190,17 +190,10 @@ def covered(seeds: Sequence[int], effort: SamplerSettings) -> tuple[int, list[fl
 @pytest.mark.slow
 def test_a_symmetric_table_is_expected_to_give_away_nothing() -> None:
     """The mean of the largest noisy chances is too large; guesses of other chains are not."""
-    inside, errors, largest = covered(range(20), SamplerSettings(4, 128, 1.05, 200, precise=True))
-    assert inside >= 17, "95% of 20, less what chance allows"
-    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(20)
-    assert np.mean(largest) > 0.02
-
-
-@pytest.mark.slow
-def test_the_interval_covers_at_its_level() -> None:
-    inside, errors, _ = covered(range(40), SamplerSettings(4, 256, 1.05, 200, precise=True))
+    inside, errors, largest = covered(range(40), SamplerSettings(4, 128, 1.05, 200, precise=True))
     assert inside >= 36, "at least 95% of 40, less what chance allows"
     assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(40)
+    assert np.mean(largest) > 0.02
 
 
 @given(st.integers(0, 10**6))

@@ -168,13 +168,13 @@ def test_what_is_learned_from_permuted_truth_is_worth_nothing_on_others(monkeypa
     for module in ("learned", "attack"):
         monkeypatch.setattr(f"anonymizer.attacks.linkage.{module}.Fast", quick)
     inside = 0
-    for seed in range(50):
+    for seed in range(25):
         found = linkage(unrelated(seed, 60), seed=seed, aligned=True, linkage="learned")
         others = found.details["held_out"]
         low, high = clopper_pearson(others["right"], others["records"])
         inside += low <= found.baseline <= high
         assert found.success >= found.details["equal_weights"]
-    assert inside >= 45
+    assert inside >= 22
 
 
 @cache

@@ -172,7 +172,7 @@ def unrelated(seed: int) -> AttackResult:
 @pytest.mark.slow
 def test_no_skill_is_invented():
     """Of unrelated files the best attacker in hindsight links three times as many as chance, and more."""
-    found = [unrelated(seed) for seed in range(6)]
+    found = [unrelated(seed) for seed in range(3)]
     assert all(own.low <= own.baseline for own in found)
     assert np.mean([float(own.success) for own in found]) < 2 / 40
     assert np.mean([own.details["in_hindsight"]["success"] for own in found]) > 2 / 40
@@ -190,10 +190,13 @@ def test_a_portfolio_with_an_interval_says_that_it_estimates():
 
 @pytest.mark.slow
 def test_census_records_are_linked_as_often_as_by_the_best_known_attackers():
-    """On 1,080 records of 6 columns; those with swapped ranks one attacker links alone: test_classifier."""
+    """On 1,080 records of 6 columns, by one attacker of a portfolio, which reaches no less (see above).
+
+    Those with swapped ranks another attacker links: ``test_classifier``.
+    """
     original = pd.read_csv(shared("data", "casc_census", "data.csv.gz")).iloc[:, :6].astype(float)
     masked = MASKED["microaggregation"].mask(original, 1)
-    found = linkage(frame_scene(original, masked), aligned=True, linkage="portfolio")
+    found = linkage(frame_scene(original, masked), aligned=True, linkage="assignment")
     assert found.records == 1080
     assert found.success >= 0.327
 

@@ -32,6 +32,7 @@ LACKING = ("intersection", "minimality", "release-linkage", "similarity")
 @pytest.mark.parametrize(
     "name", [pytest.param(own, marks=pytest.mark.slow if own in SLOW else ()) for own in sorted(ATTACKS)]
 )
+@pytest.mark.usefixtures("short_chains")
 def test_conforms(name: str) -> None:
     attack = ATTACKS[name]
     applied = check_attack(attack)

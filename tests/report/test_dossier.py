@@ -17,7 +17,6 @@ import yaml
 from anonymizer.presets.preset import PRESETS
 from anonymizer.report.page import TEMPLATES
 from anonymizer.report.wording import number, percent
-from tests.docs.pages import ROOT
 from tests.report.html.test_page import check_form
 from tests.run.commands import Job, call, people
 
@@ -165,17 +164,6 @@ def test_a_number_that_is_none_would_be_found(job: Job, tmp_path: Path) -> None:
     known = known_numbers(report, "general", made)
     for planted in ("<p>12.34 %</p>", "<td>0.98765</td>", "<dd>7,654,321</dd>"):
         assert Figures(page.replace("</main>", f"{planted}</main>")).numbers - known
-
-
-@pytest.mark.slow
-@pytest.mark.defaults
-@pytest.mark.parametrize("name", ["sample", "hospital"])
-def test_every_number_of_the_examples_is_one_of_their_report(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / "release"
-    assert call("run", ROOT / "examples" / f"{name}.yaml", "-o", folder, "--quiet").code == 0
-    for template in ("general", "ema-0070", "hipaa-expert"):
-        (folder / "dossier.yaml").unlink(missing_ok=True)
-        check_numbers(folder, template)
 
 
 def changed(job: Job, folder: Path, **parts: Any) -> Path:

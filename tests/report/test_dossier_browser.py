@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,14 @@ from anonymizer.commands.dossier_forms import LONGEST_ANSWER, LONGEST_DECISION, 
 from anonymizer.presets.preset import PRESETS
 from tests.docs.pages import ROOT
 from tests.report.html.test_browser import BARRIERS, Opened
+from tests.report.test_dossier import check_numbers
 from tests.resources import chromium
 from tests.run.commands import call
 
 pytestmark = [pytest.mark.browser, pytest.mark.defaults]
 
 MOST_PAGES = 6
+RECORDS = 800
 WORDS = "The office has weighed the risk against the use and finds it small enough for this recipient. "
 
 
@@ -37,10 +41,13 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a release of the sample and one of the hospital's config."""
+    """Return a folder with a release of the sample and one of the hospital's config, of few records."""
     folder = tmp_path_factory.mktemp("releases")
+    with (ROOT / "examples" / "sample.csv").open(encoding="utf-8") as stream:
+        (folder / "sample.csv").write_text("".join(islice(stream, RECORDS + 1)), encoding="utf-8")
     for name in ("sample", "hospital"):
-        done = call("run", ROOT / "examples" / f"{name}.yaml", "-o", folder / name, "--quiet")
+        config = shutil.copy(ROOT / "examples" / f"{name}.yaml", folder)
+        done = call("run", config, "-o", folder / name, "--quiet", "--set", "algorithm.name=mondrian")
         assert done.code == 0, done.err
     return folder
 
@@ -83,6 +90,7 @@ def test_a_dossier_prints_to_at_most_six_pages(
 ) -> None:
     path = dossier(releases / name, template)
     assert 2 <= pages_of(browser, path) <= MOST_PAGES
+    check_numbers(releases / name, template)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -113,7 +121,7 @@ def longest(report: dict[str, Any]) -> dict[str, Any]:
         for each in report["columns"]
         for number in range(20)
     ]
-    many["warnings"] = [f"{number}: {each}" for each in report["warnings"] for number in range(20)]
+    many["warnings"] = [f"{number}: {each}" for each in (*report["warnings"], WORDS) for number in range(40)]
     finding = {"because": "make 'a' and 'b' known", "remedy": "x", "kind": "unit"}
     many["exposure"]["findings"] = [finding | {"sentence": f"{number} {WORDS[:-2]}"} for number in range(30)]
     many["exposure"]["sentence"] = WORDS

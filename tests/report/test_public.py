@@ -385,6 +385,9 @@ ONE_HIDDEN: dict[str, dict[str, Any]] = {
 AGES = {name: range(20, 600, 5) if "micro" in name else range(20, 60) for name in ONE_HIDDEN}
 """Ages that occur, and that the adversary tries; of means of few, sparse ones leave room."""
 
+NEAR = 10
+"""How many ages the adversary tries on each side of the true one: those beyond give another release."""
+
 
 def consistent(
     name: str, records: int, ages: range, hidden: int
@@ -394,7 +397,8 @@ def consistent(
     known = [random.choice(ages) for _ in range(records)]
     released, public = anonymized(known, ONE_HIDDEN[name], 3)
     found = []
-    for age in ages:
+    place = ages.index(known[hidden])
+    for age in ages[max(place - NEAR, 0) : place + NEAR + 1]:
         other, claimed = anonymized([*known[:hidden], age, *known[hidden + 1 :]], ONE_HIDDEN[name], 3)
         if other == released:
             found.append((age, public, claimed))
@@ -457,11 +461,11 @@ def test_the_sum_of_squares_of_sixty_numbers_does_not_tell_one_of_them() -> None
     changes["algorithm"] = {"name": "microaggregation", "k": 5, "aggregate": "median"}
     released, public = anonymized(numbers, changes, 5)
     fitting = 0
-    for step in range(-40, 41):
+    for step in range(-40, 41, 2):
         other, claimed = anonymized([*numbers[:59], numbers[59] + 7 * step], changes, 5)
         fitting += (other, claimed) == (released, public)
         assert other != released or claimed == public, step
-    assert fitting > 40
+    assert fitting > 20
 
 
 @pytest.mark.slow

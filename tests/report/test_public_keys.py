@@ -95,7 +95,7 @@ def test_the_number_of_units_is_not_told(attack: str, unit: str) -> None:
     assert one == other
 
 
-@quickly(40, 10)
+@quickly(30, 10)
 @drawn(randoms())
 def test_keys_change_nothing_that_is_shared(random: Random) -> None:
     records = random.randint(4, 9)

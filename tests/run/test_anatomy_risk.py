@@ -49,7 +49,7 @@ def test_groups_grow_until_the_attack_does_not_break_them(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_what_no_grouping_keeps_is_not_released(tmp_path: Path) -> None:
-    job = anatomy_job(tmp_path).rows(telling(60))
+    job = anatomy_job(tmp_path).rows(telling(16))
     job.constraints(
         {"model": "l-diversity", "l": 2}, {"model": "inference-risk", "max": 0.05, "chains": 2, "sweeps": 64}
     )

@@ -32,11 +32,6 @@ def spark() -> Iterator[Session]:
         (
             None,
             ("may", "june"),
-            {"constraints": [{"model": "k-anonymity", "k": 5}, {"model": "t-closeness", "t": 0.5}]},
-        ),
-        (
-            None,
-            ("may", "june"),
             {"note": "insensitive", "algorithm": {"name": "mondrian"}, "attacks": []},
         ),
     ],

