@@ -1,4 +1,4 @@
-"""Steps of every algorithm, recomputed by ``tests/oracles/steps.py``: 20 random ones of each.
+"""Steps of every algorithm, recomputed by ``tests/oracles/steps.py``: 12 random ones of each.
 
 Of a step of the lattice the levels tell the candidate, so that report and data are enough. Of all others the
 report does not have the recoding: what was measured is written down as the run measures it, as published
@@ -40,8 +40,8 @@ from tests.oracles.steps import (
 )
 from tests.run.commands import call
 
-PICKED = 20
-RUNS, FEWEST = 60, 4
+PICKED = 12
+RUNS, FEWEST = 60, 1
 ILLNESSES = ("asthma", "cancer", "flu", "gout", "stroke", "ulcer")
 STAGES = (1, 2, 3, 4, 5)
 LIMIT = 0.1
