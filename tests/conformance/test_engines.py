@@ -19,7 +19,11 @@ from anonymizer.model.table import RowPiece
 from anonymizer.testing.engine import Record, check_relation
 
 RECORDS: list[Record] = [
-    (f"a{n * 7 % 5}", None if n % 11 == 0 else str(n % 4), "" if n % 6 == 1 else f"c {n % 3}")
+    (
+        f"a{n * 7 % 5}",
+        None if n % 11 == 0 else str(n % 4),
+        "" if n % 6 == 1 else "in two" if n in (2, 3) else f"c {n % 3}",
+    )
     for n in range(60)
 ]
 COLUMNS = ("a", "b", "c")

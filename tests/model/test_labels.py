@@ -115,3 +115,19 @@ def test_the_example_of_a_period_has_its_form_alone(name: str) -> None:
     example = PERIODS[name].example
     assert [each for each, period in PERIODS.items() if period.matches(example)] == [name]
     assert (period_days(example) is None) == (name == "day")
+
+
+@pytest.mark.parametrize(
+    ("label", "held"),
+    [
+        ("20-30", [20, 30]),
+        ("[20, 30)", [20]),
+        ("[20, 30]", [20, 30]),
+        ("20+", [20, 30, 31]),
+        ("<30", [19, 20]),
+    ],
+)
+def test_an_interval_holds_the_ends_that_belong_to_it(label: str, held: list[int]) -> None:
+    found = interval_of(label, ".")
+    assert found is not None
+    assert [own for own in (19, 20, 30, 31) if found.holds(Fraction(own))] == held

@@ -6,11 +6,13 @@ from fractions import Fraction
 from math import log
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.privacy.base import ClassModel, CountConditions, Deviation
+from anonymizer.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
 from tests import strategies
 from tests.helpers import build
 from tests.helpers.examples import share
@@ -76,3 +78,10 @@ def test_conditions_say_what_the_model_says(model: str, seed: int) -> None:
     for held, rows in zip(asked.holds(classes, reference).tolist(), own.rows(), strict=True):
         mine = [codes[row] for row in rows]
         assert met(rule, [mine.count(value) for value in range(len(reference.counts))]) == held
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 50), Fraction(1, 3), Fraction(9, 10)])
+def test_the_bound_of_a_value_is_exact_or_rounded_alike(share: Fraction) -> None:
+    own = build.model("enhanced-beta-likeness", {"beta": 2})
+    assert isinstance(own, EnhancedBetaLikeness)
+    assert float(own.bound(share)) == pytest.approx(float(own.bounds(np.array([float(share)]))[0]))
