@@ -18,8 +18,16 @@ def test_there_are_examples() -> None:
     assert len(WITH_EXAMPLES) > 40
 
 
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT / "anonymizer").with_suffix(""))
+
+
 @pytest.mark.parametrize(
-    "path", WITH_EXAMPLES, ids=lambda path: str(path.relative_to(ROOT / "anonymizer").with_suffix(""))
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=pytest.mark.spark if "data_spark" in path.parts else ())
+        for path in WITH_EXAMPLES
+    ],
 )
 def test_examples_give_what_they_say(path: Path) -> None:
     parts = path.relative_to(ROOT).with_suffix("").parts
