@@ -55,7 +55,7 @@ _URL = "accepted: postgresql://USER@HOST/DATABASE, or ${NAME} for an environment
 
 
 def _parts_of(url: str) -> tuple[SplitResult, list[tuple[str, str]]] | None:
-    """Return the parts of a URL and its options; None if it is none."""
+    """Return the parts of a URL and its options; None if the text is not a URL."""
     try:
         parts = urlsplit(url)
         _ = parts.password, parts.port
@@ -430,7 +430,7 @@ class Order(StrEnum):
 
 
 def _in_share(fits: Callable[[str], Any], words: str | Callable[[str], str]) -> AfterValidator:
-    """Return the check of the name of a file in share/; a URL is none."""
+    """Return the check of the name of a file in share/; URLs pass."""
     return accepts(lambda path: URL.match(path) or fits(path), words)
 
 

@@ -269,7 +269,7 @@ class _Placed:
 
     @property
     def missing(self) -> str | None:
-        """The first column that an attack names and that is none."""
+        """The first name in an attack that is not a column."""
         return next((name for name in self.built.named.columns if name not in self.attributes), None)
 
     @property

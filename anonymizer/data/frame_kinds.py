@@ -1,4 +1,4 @@
-"""What users give as a data frame: of which kind it is, or why it is none."""
+"""What users give as a data frame: of which kind it is, or why it is not accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Releases as tables of DuckDB files and PostgreSQL, created in one transaction.
+"""Releases as tables of databases, created in one transaction: what all share, and those of DuckDB files.
 
 The transaction is committed after all other files are in place. The digest of a table does not depend on the
 order of its rows.
@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from anonymizer.data.relation import Projection, Relation, ReleaseQuery
 from anonymizer.data.source import EngineOptions, TableName, identifier, quoted
 from anonymizer.errors import DataError, OutputError
 from anonymizer.system import Closing, check_file
-
-if TYPE_CHECKING:
-    pass
 
 
 def table_digest(relation: Relation, scratch: Path) -> str:

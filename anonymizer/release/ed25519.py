@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 
 def public_key(content: bytes) -> bytes | None:
-    """Return the 32 bytes of the public key in a file in PEM; None if it is none."""
+    """Return the 32 bytes of the public key in a PEM file; None if there is no such key in it."""
     try:
         key = load_pem_public_key(content)
     except (ValueError, UnsupportedAlgorithm):
@@ -17,7 +17,7 @@ def public_key(content: bytes) -> bytes | None:
 
 
 def private_key(content: bytes) -> Ed25519PrivateKey | None:
-    """Return the private key in a file in PEM; None if it is none.
+    """Return the private key in a PEM file; None if there is no such key in it.
 
     Raises
     ------

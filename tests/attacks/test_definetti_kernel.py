@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,24 +11,13 @@ from anonymizer import compiled
 from anonymizer.attacks.definetti import sampling
 from anonymizer.attacks.definetti.chains import LEAST, LatentAssignment, SideBySide
 from anonymizer.attacks.definetti.groups import Groups, groups_of
-from anonymizer.attacks.definetti.kernel import MODULE, Compiled, pays
+from anonymizer.attacks.definetti.kernel import Compiled, pays
 from anonymizer.attacks.definetti.model import Feature, Joints, NaiveBayes, Similar
 from anonymizer.attacks.definetti.sampling import Posterior, SamplerSettings, posterior
 from anonymizer.model.arrays import IntArray
 
 SEEDS = st.integers(0, 2**32)
 SWEEPS = 5
-
-
-def checksum() -> int:
-    """Stand for the compiled function of this name."""
-    return 0
-
-
-def test_the_module_is_compiled_from_the_source() -> None:
-    source = MODULE.with_suffix(".c").read_bytes()
-    assert compiled.runs_compiled(MODULE)
-    assert compiled.Room(MODULE, []).run(checksum) == crc32(source), "run python docs/make_kernel.py"
 
 
 def some_groups(random: np.random.Generator, records: int, sizes: IntArray, values: int) -> Groups:

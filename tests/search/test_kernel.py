@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from anonymizer.search.local.annealing import Annealing, NearRows
 from anonymizer.search.local.improvers import ProposalAcceptance
 from anonymizer.search.partition import kernel
 from anonymizer.search.partition.assignment import Assignment, LocalProblem
-from anonymizer.search.partition.kernel import MODULE, excess
+from anonymizer.search.partition.kernel import excess
 from anonymizer.search.partition.limits import limits_of
 from anonymizer.search.partition.merging import Thinning, repaired, thinned
 from anonymizer.search.partition.validity import AssignmentJudge, Validity
@@ -62,18 +61,6 @@ def whole(ground: LocalProblem, random: np.random.Generator, most: int) -> Assig
     """Return the records in some classes at random."""
     atoms = np.arange(ground.atoms.number)
     return Assignment.of(ground, atoms, ground.atoms.counts, random.integers(most, size=len(atoms)))
-
-
-def test_the_module_is_compiled_from_the_source() -> None:
-    source = MODULE.with_suffix(".c").read_bytes()
-    assert compiled.runs_compiled(MODULE)
-    room = compiled.Room(MODULE, [])
-    assert room.run(checksum) == crc32(source), "run python docs/make_kernel.py"
-
-
-def checksum() -> int:
-    """Stand for the compiled function of this name."""
-    return 0
 
 
 @given(SEEDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import combinations
 from random import Random
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -26,17 +25,6 @@ from tests.twins.search import ConstraintSpec, ProblemSpec
 
 ROUNDING = 1e-12
 """By how much the twin's own sums may be wrong."""
-
-
-def checksum() -> int:
-    """Stand for the compiled function of this name."""
-    return 0
-
-
-def test_the_module_is_compiled_from_the_source() -> None:
-    source = kernel.MODULE.with_suffix(".c").read_bytes()
-    assert compiled.runs_compiled(kernel.MODULE)
-    assert compiled.Room(kernel.MODULE, []).run(checksum) == crc32(source), "run python docs/make_kernel.py"
 
 
 def some_records(seed: int, depth: int, needed: int) -> kernel.Near:

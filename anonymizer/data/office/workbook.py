@@ -295,7 +295,7 @@ class _Sheet:
     warnings: list[str] = field(default_factory=list)
 
     def read(self, rows: Iterator[tuple[Any, ...]], path: Path) -> None:
-        """Read the rows of the sheet, of which each may have another length.
+        """Read the rows of the sheet, which may have different lengths.
 
         Raises
         ------

@@ -6,6 +6,7 @@ It holds in any number of dimensions, where hardly any records share a class tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import isqrt
 
 import numpy as np
@@ -88,7 +89,6 @@ class NeighbourBound:
         strides = max(isqrt(len(sparse)), 1)
         self._order = np.concatenate([sparse[first::strides] for first in range(strides)])
         self._done, self._depth, self._rounds = 0, 1, 0
-        self._few: FewNeighbours | None = None
         self.loss = 0.0
 
     @property
@@ -140,12 +140,10 @@ class NeighbourBound:
         of_each = len(self._counts) if self._depth == 1 else max(len(self._counts), self._joined.of_each)
         return max(min(TOGETHER, MOST_TOGETHER // of_each), 1)
 
-    @property
+    @cached_property
     def _joined(self) -> FewNeighbours:
         """The neighbours that are joined with each other, which short searches do without."""
-        if self._few is None:
-            self._few = FewNeighbours(self._joins, self._units, self._size)
-        return self._few
+        return FewNeighbours(self._joins, self._units, self._size)
 
 
 class FewNeighbours:

@@ -117,9 +117,8 @@ def _greedy(record: _Record, labels: CodeArray) -> int:
 def cheapest(near: Near, records: int, needed: int, depth: int) -> int:
     """Find the least that a class of enough units costs each of the first records; return the additions.
 
-    A class has enough neighbours, and costs no less than the record with any of them, with any two of them
-    (``depth`` 2) or any three. So it costs at least what is enough for so many neighbours of which each has
-    so many again, and so on.
+    The price of a class is at least that of the record with any neighbour in it and, with ``depth`` 2, with
+    any two. So it is at least the lowest price at which enough neighbours each have enough in turn.
     """
     added = 0
     for own in range(records):
